@@ -1,0 +1,51 @@
+"""What the harness itself may raise, and whose fault each one is.
+
+    HarnessError            every error below; carries what, where and a next step
+    ├── UsageError          a name or option that selects nothing that exists
+    ├── UnreadableError     a cassette, scenario, run or import file that cannot be used
+    ├── StreamError         bytes of a stream that break a limit of the framing (with offset)
+    └── NormalizerLoadError a normalizer that was named and cannot be loaded
+
+What a normalizer does wrong is never an exception here: it is an outcome of a replay.
+"""
+
+
+class HarnessError(Exception):
+    """Something the user can mend; `str()` is one line of facts and one of advice.
+
+    Args:
+        what: what is wrong, with what was expected and what was found.
+        where: the file, key path or option it is wrong in; "" where there is no place.
+        hint: the next step, as an imperative; "" where there is none.
+    """
+
+    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(what, where, hint)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        advice = f"\n  {self.hint}" if self.hint else ""
+        return f"{place}{self.what}{advice}"
+
+
+class UsageError(HarnessError):
+    """A name or option that selects nothing that exists (exit code 2)."""
+
+
+class UnreadableError(HarnessError):
+    """A file that cannot be used as what it claims to be (exit code 2)."""
+
+
+class NormalizerLoadError(HarnessError):
+    """A normalizer that was named and cannot be loaded (exit code 2)."""
+
+
+class StreamError(HarnessError):
+    """Bytes that break a limit of the framing, at `offset` bytes into the body."""
+
+    def __init__(self, what: str, *, offset: int) -> None:
+        super().__init__(what, where=f"byte {offset}")
+        self.offset = offset

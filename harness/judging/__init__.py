@@ -1,0 +1,1 @@
+"""Turn -> findings: scenarios, rules, outcomes and blame."""

@@ -1,0 +1,60 @@
+"""What must come out of one interaction, and who says so.
+
+A scenario says it in words of its author; for an unlabelled cassette the strict reading of
+the same bytes says it, and stays silent about what the bytes leave open.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+from harness.turns.deltas import FinishReason, Usage
+
+Field = Literal[
+    "text", "reasoning", "calls", "rejected", "finish", "finish_raw", "failure", "usage"
+]
+ALL_FIELDS: frozenset[Field] = frozenset(
+    ("text", "reasoning", "calls", "rejected", "finish", "finish_raw", "failure", "usage")
+)
+
+
+class ExpectedCall(msgspec.Struct, frozen=True):
+    """A call that must come out.
+
+    Fields:
+        name: exact.
+        arguments: the JSON value; compared by value, numbers and key order exactly.
+        id: exact; None where the provider sent none, so any unique id will do.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+    id: str | None = None
+
+
+class ExpectedRejection(msgspec.Struct, frozen=True):
+    """A call that must be reported as a parse_error and not be executed."""
+
+    name: str = ""
+    snippet: str = ""
+
+
+class Expectation(msgspec.Struct, frozen=True):
+    """The turn that must come out; only the fields named in `judged` are compared.
+
+    Fields:
+        failure: code of the failure; None where the turn must not fail; "*" for any code.
+        failure_says: a part of the provider's message that must be kept.
+    """
+
+    source: Literal["scenario", "strict"]
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[ExpectedCall, ...] = ()
+    rejected: tuple[ExpectedRejection, ...] = ()
+    finish: FinishReason | None = None
+    finish_raw: str = ""
+    failure: str | None = None
+    failure_says: str = ""
+    usage: Usage | None = None
+    judged: frozenset[Field] = ALL_FIELDS

@@ -1,0 +1,141 @@
+"""What a replay gave, what was found in it, and the row of a run that it becomes."""
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+from harness.turns.deltas import Delta
+from harness.turns.turn import Turn
+from harness.wire.cuts import Chunking
+
+Blame = Literal["", "model", "provider", "normalizer", "harness"]
+Level = Literal["MUST", "SHOULD", "MAY"]
+
+
+class Outcome(StrEnum):
+    """Of a replay and of a cell, worst first; a loud failure ranks above a silent wrong call."""
+
+    SILENT_WRONG = "silent_wrong"
+    LOST_CALL = "lost_call"
+    CRASH = "crash"
+    HANG = "hang"
+    LEAK = "leak"
+    MISMATCH = "mismatch"
+    PARSE_ERROR = "parse_error"
+    PASS = "pass"  # noqa: S105 - an outcome, no password
+    UNSUPPORTED = "unsupported"
+
+    @property
+    def badness(self) -> int:
+        """Return 0 for the worst; larger is better."""
+        return _ORDER[self]
+
+    @property
+    def conforms(self) -> bool:
+        """Whether the normalizer did right by the bytes (a reported parse_error does)."""
+        return self in (Outcome.PARSE_ERROR, Outcome.PASS)
+
+
+_ORDER = {outcome: place for place, outcome in enumerate(Outcome)}
+
+
+class Emission(msgspec.Struct, frozen=True):
+    """A delta, and how many bytes had been pulled when it appeared."""
+
+    delta: Delta
+    bytes_read: int
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """One normalizer fed one interaction under one chunking.
+
+    Fields:
+        error: the exception that the normalizer raised, `Type: text`; "" where it did not.
+        hung: it neither yielded nor ended within its limits.
+    """
+
+    chunking: Chunking
+    emissions: tuple[Emission, ...]
+    turn: Turn
+    error: str = ""
+    hung: bool = False
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One rule broken in one replay.
+
+    Fields:
+        rule: id of the rule.
+        level: MUST findings decide the outcome; SHOULD and MAY are shown.
+        outcome: what kind of failure it is.
+        path: where in the turn, such as `turns[0].calls[1].arguments`.
+        expected, actual: as text, cut to a readable length.
+        offset: byte in the body that it leads back to; None where there is none.
+    """
+
+    rule: str
+    level: Level
+    outcome: Outcome
+    path: str
+    expected: str
+    actual: str
+    offset: int | None = None
+
+
+class TurnFacts(msgspec.Struct, frozen=True):
+    """What a user got from one interaction of a cell: a row of the model rankings.
+
+    Fields:
+        success: the turn finished, did not fail, and each call names a tool of the request
+            with arguments valid against that tool's schema.
+        why: in words, why it is no success; "" where it is one.
+        blame: whose fault that is, from the scenario or the strict reading.
+        parse_errors: number of calls that were rejected.
+        parse_error_blame: whose fault those are; "" where there are none.
+    """
+
+    interaction: int
+    success: bool
+    why: str
+    blame: Blame
+    calls: int
+    parse_errors: int
+    parse_error_blame: Blame
+    finish: str
+    failure: str
+
+
+class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
+    """One cell of a run, `scenario x normalizer`: a pure function of its inputs.
+
+    Fields:
+        cell: slash path, the scenario's id and the normalizer's name.
+        scenario: its id; for an unlabelled cassette `cassette:` and the cassette's id.
+        outcome: the worst over all replays.
+        blame: whose fault a parse_error or a failure of conformance is; "" for a pass.
+        findings: distinct ones over all replays, worst first.
+        chunking: cuts of the smallest failing replay; the whole body where none failed.
+        interaction: which interaction that replay was of.
+        replays: how many chunkings were tried.
+        turns: one for each interaction, under the recorded cuts.
+    """
+
+    cell: str
+    scenario: str
+    title: str
+    cassette: str
+    normalizer: str
+    outcome: Outcome
+    blame: Blame
+    findings: tuple[Finding, ...]
+    chunking: Chunking
+    interaction: int
+    replays: int
+    turns: tuple[TurnFacts, ...]
+    quirks: tuple[str, ...]
+    provider: str
+    model: str
+    prompt: str
+    dialect: str
+    origin: str

@@ -1,0 +1,1 @@
+"""Implementations under test: bytes of one interaction in, deltas out."""

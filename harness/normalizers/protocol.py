@@ -1,0 +1,47 @@
+"""The one protocol that outsiders write, and what a normalizer declares about itself."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+import msgspec
+
+from harness.turns.deltas import Delta
+from harness.wire.interaction import Interaction
+
+Normalize: TypeAlias = Callable[[Interaction, Iterable[bytes]], Iterator[Delta]]
+
+Role = Literal["meant-to-pass", "ancestor", "miniature"]
+
+
+class Normalizer(msgspec.Struct, frozen=True):
+    """A normalizer and its declaration.
+
+    Fields:
+        name: what `-n` calls it.
+        normalize: lazy: the harness counts the bytes that were pulled from `reads` when each
+            delta appears. It must keep no state between calls.
+        dialects: those it reads; any other is `unsupported` and stays out of denominators.
+        streams: False where it can only give the finished turn at the end.
+        role: `meant-to-pass` runs by default; an `ancestor` (a client that was really
+            broken so) and a `miniature` (wrong in one way, to prove a rule) run when named.
+        breaks: for miniatures and ancestors, the ids of the rules that must catch it.
+        summary: one line for `harness list normalizers`.
+        policies: choices where catalogued rules pull against each other, such as
+            `{"name": "by-tools"}`; a declared policy is what it is judged by.
+    """
+
+    name: str
+    normalize: Normalize
+    dialects: frozenset[str] = frozenset({"openai-chat"})
+    streams: bool = True
+    role: Role = "meant-to-pass"
+    breaks: frozenset[str] = frozenset()
+    summary: str = ""
+    policies: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+@runtime_checkable
+class HasNormalizer(Protocol):
+    """A module that exposes a declared normalizer as `normalizer`."""
+
+    normalizer: Normalizer

@@ -1,0 +1,40 @@
+"""A tool call that may be executed, and the record of one that may not."""
+
+from typing import Literal
+
+import msgspec
+
+SNIPPET_CHARACTERS = 200
+
+Mode = Literal["tool_use", "json_fallback"]
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """A finished call.
+
+    Fields:
+        id: never empty; made up, stable and unique where the provider sent none.
+        name: as the model spelled it.
+        arguments: the JSON text as streamed, never repaired; "" for a call without any.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+class ParseError(msgspec.Struct, frozen=True):
+    """A call whose arguments could not be used; nothing was executed.
+
+    Fields:
+        mode: `tool_use` for the API's own field, `json_fallback` for calls taught by prompt.
+        error: what was wrong, for a person.
+        snippet: the start of the raw text, at most `SNIPPET_CHARACTERS` characters.
+        id, name: of the call, where they arrived.
+    """
+
+    mode: Mode
+    error: str
+    snippet: str = ""
+    id: str = ""
+    name: str = ""

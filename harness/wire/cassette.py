@@ -1,0 +1,56 @@
+"""A cassette: the interactions of one conversation, and where they come from."""
+
+from typing import Literal
+
+import msgspec
+
+from harness.wire.interaction import Interaction
+
+OriginKind = Literal["recorded", "imported", "emulated"]
+
+
+class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where a cassette comes from, honestly.
+
+    Fields:
+        kind: `recorded` from a server by us, `imported` from somebody's recording, or
+            `emulated`: written by a dialect's own writer, so it shows a quirk but measures
+            no model.
+        by: who or what made it.
+        at: ISO date; "" where unknown.
+        source: the server, the file or the recipe it was made from.
+        licence: SPDX id of an imported recording; "" where it is ours or unknown.
+        kept: for imported cassettes, what of the original survived, in words.
+    """
+
+    kind: OriginKind
+    by: str = ""
+    at: str = ""
+    source: str = ""
+    licence: str = ""
+    kept: str = ""
+
+
+class Cassette(msgspec.Struct, frozen=True):
+    """One vcrpy-readable file.
+
+    Fields:
+        id: slash path without suffix, such as `dashscope/qwen-plus/split-chunks`.
+        interactions: in the order in which they were sent.
+        prompt: id on the prompt axis of the rankings; derived from the request where the
+            file does not name one.
+        dialect: the provider API's spelling, such as `openai-chat`.
+    """
+
+    id: str
+    interactions: tuple[Interaction, ...]
+    origin: Origin
+    provider: str = "unknown"
+    model: str = "unknown"
+    prompt: str = "unknown"
+    dialect: str = "openai-chat"
+
+    @property
+    def measures_model(self) -> bool:
+        """Whether its turns may count in a rate about a model or a prompt."""
+        return self.origin.kind != "emulated"

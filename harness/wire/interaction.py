@@ -1,0 +1,65 @@
+"""One request and its streamed response, as they crossed the network.
+
+The body is kept as sent; `reads` remember how the network handed it over.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class Read(msgspec.Struct, frozen=True):
+    """The bytes that one network read returned.
+
+    Fields:
+        size: number of bytes.
+        delay_ms: milliseconds since the read before (or since the request).
+    """
+
+    size: int
+    delay_ms: int = 0
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What the client sent; `body` is empty where the source did not keep it."""
+
+    method: str = "POST"
+    uri: str = ""
+    headers: Headers = ()
+    body: bytes = b""
+
+
+class Interaction(msgspec.Struct, frozen=True):
+    """One request with its response (vcrpy's word).
+
+    Fields:
+        body: the response body, content encoding removed, otherwise byte-exact.
+        reads: sizes and delays; the sizes add up to `len(body)`.
+        reads_kept: False where the reads are synthetic (one for each event), because the
+            source, like vcrpy, joined the stream before it stored it.
+    """
+
+    request: Request
+    status: int
+    headers: Headers
+    body: bytes
+    reads: tuple[Read, ...]
+    reads_kept: bool = True
+
+    def header(self, name: str) -> str:
+        """Return the first response header called `name` (any case), or ""."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), "")
+
+    def recorded_cuts(self) -> tuple[int, ...]:
+        """Return the offsets in `body` where one read ended and the next began."""
+        return tuple(_running_ends(self.reads))[:-1]
+
+
+def _running_ends(reads: tuple[Read, ...]) -> Iterator[int]:
+    end = 0
+    for read in reads:
+        end += read.size
+        yield end
