@@ -13,6 +13,14 @@ Normalize: TypeAlias = Callable[[Interaction, Iterable[bytes]], Iterator[Delta]]
 Role = Literal["meant-to-pass", "ancestor", "miniature"]
 
 
+# What a scenario may ask for beyond its dialect; an undeclared one makes the cell unsupported.
+CAPABILITIES = {
+    "repeated-arguments": "arguments sent cumulatively, once more at the end, or after a `{}`",
+    "names-in-pieces": "function names that come in several deltas",
+    "calls-without-index": "parallel calls without a usable index",
+}
+
+
 class Normalizer(msgspec.Struct, frozen=True):
     """A normalizer and its declaration.
 
@@ -21,6 +29,7 @@ class Normalizer(msgspec.Struct, frozen=True):
         normalize: lazy: the harness counts the bytes that were pulled from `reads` when each
             delta appears. It must keep no state between calls.
         dialects: those it reads; any other is `unsupported` and stays out of denominators.
+        capabilities: those of `CAPABILITIES` that it has.
         streams: False where it can only give the finished turn at the end.
         role: `meant-to-pass` runs by default; an `ancestor` (a client that was really
             broken so) and a `miniature` (wrong in one way, to prove a rule) run when named.
@@ -33,6 +42,7 @@ class Normalizer(msgspec.Struct, frozen=True):
     name: str
     normalize: Normalize
     dialects: frozenset[str] = frozenset({"openai-chat"})
+    capabilities: frozenset[str] = frozenset()
     streams: bool = True
     role: Role = "meant-to-pass"
     breaks: frozenset[str] = frozenset()

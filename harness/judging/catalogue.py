@@ -1,0 +1,76 @@
+"""The catalogue of quirks: `catalogue/quirks.yaml` -> typed values, strictly.
+
+A quirk is one way in which real providers or models deviate; rules and scenarios cite it by
+id, and `harness doctor` holds the citations complete, with the exceptions that
+`catalogue/excluded.yaml` gives a reason for.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import msgspec
+
+from harness.errors import UnreadableError
+from harness.judging.strict import convert
+from harness.wire import yaml_guard
+
+T = TypeVar("T")
+
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
+_Id = Annotated[str, msgspec.Meta(pattern="^[A-Z0-9]+(-[A-Z0-9]+)*$")]
+
+Group = Literal["A", "B", "C", "D", "E", "F"]
+Severity = Literal["wrong call executed", "corrupted args", "lost call", "crash", "cosmetic"]
+
+
+class Quirk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One catalogued deviation.
+
+    Fields:
+        id: such as `DELTA-ID-EMPTY-LATER`; never reused.
+        group: A framing and transport, B deltas, C arguments, D text calls, E conversation,
+            F other dialects.
+        summary: what the wire shows.
+        rule: what a client must do.
+        severity: what goes wrong in a client that does not.
+        references: urls of people who met it.
+    """
+
+    id: _Id
+    group: Group
+    title: _Text
+    summary: _Text
+    rule: _Text
+    severity: Severity
+    references: tuple[_Text, ...] = ()
+
+
+def load_catalogue(path: Path) -> dict[str, Quirk]:
+    """Return the quirks in the file at `path` by id, in the file's order.
+
+    Raises:
+        UnreadableError: the file is no catalogue, or two quirks share an id.
+    """
+    quirks: dict[str, Quirk] = {}
+    for quirk in _load(path, tuple[Quirk, ...]):
+        if quirk.id in quirks:
+            raise UnreadableError(f"two quirks are called {quirk.id!r}", where=str(path))
+        quirks[quirk.id] = quirk
+    return quirks
+
+
+def load_excluded(path: Path) -> dict[str, str]:
+    """Return the quirks that no scenario shows, each with its reason.
+
+    Raises:
+        UnreadableError: the file does not map ids to reasons.
+    """
+    return _load(path, dict[_Id, _Text])
+
+
+def _load(path: Path, kind: type[T]) -> T:
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    return convert(yaml_guard.load(text, str(path)), kind, str(path))

@@ -1,0 +1,40 @@
+"""A scenario: what must come out of a cassette, and why anybody should care.
+
+It is written by hand from the bytes' meaning, independently of how the cassette was made.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from harness.judging.expectation import Expectation
+from harness.turns.tools import Tool
+
+ScenarioBlame = Literal["", "model", "provider"]
+
+
+class Scenario(msgspec.Struct, frozen=True):
+    """One YAML file under `scenarios/`.
+
+    Fields:
+        id: slash path without suffix, such as `dashscope/split-chunks`.
+        cassette: id of the cassette that it judges.
+        tools: those of the request; None where the request in the cassette declares them.
+        capabilities: what a normalizer must declare, else the cell is `unsupported`.
+        expect: one for each interaction of the cassette, in their order.
+        quirks: ids of the catalogue that the bytes show.
+        rules: ids of the rules that this scenario is there for; a guide for readers.
+        references: urls.
+        blame: whose fault an expected rejection or failure is; "" where there is none.
+    """
+
+    id: str
+    title: str
+    cassette: str
+    expect: tuple[Expectation, ...]
+    tools: tuple[Tool, ...] | None = None
+    capabilities: tuple[str, ...] = ()
+    quirks: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    blame: ScenarioBlame = ""

@@ -1,0 +1,228 @@
+"""Scenario files -> scenarios. The file's keys are the structs below, and no others.
+
+What an author leaves out is either a default that is judged (no text, no calls, no failure)
+or, for `finish_raw`, `usage`, `parse_errors: any` and the finish of a failed turn, a field
+that is not judged.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from harness.errors import UnreadableError, UsageError
+from harness.judging.expectation import (
+    ALL_FIELDS,
+    Expectation,
+    ExpectedCall,
+    ExpectedRejection,
+    Field,
+)
+from harness.judging.scenario import Scenario, ScenarioBlame
+from harness.judging.strict import convert, not_json
+from harness.turns.deltas import FinishReason, Usage
+from harness.turns.tools import Tool
+from harness.wire import yaml_guard
+
+SUFFIX = ".yaml"
+# Folders beside the scenarios that hold what scenarios share, and no scenarios.
+SHARED_FOLDERS = frozenset({"tools", "prompts"})
+
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all parts of a scenario file share: a key that is not declared is an error."""
+
+
+class CallFile(_File, frozen=True):
+    """A call that must come out; without `id` any unique id will do."""
+
+    name: _Text
+    arguments: dict[str, Any]
+    id: _Text | None = None
+
+
+class RejectionFile(_File, frozen=True):
+    """A call that must be reported as a parse_error; `snippet` is a part of its raw text."""
+
+    name: str = ""
+    snippet: str = ""
+
+
+class FailureFile(_File, frozen=True):
+    """How the turn must fail: the code ("*" for any) and a part of the message."""
+
+    code: _Text
+    says: str = ""
+
+
+class UsageFile(_File, frozen=True):
+    """Token counts that the provider must be quoted with."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class TurnFile(_File, frozen=True):
+    """The turn that one interaction must give."""
+
+    text: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[CallFile, ...] = ()
+    parse_errors: tuple[RejectionFile, ...] | Literal["any"] = ()
+    finish: FinishReason | None = None
+    finish_raw: str | None = None
+    failure: FailureFile | None = None
+    usage: UsageFile | None = None
+
+
+class ScenarioFile(_File, frozen=True):
+    """One scenario file."""
+
+    title: _Text
+    cassette: _Text
+    expect: Annotated[tuple[TurnFile, ...], msgspec.Meta(min_length=1)]
+    quirks: tuple[_Text, ...] = ()
+    tools: tuple[_Text, ...] | None = None
+    capabilities: tuple[_Text, ...] = ()
+    rules: tuple[_Text, ...] = ()
+    blame: ScenarioBlame = ""
+    references: tuple[_Text, ...] = ()
+
+
+class ToolFile(_File, frozen=True):
+    """One file of `scenarios/tools/`."""
+
+    name: _Text
+    parameters: dict[str, Any]
+    description: str = ""
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a scenario file, as `harness schema scenario` prints it."""
+    return msgspec.json.schema(ScenarioFile)
+
+
+def find_scenarios(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the scenario files that `paths` name or hold, sorted, each once.
+
+    Raises:
+        UsageError: a path does not exist.
+    """
+    return tuple(sorted({found for path in paths for found in _below(path)}))
+
+
+def _below(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+    elif path.is_dir():
+        for found in path.rglob(f"*{SUFFIX}"):
+            if SHARED_FOLDERS.isdisjoint(found.relative_to(path).parts[:-1]):
+                yield found
+    else:
+        raise UsageError(
+            "no such file or folder",
+            where=str(path),
+            hint="`harness list scenarios` prints those that ship",
+        )
+
+
+def load_scenario(path: Path, root: Path) -> Scenario:
+    """Return the scenario in the file at `path`.
+
+    Args:
+        path: a scenario file.
+        root: the scenarios folder: it names the scenario and holds `tools/`.
+
+    Raises:
+        UnreadableError: the file, or a tool file that it names, cannot be used.
+    """
+    where = str(path)
+    file = convert(yaml_guard.load(_read(path), where), ScenarioFile, where)
+    names = file.tools
+    return Scenario(
+        id=_scenario_id(path, root),
+        title=file.title,
+        cassette=file.cassette,
+        expect=tuple(_expectation(turn, place, where) for place, turn in enumerate(file.expect)),
+        tools=None if names is None else tuple(_tool(root, name, where) for name in names),
+        capabilities=file.capabilities,
+        quirks=file.quirks,
+        rules=file.rules,
+        references=file.references,
+        blame=file.blame,
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
+
+
+def _scenario_id(path: Path, root: Path) -> str:
+    inside = path.resolve().is_relative_to(root.resolve())
+    name = path.resolve().relative_to(root.resolve()) if inside else Path(path.name)
+    return name.with_suffix("").as_posix()
+
+
+def _tool(root: Path, name: str, where: str) -> Tool:
+    path = root / "tools" / f"{name}{SUFFIX}"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob(f"*{SUFFIX}")))
+        raise UnreadableError(
+            f"tools: there is no tool file {name!r}",
+            where=where,
+            hint=f"tool files in {path.parent}: {known or 'none'}",
+        )
+    file = convert(yaml_guard.load(_read(path), str(path)), ToolFile, str(path))
+    _require_json(file.parameters, "parameters", str(path))
+    return Tool(file.name, file.description, file.parameters)
+
+
+def _expectation(turn: TurnFile, place: int, where: str) -> Expectation:
+    if turn.finish is None and turn.failure is None:
+        raise UnreadableError(
+            f"expect[{place}]: the key 'finish' is missing",
+            where=where,
+            hint="a turn that does not fail must finish: stop, tool_calls, length, ...",
+        )
+    for number, call in enumerate(turn.tool_calls):
+        _require_json(call.arguments, f"expect[{place}].tool_calls[{number}].arguments", where)
+    rejected = () if turn.parse_errors == "any" else turn.parse_errors
+    return Expectation(
+        source="scenario",
+        text=turn.text,
+        reasoning=turn.reasoning,
+        calls=tuple(ExpectedCall(call.name, call.arguments, call.id) for call in turn.tool_calls),
+        rejected=tuple(ExpectedRejection(item.name, item.snippet) for item in rejected),
+        finish=turn.finish,
+        finish_raw=turn.finish_raw or "",
+        failure=turn.failure.code if turn.failure else None,
+        failure_says=turn.failure.says if turn.failure else "",
+        usage=_usage(turn.usage),
+        judged=ALL_FIELDS.difference(_not_judged(turn)),
+    )
+
+
+def _require_json(value: object, path: str, where: str) -> None:
+    if problem := not_json(value, path):
+        raise UnreadableError(problem, where=where, hint="put it in quotes, or use a JSON value")
+
+
+def _usage(file: UsageFile | None) -> Usage | None:
+    return None if file is None else Usage(file.input_tokens, file.output_tokens)
+
+
+def _not_judged(turn: TurnFile) -> Iterator[Field]:
+    if turn.parse_errors == "any":
+        yield "rejected"
+    if turn.finish is None:
+        yield "finish"
+    if turn.finish_raw is None:
+        yield "finish_raw"
+    if turn.usage is None:
+        yield "usage"

@@ -1,0 +1,147 @@
+"""Loaded YAML -> typed values, strictly, with errors that a person can act on.
+
+An unknown key is an error with "did you mean"; a wrong type names its path, what was
+expected and what was found. Nothing is converted: `id: 17` is refused where a text is wanted.
+"""
+
+import difflib
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from harness.errors import UnreadableError
+
+T = TypeVar("T")
+
+_MESSAGE = re.compile(
+    r"^(?P<fact>.*?)(?: - at (?P<key>`key` in )?`\$\.?(?P<path>.*)`)?$", re.DOTALL
+)
+_WRONG_TYPE = re.compile(r"^Expected `(?P<expected>[^`]+)`, got `(?P<found>[^`]+)`$")
+_UNKNOWN_KEY = re.compile(r"^Object contains unknown field `(?P<name>.*)`$", re.DOTALL)
+_MISSING_KEY = re.compile(r"^Object missing required field `(?P<name>.*)`$")
+
+_KINDS = {
+    "str": "a string",
+    "int": "an integer",
+    "float": "a number",
+    "bool": "a boolean",
+    "object": "an object",
+    "array": "a list",
+    "null": "null",
+    "bytes": "binary",
+}
+_QUOTE_HINT = "put it in quotes: YAML reads true, false, null and numbers as values, not as text"
+
+
+def convert(data: object, kind: type[T], where: str) -> T:
+    """Return `data` as a `kind`, a msgspec struct or a container of such.
+
+    Args:
+        data: what the YAML loader gave.
+        kind: the wanted type.
+        where: the file, for the error.
+
+    Raises:
+        UnreadableError: an unknown or missing key, or a value of a wrong type.
+    """
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise _readable(str(error), kind, where) from None
+
+
+def _readable(message: str, kind: type, where: str) -> UnreadableError:
+    parts = _MESSAGE.match(message)
+    fact, path = (parts["fact"], parts["path"] or "") if parts else (message, "")
+    place = f"{path}: " if path else ""
+    if (unknown := _UNKNOWN_KEY.match(fact)) is not None:
+        known = _keys_at(inspect.type_info(kind), _steps(path))
+        return UnreadableError(
+            f"{place}unknown key {unknown['name']!r}",
+            where=where,
+            hint=_did_you_mean(unknown["name"], known),
+        )
+    if (missing := _MISSING_KEY.match(fact)) is not None:
+        return UnreadableError(f"{place}the key {missing['name']!r} is missing", where=where)
+    if (wrong := _WRONG_TYPE.match(fact)) is not None:
+        key = "a key here: " if parts and parts["key"] else ""
+        return _wrong_type(place + key, wrong["expected"], wrong["found"], where)
+    return UnreadableError(f"{place}{fact[:1].lower()}{fact[1:]}", where=where)
+
+
+def _wrong_type(place: str, expected: str, found: str, where: str) -> UnreadableError:
+    wanted = " or ".join(_KINDS.get(name, name) for name in expected.split(" | "))
+    text_wanted = "str" in expected.split(" | ") and found not in ("object", "array")
+    return UnreadableError(
+        f"{place}expected {wanted}, found {_KINDS.get(found, found)}",
+        where=where,
+        hint=_QUOTE_HINT if text_wanted else "",
+    )
+
+
+def _did_you_mean(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"known keys: {', '.join(known)}" if known else ""
+
+
+def _steps(path: str) -> tuple[str, ...]:
+    """Split `expect[0].tool_calls[...]` into `expect`, `[`, `tool_calls`, `[`."""
+    return tuple(re.findall(r"\[|[^.\[\]]+(?=[.\[]|$)", path))
+
+
+def _keys_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the keys that the struct at `steps` below `kind` knows; () where it is none."""
+    if not steps:
+        return tuple(
+            field.encode_name
+            for struct in _alternatives(kind)
+            if isinstance(struct, inspect.StructType)
+            for field in struct.fields
+        )
+    for choice in _alternatives(kind):
+        for below in _below(choice, steps[0]):
+            return _keys_at(below, steps[1:])
+    return ()
+
+
+def _alternatives(kind: inspect.Type) -> tuple[inspect.Type, ...]:
+    return kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+
+
+def _below(kind: inspect.Type, step: str) -> Iterator[inspect.Type]:
+    if isinstance(kind, inspect.StructType):
+        yield from (field.type for field in kind.fields if field.encode_name == step)
+    if step == "[" and isinstance(kind, inspect.VarTupleType | inspect.ListType):
+        yield kind.item_type
+    if step == "[" and isinstance(kind, inspect.DictType):
+        yield kind.value_type
+
+
+def not_json(value: object, path: str) -> str:
+    """Return what in `value` no JSON text can hold, as `path: fact`; "" where all can.
+
+    YAML knows binaries and infinite numbers; inside a value that is compared with
+    JSON they can only be a slip of the author.
+    """
+    if isinstance(value, Mapping):
+        return _first(
+            not_json(item, f"{path}.{key}") if isinstance(key, str) else f"{path}: key {key!r}"
+            for key, item in value.items()
+        )
+    if isinstance(value, list | tuple):
+        return _first(not_json(item, f"{path}[{place}]") for place, item in enumerate(value))
+    if value is None or isinstance(value, str | int):
+        return ""
+    if isinstance(value, float) and math.isfinite(value):
+        return ""
+    return f"{path}: {value!r} is no JSON value"
+
+
+def _first(problems: Iterator[str]) -> str:
+    return next(filter(None, problems), "")

@@ -1,0 +1,5 @@
+"""The oracle: bytes of one interaction -> what the API's contract says they hold.
+
+It reads the whole body at once, shares no code with `harness.dialects`, and abstains where
+the contract leaves the meaning open: a judge must not guess.
+"""

@@ -1,0 +1,216 @@
+"""Tool-call deltas -> calls, by the contract of the chat completion chunk.
+
+An integer `index` is the key; `id`, `type` and `function.name` come in the first delta of a
+call; fragments of `function.arguments` are appended. What does not say which call it means,
+or what a call is, is noted as open and never guessed.
+Source: OpenAI API reference, "The chat completion chunk object".
+"""
+
+from typing import Any
+
+from harness.judging.strict_reading.notes import Notes
+from harness.judging.strict_reading.reading import StrictCall
+from harness.judging.strict_reading.values import same_object
+from harness.turns.surrogates import join_surrogates
+
+# `{}` with as much white space around it as is still taken for a placeholder.
+_PLACEHOLDER_CHARACTERS = 64
+# A fragment this much smaller than the buffer cannot be the whole arguments once more.
+_WHOLE_AGAIN_RATIO = 4
+
+
+class _Call:
+    """The deltas of one index so far."""
+
+    def __init__(self, offset: int) -> None:
+        self.id = ""
+        self.name = ""
+        self.offset = offset
+        self.size = 0
+        self._fragments: list[str] = []
+
+    @property
+    def arguments(self) -> str:
+        self._fragments = ["".join(self._fragments)]
+        return self._fragments[0]
+
+    def last_character(self) -> str:
+        return self._fragments[-1][-1:] if self.size else ""
+
+    def append(self, fragment: str) -> None:
+        self._fragments.append(fragment)
+        self.size += len(fragment)
+
+    def stretched_by(self, fragment: str) -> str:
+        """Return the quirk that makes it doubtful whether `fragment` is to be appended."""
+        if not self.size:
+            return ""
+        opens = fragment.lstrip().startswith("{")
+        if opens and self.size <= _PLACEHOLDER_CHARACTERS and self.arguments.strip() == "{}":
+            return "ARGS-EMPTYOBJ-THEN-REAL"
+        if len(fragment) >= self.size and fragment.startswith(self.arguments):
+            # One repeated character is ordinary text, but no JSON object starts with `{{`.
+            if self.size > 1 or opens:
+                return "ARGS-REPEATED-AT-END" if len(fragment) == self.size else "ARGS-CUMULATIVE"
+            return ""
+        again = opens and len(fragment) * _WHOLE_AGAIN_RATIO >= self.size
+        return "ARGS-REPEATED-AT-END" if again and same_object(self.arguments, fragment) else ""
+
+
+class CallTable:
+    """The calls of one choice."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._calls: dict[int | None, _Call] = {}
+        self._ids: dict[str, int | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def calls(self) -> tuple[StrictCall, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return tuple(
+            StrictCall(
+                join_surrogates(call.id),
+                join_surrogates(call.name),
+                join_surrogates(call.arguments),
+                call.offset,
+            )
+            for call in self._calls.values()
+        )
+
+    def add(self, entries: object, offset: int) -> bool:
+        """Take one `tool_calls` value; return whether it said anything about a call."""
+        if entries is None:
+            self._notes.keep("TOOLCALLS-NULL", offset)
+            return False
+        if not isinstance(entries, list):
+            self._notes.open("EVENT-GLUED", offset, calls=True)
+            return True
+        if not entries:
+            self._notes.keep("TOOLCALLS-EMPTY-ARRAY", offset)
+        self._check_siblings(entries, offset)
+        return any([self._entry(entry, offset) for entry in entries])
+
+    def _check_siblings(self, entries: list[Any], offset: int) -> None:
+        """Two entries of one list are two calls, so they need two indices."""
+        keys = [_key(entry) for entry in entries if isinstance(entry, dict)]
+        if keys.count(None) > 1:
+            self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
+        elif len(set(keys)) < len(keys):
+            self._notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
+
+    def _entry(self, entry: object, offset: int) -> bool:
+        if not isinstance(entry, dict):
+            self._notes.open("EVENT-GLUED", offset, calls=True)
+            return True
+        function = self._function(entry, offset)
+        key = _key(entry)
+        call = self._calls.get(key)
+        self._check_type(entry, offset, opening=call is None)
+        call_id = self._text(entry, "id", offset)
+        name = self._text(function, "name", offset)
+        fragment = self._fragment(function, offset)
+        if not (call_id or name or fragment):
+            return False
+        if call is None:
+            call = self._open(key, offset)
+        self._merge_id(call, key, call_id, name, offset)
+        self._merge_name(call, key, name, fragment, offset, has_id=bool(call_id))
+        self._merge_fragment(call, fragment, offset)
+        return True
+
+    def _open(self, key: int | None, offset: int) -> _Call:
+        if key is None:
+            self._notes.keep("DELTA-INDEX-MISSING", offset)
+        elif key != len(self._calls):
+            self._notes.keep("DELTA-INDEX-SPARSE", offset)
+        if self._calls and (key is None or None in self._calls):
+            self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
+        return self._calls.setdefault(key, _Call(offset))
+
+    def _merge_id(self, call: _Call, key: int | None, call_id: str, name: str, offset: int) -> None:
+        if not call_id or call.id == call_id:
+            return
+        if call.id:
+            quirk = "DELTA-INDEX-ALL-ZERO" if name else "DELTA-ID-CHANGES"
+            self._notes.open(quirk, offset, calls=True)
+            return
+        if self._ids.setdefault(call_id, key) != key:
+            # With its own name it is a sibling; without one it may be the other call.
+            self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not name)
+        if call.name or call.size:
+            self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
+        call.id = call_id
+
+    def _merge_name(
+        self, call: _Call, key: int | None, name: str, fragment: str, offset: int, *, has_id: bool
+    ) -> None:
+        if not name:
+            return
+        if not call.name:
+            if call.size:
+                self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
+            call.name = name
+        elif name != call.name:
+            self._notes.open("DELTA-NAME-FRAGMENTED", offset, calls=True)
+        else:
+            glued = call.last_character() == "}" and fragment.startswith("{")
+            doubtful = not has_id and (key is None or glued)
+            self._notes.open("DELTA-NAME-REPEATED", offset, calls=doubtful)
+
+    def _merge_fragment(self, call: _Call, fragment: str, offset: int) -> None:
+        if not fragment:
+            return
+        # Once the calls are open nothing more can be learned, so nothing more is compared.
+        if self._notes.calls_known and (quirk := call.stretched_by(fragment)):
+            self._notes.open(quirk, offset, calls=True)
+        call.append(fragment)
+
+    def _function(self, entry: dict[str, Any], offset: int) -> dict[str, Any]:
+        function = entry.get("function")
+        if isinstance(function, dict):
+            return function
+        if function is None:
+            self._notes.keep("DELTA-FUNCTION-NULL", offset)
+        else:
+            self._notes.open("DELTA-FUNCTION-NULL", offset, calls=True)
+        return {}
+
+    def _check_type(self, entry: dict[str, Any], offset: int, *, opening: bool) -> None:
+        kind = entry.get("type", "function")
+        if opening and "type" not in entry:
+            self._notes.keep("DELTA-TYPE-MISSING", offset)
+        elif kind in (None, ""):
+            self._notes.keep("DELTA-TYPE-EMPTY-OR-NULL", offset)
+        elif kind != "function":
+            self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)
+
+    def _text(self, holder: dict[str, Any], field: str, offset: int) -> str:
+        value = holder.get(field)
+        if isinstance(value, str):
+            if not value and field == "id":
+                self._notes.keep("DELTA-ID-EMPTY-LATER", offset)
+            return value
+        if value is not None:
+            self._notes.open("EVENT-GLUED", offset, calls=True)
+        elif field in holder:
+            quirk = "DELTA-ID-NULL-LATER" if field == "id" else "DELTA-NAME-NULL-STRINGIFIED"
+            self._notes.keep(quirk, offset)
+        return ""
+
+    def _fragment(self, function: dict[str, Any], offset: int) -> str:
+        value = function.get("arguments")
+        if isinstance(value, str):
+            return value
+        if value is not None:
+            self._notes.open("ARGS-OBJECT", offset, calls=True)
+        elif "arguments" in function:
+            self._notes.keep("ARGS-NULL", offset)
+        return ""
+
+
+def _key(entry: dict[str, Any]) -> int | None:
+    index = entry.get("index")
+    return index if isinstance(index, int) and not isinstance(index, bool) else None

@@ -1,0 +1,66 @@
+"""A case -> marks on the byte axis: reads, frames and deltas drawn under each other.
+
+Positions are whole numbers from 0 to `WIDTH`, so a lane holds at most `WIDTH` marks however
+long the stream is, and one path draws them all.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from harness.judging.cases import Case
+from harness.reporting.divergence import Divergence
+
+WIDTH = 1000
+_HEIGHT = 14
+
+
+class AxisLane(msgspec.Struct, frozen=True):
+    """One lane.
+
+    Fields:
+        path: SVG path data in a box of `WIDTH` by 14.
+        text: what a reader without the drawing needs.
+        mark: position of the first divergence; None where the lane has none.
+    """
+
+    name: str
+    path: str
+    text: str
+    mark: int | None = None
+
+
+def axis_lanes(
+    case: Case, size: int, starts: tuple[int, ...], divergence: Divergence | None, normalizer: str
+) -> tuple[AxisLane, ...]:
+    """Return the lanes of `case` on an axis of `size` bytes."""
+    actual = tuple(e.bytes_read for e in case.deltas)
+    expected = tuple(e.bytes_read for e in case.reference)
+    reads = len(case.chunking) + 1
+    mine, theirs = (divergence.actual, divergence.reference) if divergence else (None, None)
+    return (
+        AxisLane("reads", _ticks(case.chunking, size), _count(reads, "read")),
+        AxisLane("frames", _ticks(starts, size), _count(len(case.frames), "frame")),
+        _deltas(normalizer, actual, size, mine),
+        _deltas("reference", expected, size, theirs),
+    )
+
+
+def _deltas(name: str, places: tuple[int, ...], size: int, index: int | None) -> AxisLane:
+    mark = None
+    if index is not None:
+        mark = _scale(places[index] if index < len(places) else size, size)
+    return AxisLane(f"deltas of {name}", _ticks(places, size), _count(len(places), "delta"), mark)
+
+
+def _ticks(places: Iterable[int], size: int) -> str:
+    marks = sorted({_scale(place, size) for place in places})
+    return "".join(f"M{mark} 1V{_HEIGHT - 1}" for mark in marks)
+
+
+def _scale(place: int, size: int) -> int:
+    return round(min(place, size) / max(size, 1) * WIDTH)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,117 @@
+"""Rankings -> boards: the rows of a ranking as they are shown, each with its interval.
+
+Order and numbers are those of `harness.runs.rankings`; nothing is counted again here.
+"""
+
+import msgspec
+
+from harness.reporting.facts import Ranked, Rankings, Run
+from harness.reporting.words import percent
+
+FEW = 30
+_BAR_WIDTH = 200
+
+_NOBODY_MEASURED = (
+    "No recorded or imported turns are in this run, so there is nothing to rank. "
+    "Emulated cassettes judge normalizers, never {what}: nobody measured that {one}."
+)
+
+
+class Bar(msgspec.Struct, frozen=True):
+    """A Wilson interval and its point, on a scale of 0 to `_BAR_WIDTH`."""
+
+    low: float
+    point: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """Return the length of the interval."""
+        return round(self.high - self.low, 1)
+
+
+class BoardRow(msgspec.Struct, frozen=True):
+    """One ranked thing."""
+
+    ranked: Ranked
+    place: str
+    note: str
+    share: str
+    interval: str
+    bar: Bar
+
+    @property
+    def few(self) -> bool:
+        """Whether so little was measured that the row is only a hint."""
+        return self.ranked.n < FEW
+
+
+class Board(msgspec.Struct, frozen=True):
+    """A ranking.
+
+    Fields:
+        rate: what k of n means.
+        unit: what n counts.
+        empty: the sentence that stands where there are no rows.
+    """
+
+    id: str
+    title: str
+    one: str
+    rate: str
+    unit: str
+    rows: tuple[BoardRow, ...]
+    empty: str
+
+
+def boards(run: Run, rankings: Rankings) -> tuple[Board, Board, Board]:
+    """Return the boards of models, prompts and normalizers."""
+    roles = {each.name: each.role for each in run.header.normalizers}
+    return (
+        _measured("models", "Models", "model", rankings.models),
+        _measured("prompts", "Prompts", "prompt", rankings.prompts),
+        Board(
+            id="normalizers",
+            title="Normalizers",
+            one="normalizer",
+            rate="conformance",
+            unit="cells",
+            rows=tuple(_row(each, roles.get(each.name, "")) for each in rankings.normalizers),
+            empty="This run judged no normalizer: no cell was selected.",
+        ),
+    )
+
+
+def _measured(board: str, title: str, one: str, ranked: tuple[Ranked, ...]) -> Board:
+    return Board(
+        id=board,
+        title=title,
+        one=one,
+        rate="turn success",
+        unit="turns",
+        rows=tuple(_row(each, "") for each in ranked),
+        empty=_NOBODY_MEASURED.format(what=board, one=one),
+    )
+
+
+def _row(ranked: Ranked, note: str) -> BoardRow:
+    share = ranked.k / ranked.n if ranked.n else 0.0
+    return BoardRow(
+        ranked=ranked,
+        place=place(ranked),
+        note=note,
+        share=percent(share) if ranked.n else "not measured",
+        interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
+        bar=Bar(_x(ranked.low), _x(share), _x(ranked.high)),
+    )
+
+
+def place(ranked: Ranked) -> str:
+    """Return the rank as a range, such as `2-4`; one number where the data decide."""
+    if ranked.rank_low == ranked.rank_high:
+        return str(ranked.rank_low)
+    return f"{ranked.rank_low}-{ranked.rank_high}"
+
+
+def _x(share: float) -> float:
+    return round(share * _BAR_WIDTH, 1)

@@ -1,0 +1,97 @@
+"""A failing result and its case -> what the case page shows, and the command that repeats it."""
+
+import shlex
+from urllib.parse import quote
+
+import msgspec
+
+from harness.judging.cases import Case
+from harness.judging.results import Finding, Result
+from harness.reporting.lanes import Lanes, lanes
+from harness.reporting.turn_diff import Difference, differences
+from harness.reporting.visible import Piece, pieces
+from harness.reporting.words import WORD, OutcomeWord
+from harness.wire.cuts import Chunking
+
+_SHOWN_CUTS = 12
+_MAX_FINDINGS = 20
+
+
+class FindingView(msgspec.Struct, frozen=True):
+    """A finding with its texts made visible."""
+
+    finding: Finding
+    word: OutcomeWord
+    expected: tuple[Piece, ...]
+    actual: tuple[Piece, ...]
+
+
+class CaseView(msgspec.Struct, frozen=True):
+    """One failing cell.
+
+    Fields:
+        lanes: None where the run holds no bytes of it.
+        differences: fields of the turn that are not as expected.
+        expects: whether the run says which turn should have come out.
+    """
+
+    result: Result
+    word: OutcomeWord
+    findings: tuple[FindingView, ...]
+    more_findings: int
+    chunking: str
+    command: str
+    error: tuple[Piece, ...]
+    expects: bool
+    differences: tuple[Difference, ...]
+    lanes: Lanes | None
+
+
+def anchor(cell: str) -> str:
+    """Return the id of a cell's place in the page; the same text works after `#`."""
+    return "case/" + quote(cell, safe="/:@!$*,;")
+
+
+def case_view(result: Result, case: Case | None) -> CaseView:
+    """Return what is shown of `result`; without `case` that is its findings alone."""
+    expected = case.expected if case else None
+    return CaseView(
+        result=result,
+        word=WORD[result.outcome],
+        findings=tuple(_finding(each) for each in result.findings[:_MAX_FINDINGS]),
+        more_findings=max(0, len(result.findings) - _MAX_FINDINGS),
+        chunking=_chunking(result.chunking, case),
+        command=_command(result),
+        error=pieces(case.error) if case else (),
+        expects=expected is not None,
+        differences=differences(expected, case.actual) if case and expected else (),
+        lanes=lanes(case, result.findings, result.normalizer) if case else None,
+    )
+
+
+def _finding(finding: Finding) -> FindingView:
+    return FindingView(
+        finding=finding,
+        word=WORD[finding.outcome],
+        expected=pieces(finding.expected, limit=800),
+        actual=pieces(finding.actual, limit=800),
+    )
+
+
+def _chunking(cuts: Chunking, case: Case | None) -> str:
+    size = f" of {len(case.body):,} bytes" if case and not case.cut else ""
+    if not cuts:
+        return f"the whole body{size} in one read"
+    if case and not case.cut and len(cuts) == len(case.body) - 1:
+        return f"each byte{size} in a read of its own"
+    shown = ", ".join(f"{cut:,}" for cut in cuts[:_SHOWN_CUTS])
+    more = f" and {len(cuts) - _SHOWN_CUTS:,} more" if len(cuts) > _SHOWN_CUTS else ""
+    noun = "cut at byte" if len(cuts) == 1 else f"{len(cuts):,} cuts at bytes"
+    return f"{noun} {shown}{more}{size}"
+
+
+def _command(result: Result) -> str:
+    words = ["harness", "replay", result.cell]
+    if result.chunking:
+        words += ["--cuts", ",".join(map(str, result.chunking))]
+    return shlex.join(words)

@@ -1,0 +1,167 @@
+"""A case -> lanes that a person reads: bytes with their reads, frames, deltas.
+
+Long cases are windowed: the start, the end, and what surrounds the findings and the first
+divergence. What is left out is counted where it is left out.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.judging.cases import Case
+from harness.judging.results import Emission, Finding
+from harness.reporting.axis import AxisLane, axis_lanes
+from harness.reporting.delta_words import words
+from harness.reporting.divergence import Divergence, first_divergence
+from harness.reporting.visible import Piece, byte_pieces, pieces
+from harness.reporting.window import stretches
+from harness.wire.cuts import Chunking
+from harness.wire.frames import Frame
+
+# Above one cut in two bytes, ticks would hide the text that they cut.
+_DENSE = 0.5
+_BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
+
+
+class WireRow(msgspec.Struct, frozen=True):
+    """A stretch of the body that holds one frame, or a count of stretches left out.
+
+    Fields:
+        notes: rules whose findings lead back to a byte in this row.
+        skipped: number of stretches left out here; 0 for a real row.
+    """
+
+    start: int
+    end: int
+    number: int = 0
+    bytes: tuple[Piece, ...] = ()
+    frame: Frame | None = None
+    data: tuple[Piece, ...] = ()
+    notes: tuple[str, ...] = ()
+    skipped: int = 0
+
+
+class DeltaRow(msgspec.Struct, frozen=True):
+    """One delta in words, or a count of deltas left out."""
+
+    number: int
+    bytes_read: int = 0
+    kind: str = ""
+    detail: tuple[Piece, ...] = ()
+    diverges: bool = False
+    skipped: int = 0
+
+
+class Lanes(msgspec.Struct, frozen=True):
+    """The three lanes of one case on one axis of `size` bytes.
+
+    Fields:
+        dense: reads end so often that ticks are not drawn into the text.
+        diverges: whether the normalizer and `reference` said different things.
+    """
+
+    size: int
+    cut: bool
+    dense: bool
+    diverges: bool
+    axis: tuple[AxisLane, ...]
+    wire: tuple[WireRow, ...]
+    deltas: tuple[DeltaRow, ...]
+    reference: tuple[DeltaRow, ...]
+
+
+def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
+    """Return what the case view shows of `case`."""
+    size = max(len(case.body), *case.chunking, *(e.bytes_read for e in case.deltas), 1)
+    dense = len(case.chunking) > len(case.body) * _DENSE
+    split = first_divergence(case.deltas, case.reference)
+    starts = _starts(case)
+    notes = _notes(findings, starts)
+    interests = (*notes, *_rows_at_split(case, starts, split))
+    return Lanes(
+        size=size,
+        cut=case.cut,
+        dense=dense,
+        diverges=split is not None,
+        axis=axis_lanes(case, size, starts, split, normalizer),
+        wire=tuple(_wire(case, starts, notes, interests, () if dense else case.chunking)),
+        deltas=tuple(_delta_rows(case.deltas, split and split.actual)),
+        reference=tuple(_delta_rows(case.reference, split and split.reference)),
+    )
+
+
+def _starts(case: Case) -> tuple[int, ...]:
+    """Return where each frame's stretch starts: after the blank line that comes before it."""
+    starts = [0]
+    for before, frame in zip(case.frames, case.frames[1:], strict=False):
+        gap = case.body[before.offset : frame.offset]
+        ends = [gap.rfind(blank) + len(blank) for blank in _BLANK_LINES if blank in gap]
+        starts.append(before.offset + max(ends, default=len(gap)))
+    return tuple(starts)
+
+
+def _row_of(offset: int, starts: tuple[int, ...]) -> int:
+    return max(bisect_right(starts, offset) - 1, 0)
+
+
+def _notes(findings: tuple[Finding, ...], starts: tuple[int, ...]) -> dict[int, tuple[str, ...]]:
+    notes: dict[int, tuple[str, ...]] = {}
+    for finding in findings:
+        if finding.offset is not None:
+            row = _row_of(finding.offset, starts)
+            notes[row] = (*notes.get(row, ()), f"{finding.rule} at byte {finding.offset:,}")
+    return notes
+
+
+def _rows_at_split(
+    case: Case, starts: tuple[int, ...], split: Divergence | None
+) -> tuple[int, ...]:
+    """Return the row whose bytes had been read when the two sides first differed."""
+    if split is None or split.reference >= len(case.reference):
+        return ()
+    return (_row_of(case.reference[split.reference].bytes_read - 1, starts),)
+
+
+def _wire(
+    case: Case,
+    starts: tuple[int, ...],
+    notes: dict[int, tuple[str, ...]],
+    interests: tuple[int, ...],
+    cuts: Chunking,
+) -> Iterator[WireRow]:
+    ends = (*starts[1:], len(case.body))
+    for stretch in stretches(len(starts), interests):
+        first, last = stretch.start, stretch.stop - 1
+        if not stretch.shown:
+            yield WireRow(starts[first], ends[last], skipped=stretch.stop - stretch.start)
+            continue
+        frame = case.frames[first] if case.frames else None
+        yield WireRow(
+            start=starts[first],
+            end=ends[first],
+            number=first + 1,
+            bytes=byte_pieces(case.body, starts[first], ends[first], cuts, limit=900),
+            frame=frame,
+            data=pieces(frame.data.decode("utf-8", "surrogateescape"), limit=700) if frame else (),
+            notes=notes.get(first, ()),
+        )
+
+
+def _delta_rows(emissions: tuple[Emission, ...], split: int | None) -> Iterator[DeltaRow]:
+    """Yield the rows of one side; a side that ended too early diverges in a row of its own."""
+    for stretch in stretches(len(emissions), () if split is None else (split,)):
+        if not stretch.shown:
+            yield DeltaRow(stretch.start + 1, skipped=stretch.stop - stretch.start)
+            continue
+        emission = emissions[stretch.start]
+        kind, detail = words(emission.delta)
+        yield DeltaRow(
+            number=stretch.start + 1,
+            bytes_read=emission.bytes_read,
+            kind=kind,
+            detail=pieces(detail, limit=500),
+            diverges=stretch.start == split,
+        )
+    if split == len(emissions):
+        yield DeltaRow(len(emissions) + 1, kind="nothing more", diverges=True)

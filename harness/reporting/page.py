@@ -1,0 +1,154 @@
+"""A run -> one self-contained HTML page, as a string.
+
+Pure: same run, same bytes; no clock, no file but the templates of this package. Text of
+streams is hostile: templates escape everything, and the page's own content policy allows
+the one script and the one style sheet by their digests and nothing else.
+"""
+
+import base64
+import hashlib
+from collections import Counter
+from functools import cache
+from importlib import resources
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from harness.judging.results import Result
+from harness.reporting.boards import FEW, Board, boards
+from harness.reporting.case_view import CaseView, anchor, case_view
+from harness.reporting.facts import Gate, Rankings, Run
+from harness.reporting.failures import Group, groups
+from harness.reporting.matrix import Matrix, model_matrix, quirk_matrix
+from harness.reporting.visible import pieces, plain
+from harness.reporting.words import BLAMES, WORD, WORST_FIRST, OutcomeWord, fails
+
+MAX_CASES = 300
+MAX_PASSING = 5_000
+
+_TEMPLATES = "harness.reporting", "templates"
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """The numbers of the first page; `outcomes` has all words, worst first."""
+
+    scenarios: int
+    cells: int
+    replays: int
+    failing: int
+    outcomes: tuple[tuple[OutcomeWord, int], ...]
+
+
+class View(msgspec.Struct, frozen=True):
+    """Everything that the templates may show.
+
+    Fields:
+        cases: failing cells, worst first, at most `MAX_CASES`.
+        failing: how many cells fail in all.
+        passing: cells that conform or are unsupported, at most `MAX_PASSING`.
+        others: how many of those there are in all.
+        shown: ids of the cells that have a case to link to.
+    """
+
+    run: Run
+    gate: Gate
+    overview: Overview
+    boards: tuple[Board, Board, Board]
+    quirks: Matrix
+    models: Matrix
+    groups: tuple[Group, ...]
+    cases: tuple[CaseView, ...]
+    failing: int
+    passing: tuple[Result, ...]
+    others: int
+    shown: frozenset[str]
+
+
+def page(run: Run, rankings: Rankings, gate: Gate) -> str:
+    """Return the report of `run` as HTML."""
+    style, script = _asset("style.css"), _asset("script.js")
+    return _environment().get_template("page.html.j2").render(
+        view=view(run, rankings, gate),
+        style=Markup(style),  # noqa: S704 - our own file, and its digest is in the policy
+        script=Markup(script),  # noqa: S704 - as the style
+        policy=_policy(style, script),
+    )
+
+
+def view(run: Run, rankings: Rankings, gate: Gate) -> View:
+    """Return what the page shows of `run`."""
+    failing = sorted((each for each in run.results if fails(each)), key=_worst_first)
+    passing = tuple(each for each in run.results if not fails(each))
+    return View(
+        run=run,
+        gate=gate,
+        overview=_overview(run.results, len(failing)),
+        boards=boards(run, rankings),
+        quirks=quirk_matrix(run.results),
+        models=model_matrix(run.results),
+        groups=groups(run.results),
+        cases=tuple(case_view(each, run.cases.get(each.cell)) for each in failing[:MAX_CASES]),
+        failing=len(failing),
+        passing=passing[:MAX_PASSING],
+        others=len(passing),
+        shown=frozenset(each.cell for each in failing[:MAX_CASES]),
+    )
+
+
+def _worst_first(result: Result) -> tuple[int, str]:
+    return result.outcome.badness, result.cell
+
+
+def _overview(results: tuple[Result, ...], failing: int) -> Overview:
+    counts = Counter(each.outcome for each in results)
+    return Overview(
+        scenarios=len({each.scenario for each in results}),
+        cells=len(results),
+        replays=sum(each.replays for each in results),
+        failing=failing,
+        outcomes=tuple((word, counts[word.outcome]) for word in WORST_FIRST),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(*_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"plain": plain, "pieces": pieces, "anchor": anchor}
+    environment.globals |= {
+        "BLAMES": BLAMES,
+        "FEW": FEW,
+        "MAX_CASES": MAX_CASES,
+        "MAX_PASSING": MAX_PASSING,
+        "WORD": WORD,
+        "WORST_FIRST": WORST_FIRST,
+    }
+    return environment
+
+
+def _asset(name: str) -> str:
+    folder = resources.files(_TEMPLATES[0]) / _TEMPLATES[1]
+    return (folder / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"style-src '{_digest(style)}'",
+            f"script-src '{_digest(script)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,116 @@
+r"""Hostile text or bytes -> pieces that can be shown, with what is invisible made visible.
+
+Control characters become their pictures (␍, ␊, ␛), format, bidi and other unprintable
+characters their code (U+2028), bytes that are no UTF-8 `\xNN`. Nothing is dropped in
+silence: what is left out for length is counted. Pieces are plain text: escaping markup is
+the template's.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from harness.wire.cuts import Chunking
+
+# Categories whose characters cannot be seen, or that move or hide their neighbours.
+_UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
+_UNSEEN_MARKS = frozenset((*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
+_PICTURES = 0x2400
+_DELETE = 0x7F
+_ESCAPED_BYTES = range(0xDC80, 0xDD00)
+
+PieceKind = Literal["text", "code", "tick", "gap"]
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A stretch of text of one kind.
+
+    Fields:
+        kind: `text` as it is; `code` stands for an unseen character; `tick` is where a read
+            ends (its text is the offset); `gap` says what was left out.
+    """
+
+    kind: PieceKind
+    text: str
+
+
+@lru_cache(maxsize=4096)
+def code_of(char: str) -> str:
+    """Return what stands for an unseen character, "" for one that shows itself."""
+    point = ord(char)
+    if point in _ESCAPED_BYTES:
+        return f"\\x{point - 0xDC00:02X}"
+    if point < ord(" "):
+        return chr(_PICTURES + point)
+    if point == _DELETE:
+        return "␡"
+    category = unicodedata.category(char)
+    odd_space = category == "Zs" and char != " "
+    if category in _UNSEEN or odd_space or point in _UNSEEN_MARKS:
+        return f"U+{point:04X}"
+    return ""
+
+
+def pieces(text: str, limit: int = 2_000) -> tuple[Piece, ...]:
+    """Return `text` in pieces; of more than `limit` characters the middle is left out."""
+    if len(text) <= limit:
+        return tuple(_join(text))
+    tail = limit // 4
+    gap = Piece("gap", f"{len(text) - limit:,} characters left out")
+    return (*_join(text[: limit - tail]), gap, *_join(text[-tail:]))
+
+
+def byte_pieces(
+    body: bytes, start: int, end: int, cuts: Chunking = (), limit: int = 1_200
+) -> tuple[Piece, ...]:
+    """Return `body[start:end]` in pieces, with a tick at each of `cuts`.
+
+    A character that a cut divides shows as its bytes, since no read holds it whole.
+    """
+    if end - start <= limit:
+        return tuple(_ticked(body, start, end, cuts))
+    head = start + limit - limit // 4
+    tail = end - limit // 4
+    gap = Piece("gap", f"{tail - head:,} bytes left out")
+    return (*_ticked(body, start, head, cuts), gap, *_ticked(body, tail, end, cuts))
+
+
+def plain(text: str, limit: int = 300) -> str:
+    """Return `text` on one line, unseen characters as codes, at most about `limit` long."""
+    cut = text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit:,})"
+    if cut.isascii() and cut.isprintable():
+        return cut
+    return "".join(code_of(char) or char for char in cut)
+
+
+def _ticked(body: bytes, start: int, end: int, cuts: Chunking) -> Iterator[Piece]:
+    place = start
+    for cut in cuts:
+        if start <= cut < end:
+            yield from _join(_decode(body[place:cut]))
+            yield Piece("tick", f"{cut:,}")
+            place = cut
+    yield from _join(_decode(body[place:end]))
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _join(text: str) -> Iterator[Piece]:
+    """Yield runs of seen characters, and each run of unseen ones as their codes."""
+    seen: list[str] = []
+    for char in text:
+        code = code_of(char)
+        if not code:
+            seen.append(char)
+            continue
+        if seen:
+            yield Piece("text", "".join(seen))
+            seen.clear()
+        yield Piece("code", code)
+    if seen:
+        yield Piece("text", "".join(seen))

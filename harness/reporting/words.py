@@ -1,0 +1,79 @@
+"""The words of a report: each outcome with a symbol and its definition, and each blame.
+
+Symbols and words carry the meaning; colour only repeats it.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from harness.judging.results import Outcome, Result
+
+Tone = Literal["bad", "warn", "ok", "mute"]
+
+
+class OutcomeWord(msgspec.Struct, frozen=True):
+    """How an outcome is shown and what it means."""
+
+    outcome: Outcome
+    symbol: str
+    tone: Tone
+    meaning: str
+
+
+_WORDS = (
+    OutcomeWord(
+        Outcome.SILENT_WRONG,
+        "‼",
+        "bad",
+        "A call came out altered, invented, duplicated or executable from a truncated stream, "
+        "and nothing said so.",
+    ),
+    OutcomeWord(Outcome.LOST_CALL, "∅", "bad", "A call that the bytes hold did not come out."),
+    OutcomeWord(Outcome.CRASH, "✕", "bad", "The normalizer raised an exception."),
+    OutcomeWord(
+        Outcome.HANG, "∞", "bad", "It neither yielded a delta nor ended within its limits."
+    ),
+    OutcomeWord(Outcome.LEAK, "~", "warn", "Markup of a call came out as visible text."),
+    OutcomeWord(
+        Outcome.MISMATCH,
+        "≠",
+        "warn",
+        "The turn differs from the expected one, or between chunkings, in a way that is none "
+        "of the above.",
+    ),
+    OutcomeWord(
+        Outcome.PARSE_ERROR,
+        "!",
+        "ok",
+        "A call could not be used; the normalizer reported it and nothing was executed. "
+        "It conforms.",
+    ),
+    OutcomeWord(Outcome.PASS, "✓", "ok", "Every rule holds in every replay."),
+    OutcomeWord(
+        Outcome.UNSUPPORTED,
+        "–",  # noqa: RUF001 - an en dash is what is shown
+        "mute",
+        "The normalizer does not declare this dialect; the cell counts in no rate.",
+    ),
+)
+
+WORD = {word.outcome: word for word in _WORDS}
+WORST_FIRST = tuple(WORD[outcome] for outcome in Outcome)
+
+BLAMES = (
+    ("model", "The bytes really hold arguments that cannot be used."),
+    ("provider", "The bytes break the API's own contract."),
+    ("normalizer", "The bytes were usable and the normalizer lost or spoiled them."),
+    ("harness", "The harness could not judge; a defect of ours."),
+)
+
+
+def fails(result: Result) -> bool:
+    """Whether a cell is a failure of conformance (unsupported cells are not)."""
+    return not result.outcome.conforms and result.outcome is not Outcome.UNSUPPORTED
+
+
+def percent(share: float) -> str:
+    """Return a share in [0, 1] as a percentage with one decimal."""
+    return f"{share * 100:.1f} %"

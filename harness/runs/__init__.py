@@ -1,0 +1,1 @@
+"""Cells -> rows: plan, executors, the store, statistics, rankings and the gate."""

@@ -1,0 +1,48 @@
+"""Subjects x normalizers -> jobs: small, picklable values that a worker process can act on.
+
+A job names what to replay; it never carries bytes, so that a plan of any size stays small.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+MAX_BATCH = 16
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """A scenario, or a cassette that no scenario labels.
+
+    Fields:
+        path: of its file.
+        roots: the folders that ids are resolved against, in order.
+    """
+
+    kind: Literal["scenario", "cassette"]
+    path: str
+    roots: tuple[str, ...] = ()
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One cell to be judged; `normalizer` is a name or a `module:callable`."""
+
+    subject: Subject
+    normalizer: str
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """The jobs of a run; those of one subject stand together, since they share its bytes."""
+
+    jobs: tuple[Job, ...]
+
+
+def plan(subjects: Iterable[Subject], normalizers: Sequence[str]) -> Plan:
+    """Return a job for each subject and each normalizer."""
+    return Plan(tuple(Job(subject, name) for subject in subjects for name in normalizers))
+
+
+def batches(jobs: Sequence[Job], workers: int) -> tuple[tuple[Job, ...], ...]:
+    """Cut `jobs` into batches: large enough to be cheap, small enough to share the work."""
+    size = min(MAX_BATCH, max(1, len(jobs) // (workers * 4)))
+    return tuple(tuple(jobs[start : start + size]) for start in range(0, len(jobs), size))

@@ -1,0 +1,173 @@
+"""The questions that reports ask of a run, answered by an embedded DuckDB.
+
+The rows of one run go into tables in memory, as parameters; no SQL is ever made of data, and
+the database can reach neither files nor the network. Every answer is ordered, so that
+equal runs give equal answers.
+"""
+
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import duckdb
+import msgspec
+
+from harness.judging.results import Level, Outcome, Result
+from harness.runs import sql
+from harness.runs.run import Run
+from harness.turns.surrogates import join_surrogates
+
+Axis = Literal["model", "prompt"]
+
+_SEALED = {
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "lock_configuration": "true",
+}
+
+
+class ParseErrorSplit(msgspec.Struct, frozen=True):
+    """Number of turns with at least one parse_error, by whose fault it is."""
+
+    model: int = 0
+    provider: int = 0
+    normalizer: int = 0
+
+
+class Rate(msgspec.Struct, frozen=True):
+    """`k` of `n` for one name; `best_k` is `k` with the best normalizer for each turn."""
+
+    name: str
+    k: int
+    n: int
+    best_k: int
+    parse_error: ParseErrorSplit
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """Failures that look the same.
+
+    Fields:
+        rule: id of the broken rule; "" where a cell failed without a finding.
+        count: number of cells.
+        quirks: of all those cells, sorted.
+        cells: their ids, sorted.
+    """
+
+    rule: str
+    level: Level
+    outcome: Outcome
+    normalizer: str
+    count: int
+    quirks: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+class QuirkLoss(msgspec.Struct, frozen=True):
+    """How a normalizer fares with a quirk: `k` of `n` cells conform."""
+
+    normalizer: str
+    quirk: str
+    k: int
+    n: int
+    worst: Outcome
+
+
+class Questions:
+    """One run, loaded; use as a context manager."""
+
+    def __init__(self, run: Run) -> None:
+        self.lead = run.header.lead
+        self._database = duckdb.connect(":memory:", config=dict(_SEALED))
+        for statement in sql.SCHEMA:
+            self._database.execute(statement)
+        self._insert(sql.INSERT_OUTCOMES, [(o.value, o.badness, o.conforms) for o in Outcome])
+        self._insert(sql.INSERT_RESULTS, [_result_row(result) for result in run.results])
+        self._insert(sql.INSERT_TURNS, [row for r in run.results for row in _turn_rows(r)])
+        self._insert(sql.INSERT_FINDINGS, [row for r in run.results for row in _finding_rows(r)])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._database.close()
+
+    def outcome_counts(self) -> dict[str, dict[str, int]]:
+        """Return normalizer -> outcome -> number of cells, the worst outcome first."""
+        counts: dict[str, dict[str, int]] = {}
+        for normalizer, outcome, count in self._ask(sql.OUTCOME_COUNTS):
+            counts.setdefault(normalizer, {})[outcome] = count
+        return counts
+
+    def failures_by_signature(self) -> tuple[Signature, ...]:
+        """Return the groups of equal failures, MUST before SHOULD, worst and largest first."""
+        return tuple(
+            Signature(rule, level, Outcome(outcome), normalizer, count, tuple(quirks), tuple(cells))
+            for rule, level, outcome, normalizer, count, quirks, cells in self._ask(
+                sql.FAILURES_BY_SIGNATURE
+            )
+        )
+
+    def losses_by_quirk(self) -> tuple[QuirkLoss, ...]:
+        """Return one row for each normalizer and quirk that met, by normalizer, then quirk."""
+        return tuple(
+            QuirkLoss(normalizer, quirk, k, n, Outcome(worst))
+            for normalizer, quirk, k, n, worst in self._ask(sql.LOSSES_BY_QUIRK)
+        )
+
+    def turn_success(self, axis: Axis) -> tuple[Rate, ...]:
+        """Return the turn success of each model or prompt, by name; see `rankings`."""
+        return self._rates(sql.TURN_SUCCESS, {"axis": axis, "lead": self.lead})
+
+    def conformance(self) -> tuple[Rate, ...]:
+        """Return how many of its supported cells each normalizer does right by, by name."""
+        return self._rates(sql.CONFORMANCE, {})
+
+    def _rates(self, query: str, values: dict[str, str]) -> tuple[Rate, ...]:
+        return tuple(
+            Rate(name, k, n, best_k, ParseErrorSplit(*split))
+            for name, k, n, best_k, *split in self._ask(query, values)
+        )
+
+    def _ask(self, query: str, values: dict[str, str] | None = None) -> list[tuple[Any, ...]]:
+        return self._database.execute(query, values or {}).fetchall()
+
+    def _insert(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+        # One list a column, unnested in the database: a hundred times faster than row by row.
+        if rows:
+            self._database.execute(statement, [list(column) for column in zip(*rows, strict=True)])
+
+
+def _result_row(result: Result) -> tuple[Any, ...]:
+    texts = (
+        result.cell,
+        result.scenario,
+        result.cassette,
+        result.normalizer,
+        result.outcome.value,
+        result.model,
+        result.prompt,
+        result.origin,
+    )
+    return (*map(join_surrogates, texts), [join_surrogates(quirk) for quirk in result.quirks])
+
+
+def _turn_rows(result: Result) -> list[tuple[Any, ...]]:
+    cell = join_surrogates(result.cell)
+    return [
+        (cell, turn.interaction, turn.success, turn.parse_errors, turn.parse_error_blame)
+        for turn in result.turns
+    ]
+
+
+def _finding_rows(result: Result) -> list[tuple[Any, ...]]:
+    cell = join_surrogates(result.cell)
+    return [
+        (cell, join_surrogates(finding.rule), finding.level, finding.outcome.value)
+        for finding in result.findings
+    ]

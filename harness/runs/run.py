@@ -1,0 +1,109 @@
+"""A run: the rows of one invocation between a header and a footer.
+
+Nothing here knows a clock or a random number: equal inputs make equal runs.
+"""
+
+import msgspec
+
+from harness.judging.cases import Case
+from harness.judging.results import Result
+from harness.normalizers.protocol import Normalizer, Role
+
+SCHEMA = 1
+
+# The normalizer through which models and prompts are ranked, where it took part.
+REFERENCE = "reference"
+
+
+class NormalizerFacts(msgspec.Struct, frozen=True):
+    """What a normalizer declared about itself when the run was made; sets are sorted."""
+
+    name: str
+    role: Role = "meant-to-pass"
+    summary: str = ""
+    dialects: tuple[str, ...] = ()
+    streams: bool = True
+    policies: dict[str, str] = msgspec.field(default_factory=dict)
+    breaks: tuple[str, ...] = ()
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """What was asked for: paths as given on the command line, and the mode of the cuts."""
+
+    paths: tuple[str, ...] = ()
+    cuts: str = ""
+
+
+class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
+    """The first line of a run: what produced it.
+
+    Fields:
+        schema: version of the file format; a reader refuses a newer one.
+        harness: version of the harness.
+        normalizers: those selected, in the order in which they were named.
+        command: the argv that makes the same run again.
+        scenario_count: subjects selected, labelled or not.
+    """
+
+    schema: int
+    harness: str
+    normalizers: tuple[NormalizerFacts, ...]
+    selection: Selection
+    command: tuple[str, ...]
+    scenario_count: int
+
+    @property
+    def lead(self) -> str:
+        """Name of the normalizer that ranks models: `reference`, else the first; "" if none."""
+        names = [normalizer.name for normalizer in self.normalizers]
+        return REFERENCE if REFERENCE in names else next(iter(names), "")
+
+
+class Footer(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
+    """The last line of a run that ended as it should, or was interrupted in good order.
+
+    Fields:
+        results: number of result lines above.
+        replays: the sum of their replays.
+        not_run: cells that were planned and did not run.
+    """
+
+    results: int
+    replays: int
+    interrupted: bool = False
+    not_run: int = 0
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A run as read.
+
+    Fields:
+        results: sorted by cell; each cell once.
+        cases: by cell.
+        footer: None where the process was killed before it could write one.
+        torn_lines: 1 where the last line of such a run was cut short, else 0.
+    """
+
+    header: Header
+    results: tuple[Result, ...]
+    cases: dict[str, Case]
+    footer: Footer | None
+    torn_lines: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned cell ran."""
+        return self.footer is not None and not self.footer.interrupted
+
+
+def facts_of(normalizer: Normalizer) -> NormalizerFacts:
+    """Return the declaration of `normalizer` as a header keeps it."""
+    return NormalizerFacts(
+        name=normalizer.name,
+        role=normalizer.role,
+        summary=normalizer.summary,
+        dialects=tuple(sorted(normalizer.dialects)),
+        streams=normalizer.streams,
+        policies=dict(sorted(normalizer.policies.items())),
+        breaks=tuple(sorted(normalizer.breaks)),
+    )

@@ -1,0 +1,139 @@
+"""Every line of SQL that a run is asked with; values come in as parameters only.
+
+Tables: `outcomes` (the outcomes there are), `results` (a row a cell), `turns` (a row an
+interaction of a cell), `findings` (a row a finding of a cell).
+"""
+
+SCHEMA = (
+    "CREATE TABLE outcomes (outcome VARCHAR, badness INTEGER, conforms BOOLEAN)",
+    """
+    CREATE TABLE results (
+        cell VARCHAR, scenario VARCHAR, cassette VARCHAR, normalizer VARCHAR, outcome VARCHAR,
+        model VARCHAR, prompt VARCHAR, origin VARCHAR, quirks VARCHAR[]
+    )
+    """,
+    """
+    CREATE TABLE turns (
+        cell VARCHAR, interaction INTEGER, success BOOLEAN,
+        parse_errors INTEGER, parse_error_blame VARCHAR
+    )
+    """,
+    "CREATE TABLE findings (cell VARCHAR, rule VARCHAR, level VARCHAR, outcome VARCHAR)",
+    # Cells that the normalizer declares itself for: the denominators.
+    """
+    CREATE VIEW supported AS
+    SELECT * FROM results JOIN outcomes USING (outcome) WHERE outcome <> 'unsupported'
+    """,
+    # Each recorded turn once for each normalizer, whatever number of scenarios judge its
+    # cassette; a labelled one knows more about blame than the strict reading.
+    """
+    CREATE VIEW measured AS
+    SELECT supported.*, turns.* EXCLUDE (cell)
+    FROM supported JOIN turns USING (cell)
+    WHERE origin IN ('recorded', 'imported')
+    QUALIFY row_number() OVER (
+        PARTITION BY cassette, interaction, normalizer
+        ORDER BY starts_with(scenario, 'cassette:'), scenario
+    ) = 1
+    """,
+)
+
+INSERT_OUTCOMES = """
+INSERT INTO outcomes
+SELECT unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::BOOLEAN[])
+"""
+
+INSERT_RESULTS = """
+INSERT INTO results
+SELECT
+    unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]),
+    unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]),
+    unnest(?::VARCHAR[][])
+"""
+
+INSERT_TURNS = """
+INSERT INTO turns
+SELECT
+    unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::BOOLEAN[]),
+    unnest(?::INTEGER[]), unnest(?::VARCHAR[])
+"""
+
+INSERT_FINDINGS = """
+INSERT INTO findings
+SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[])
+"""
+
+OUTCOME_COUNTS = """
+SELECT normalizer, outcome, count(*)
+FROM results JOIN outcomes USING (outcome)
+GROUP BY normalizer, outcome, badness
+ORDER BY normalizer, badness
+"""
+
+FAILURES_BY_SIGNATURE = """
+WITH failures AS (
+    SELECT DISTINCT cell, rule, level, outcome FROM findings
+    UNION ALL
+    SELECT cell, '', 'MUST', outcome FROM supported
+    WHERE NOT conforms AND cell NOT IN (SELECT cell FROM findings WHERE level = 'MUST')
+)
+SELECT
+    rule, level, failures.outcome, normalizer, count(DISTINCT cell) AS cells_hit,
+    list_sort(list_distinct(flatten(list(quirks)))), list(DISTINCT cell ORDER BY cell)
+FROM failures
+JOIN results USING (cell)
+JOIN outcomes ON outcomes.outcome = failures.outcome
+WHERE NOT conforms
+GROUP BY rule, level, failures.outcome, badness, normalizer
+ORDER BY
+    CASE level WHEN 'MUST' THEN 0 WHEN 'SHOULD' THEN 1 ELSE 2 END,
+    badness, cells_hit DESC, rule, normalizer
+"""
+
+LOSSES_BY_QUIRK = """
+SELECT
+    normalizer, quirk, count_if(conforms), count(*), arg_min(outcome, badness)
+FROM (SELECT normalizer, outcome, conforms, badness, unnest(quirks) AS quirk FROM supported)
+GROUP BY normalizer, quirk
+ORDER BY normalizer, quirk
+"""
+
+# A turn counts for the best of normalizers only where that normalizer did right by the
+# bytes: one that loses the broken call of a turn must not turn it into a success.
+TURN_SUCCESS = """
+WITH best AS (
+    SELECT cassette, interaction, bool_or(success AND conforms) AS best_success
+    FROM measured
+    GROUP BY cassette, interaction
+)
+SELECT
+    CASE $axis WHEN 'model' THEN model ELSE prompt END AS name,
+    count_if(success), count(*), count_if(success OR best_success),
+    count_if(parse_errors > 0 AND parse_error_blame = 'model'),
+    count_if(parse_errors > 0 AND parse_error_blame = 'provider'),
+    count_if(parse_errors > 0 AND parse_error_blame = 'normalizer')
+FROM measured JOIN best USING (cassette, interaction)
+WHERE normalizer = $lead
+GROUP BY name
+ORDER BY name
+"""
+
+CONFORMANCE = """
+WITH split AS (
+    SELECT
+        cell,
+        count_if(parse_errors > 0 AND parse_error_blame = 'model') AS model_errors,
+        count_if(parse_errors > 0 AND parse_error_blame = 'provider') AS provider_errors,
+        count_if(parse_errors > 0 AND parse_error_blame = 'normalizer') AS normalizer_errors
+    FROM turns
+    GROUP BY cell
+)
+SELECT
+    normalizer AS name, count_if(conforms), count(*), count_if(conforms),
+    coalesce(sum(model_errors), 0)::BIGINT,
+    coalesce(sum(provider_errors), 0)::BIGINT,
+    coalesce(sum(normalizer_errors), 0)::BIGINT
+FROM supported LEFT JOIN split USING (cell)
+GROUP BY name
+ORDER BY name
+"""

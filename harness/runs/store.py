@@ -1,0 +1,266 @@
+"""Write a run as JSON Lines while it goes on, and read one back.
+
+Header first, then `result` and `case` lines as they come, footer last. Each line reaches the
+operating system before the next cell is handed over, so a kill loses no finished result.
+A finished file is sorted by cell: equal runs are equal bytes. Reading never guesses: what is
+not a run, is damaged or comes from a newer harness is an UnreadableError.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import msgspec
+
+from harness.errors import UnreadableError, UsageError
+from harness.judging.cases import Case
+from harness.judging.results import Result
+from harness.runs.run import SCHEMA, Footer, Header, Run
+from harness.turns.surrogates import join_surrogates
+
+PARTIAL = ".partial"
+MAX_RUN_BYTES = 4 * 1024**3
+MAX_LINE_BYTES = 256 * 1024**2
+
+_MAKE_A_RUN = "Make a run with `harness run`."
+
+_Row = Header | Result | Case | Footer
+
+
+def partial_path(path: Path) -> Path:
+    """Return where the lines of the run at `path` are kept until it is finished."""
+    return path.with_name(path.name + PARTIAL)
+
+
+class RunWriter:
+    """Appends a run to `<path>.partial`; `finish` sorts it into `path`.
+
+    A run that stood at `path` stays there until a new one with at least one result is
+    finished. Left without `finish`, the partial file stays, and `read_run` reads it.
+    Use as a context manager: `header`, any number of `add`, then `finish`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._partial = partial_path(path)
+        self._file: BinaryIO | None = None
+        self._lines: list[tuple[str, int, int, int]] = []  # cell, rank, offset, length
+        self._header = b""
+        self._results = 0
+        self._replays = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def header(self, header: Header) -> None:
+        """Start the run.
+
+        Raises:
+            UsageError: nothing can be written there.
+        """
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            # Unbuffered, so that every line is one write; closed in `__exit__`.
+            self._file = self._partial.open("wb", buffering=0)
+        except OSError as error:
+            raise UsageError(
+                f"cannot write the run: {error.strerror}",
+                where=str(self._path),
+                hint="Choose a folder that can be written to.",
+            ) from error
+        self._header = encode_line(header)
+        self._file.write(self._header)
+
+    def add(self, result: Result, case: Case | None = None) -> None:
+        """Append one cell; when this returns, a kill can no longer lose it."""
+        self._append(result.cell, 0, encode_line(result))
+        self._results += 1
+        self._replays += result.replays
+        if case is not None:
+            self._append(case.cell, 1, encode_line(case))
+
+    def finish(self, *, interrupted: bool = False, not_run: int = 0) -> Footer:
+        """Sort the lines, add the footer and put the file at its path.
+
+        Args:
+            interrupted: somebody stopped the run.
+            not_run: number of planned cells that did not run.
+
+        Returns:
+            The footer. A run without any result never replaces an older one.
+        """
+        footer = Footer(self._results, self._replays, interrupted, not_run)
+        if self._results or not self._path.exists():
+            self._seal(footer)
+        self._opened().close()
+        self._partial.unlink()
+        return footer
+
+    def _append(self, cell: str, rank: int, line: bytes) -> None:
+        file = self._opened()
+        offset = file.tell()
+        file.write(line)
+        self._lines.append((cell, rank, offset, len(line)))
+
+    def _seal(self, footer: Footer) -> None:
+        sealed = self._path.with_name(self._path.name + ".sealing")
+        with sealed.open("wb") as out, self._partial.open("rb") as lines:
+            out.write(self._header)
+            for _, _, offset, length in sorted(self._lines):
+                lines.seek(offset)
+                out.write(lines.read(length))
+            out.write(encode_line(footer))
+        os.replace(sealed, self._path)  # noqa: PTH105 - Path.replace is the same call, no clearer
+
+    def _opened(self) -> BinaryIO:
+        if self._file is None:
+            raise ValueError("header() comes first")
+        return self._file
+
+
+def encode_line(row: _Row) -> bytes:
+    """Return `row` as one line of JSON.
+
+    A lone surrogate cannot be encoded and becomes U+FFFD: what a stream says is hostile and
+    must not stop a run.
+    """
+    try:
+        return msgspec.json.encode(row) + b"\n"
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(row))) + b"\n"
+
+
+def _encodable(value: object) -> object:
+    match value:
+        case str():
+            return join_surrogates(value)
+        case dict():
+            return {_encodable(key): _encodable(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_encodable(item) for item in value]
+        case _:
+            return value
+
+
+def read_run(path: Path) -> Run:
+    """Read the run at `path`, finished or not.
+
+    Raises:
+        UnreadableError: no such file, not a run, damaged, or from a newer harness.
+    """
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size > MAX_RUN_BYTES:
+                raise UnreadableError(f"larger than {MAX_RUN_BYTES} bytes", where=str(path))
+            return _Reader(path).read(file)
+    except FileNotFoundError as error:
+        raise UnreadableError("no such run", where=str(path), hint=_hint(path)) from error
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
+
+
+def _hint(path: Path) -> str:
+    partial = partial_path(path)
+    return f"A killed run left {partial.name}; name that." if partial.exists() else _MAKE_A_RUN
+
+
+class _SchemaOnly(msgspec.Struct, tag_field="type", tag="header"):
+    """What any version of the format has in its first line."""
+
+    schema: int
+
+
+class _Reader:
+    """Collects the rows of one file and complains with its place."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._line = 0
+        self._decode = msgspec.json.Decoder(_Row).decode
+        self._results: dict[str, Result] = {}
+        self._cases: dict[str, Case] = {}
+        self._footer: Footer | None = None
+        self._torn = 0
+
+    def read(self, file: BinaryIO) -> Run:
+        lines = self._lines(file)
+        header = self._read_header(next(lines, b""))
+        for line in lines:
+            self._take(line)
+        self._check_footer()
+        results = tuple(self._results[cell] for cell in sorted(self._results))
+        return Run(header, results, self._cases, self._footer, self._torn)
+
+    def _lines(self, file: BinaryIO) -> Iterator[bytes]:
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            self._line += 1
+            if len(line) > MAX_LINE_BYTES:
+                raise self._error(f"a line longer than {MAX_LINE_BYTES} bytes")
+            yield line
+
+    def _read_header(self, line: bytes) -> Header:
+        try:
+            schema = msgspec.json.decode(line, type=_SchemaOnly).schema
+        except (ValueError, RecursionError) as error:
+            raise self._error("not a run: the first line is no header", _MAKE_A_RUN) from error
+        if schema > SCHEMA:
+            raise self._error(
+                f"written by a newer harness: schema {schema}, this one reads {SCHEMA}",
+                "Upgrade the harness, or make the run again with this one.",
+            )
+        row = self._parse(line)
+        if not isinstance(row, Header):
+            raise self._error("the first line is cut short", _MAKE_A_RUN)
+        return row
+
+    def _take(self, line: bytes) -> None:
+        if self._footer is not None:
+            raise self._error("a line after the footer")
+        row = self._parse(line)
+        match row:
+            case Result():
+                self._once(row.cell, self._results)
+                self._results[row.cell] = row
+            case Case():
+                self._once(row.cell, self._cases)
+                self._cases[row.cell] = row
+            case Footer():
+                self._footer = row
+            case Header():
+                raise self._error("a second header")
+            case None:
+                self._torn += 1
+
+    def _parse(self, line: bytes) -> _Row | None:
+        """Return the row of `line`; None where the writer was killed inside it."""
+        if not line.endswith(b"\n"):
+            return None
+        try:
+            return self._decode(line)
+        except (ValueError, RecursionError) as error:
+            raise self._error(f"damaged line: {error}", _MAKE_A_RUN) from error
+
+    def _once(self, cell: str, seen: dict[str, Result] | dict[str, Case]) -> None:
+        if cell in seen:
+            raise self._error(f"cell {cell!r} stands there twice")
+
+    def _check_footer(self) -> None:
+        if self._footer is not None and self._footer.results != len(self._results):
+            raise self._error(
+                f"the footer counts {self._footer.results} results, found {len(self._results)}",
+                _MAKE_A_RUN,
+            )
+
+    def _error(self, what: str, hint: str = "") -> UnreadableError:
+        return UnreadableError(what, where=f"{self._path}:{self._line}", hint=hint)

@@ -1,0 +1,211 @@
+"""Argument text -> its class, and its value where it has one.
+
+Only an object, and an empty text as `{}`, have a value: every other class gets None and a
+sentence of what was found, what was expected and where. Nothing is repaired, evaluated or
+guessed, and nothing raises, whatever the text; time is linear in its length.
+Source: quirks ARGS-* of the catalogue; RFC 8259.
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from harness.turns.foreign_text import is_fenced, is_prose, is_python_dict
+from harness.turns.json_prefix import PrefixState, Scan, scan
+from harness.turns.strict_json import (
+    MAX_DEPTH,
+    Reading,
+    exact_value,
+    find_number,
+    find_repeated_key,
+    read_json,
+)
+
+_SHOWN_CHARACTERS = 20
+_JSON_SPACE = " \t\n\r"
+
+
+class ArgumentClass(StrEnum):
+    """What an argument text is."""
+
+    OBJECT = "object"
+    VALUE = "value"
+    EMPTY = "empty"
+    TRUNCATED = "truncated"
+    CONCATENATED = "concatenated"
+    DOUBLE_ENCODED = "double_encoded"
+    FENCED = "fenced"
+    PROSE = "prose"
+    PYTHON_LITERAL = "python_literal"
+    DUPLICATE_KEYS = "duplicate_keys"
+    NOT_JSON = "not_json"
+
+
+class ParsedArguments(msgspec.Struct, frozen=True):
+    """An argument text, read.
+
+    Fields:
+        kind: its class.
+        value: the arguments of an OBJECT, `{}` for EMPTY, None for every other class.
+        error: why there is no value, in one sentence with offsets in characters; "" where
+            there is one.
+    """
+
+    kind: ArgumentClass
+    value: dict[str, Any] | None
+    error: str
+
+
+_COMPARABLE = frozenset(
+    {ArgumentClass.OBJECT, ArgumentClass.VALUE, ArgumentClass.DOUBLE_ENCODED},
+)
+_KIND_WORDS = {
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+def classify(text: str) -> ArgumentClass:
+    """Return what `text` is."""
+    return parse(text).kind
+
+
+def parse(text: str) -> ParsedArguments:
+    """Return the class of `text`, and its value or the reason why it has none."""
+    if not text.strip():
+        return ParsedArguments(ArgumentClass.EMPTY, {}, "")
+    reading = read_json(text)
+    if reading is None or reading.too_deep:
+        return _rejected_text(text)
+    return _judged(text, reading)
+
+
+def same_value(a: str, b: str) -> bool:
+    """Return whether two argument texts mean the same.
+
+    Empty means `{}`, the order of keys does not matter and numbers are compared exactly:
+    `1.0` is `1.00`, but `1`, `1.0` and `true` are three values. A text that is not one JSON
+    value, or repeats a key, means only itself.
+    """
+    if a == b:
+        return True
+    try:
+        return bool(_meaning(a) == _meaning(b))
+    except RecursionError:  # no stack left to compare: two texts, so not known to be the same
+        return False
+
+
+def _meaning(text: str) -> object:
+    """Return what to compare: the value in a list, or the bare text where there is none."""
+    kind = classify(text)
+    if kind is ArgumentClass.EMPTY:
+        return [{}]
+    return [exact_value(text)] if kind in _COMPARABLE else text
+
+
+def _judged(text: str, reading: Reading) -> ParsedArguments:
+    """Judge a text whose syntax is one JSON value."""
+    value = reading.value
+    if reading.unusable_number:
+        offset = find_number(text, reading.unusable_number)
+        found = f"a number that is too large to hold at offset {offset}: {_shown(text, offset)}"
+        return _rejected(ArgumentClass.NOT_JSON, found)
+    if isinstance(value, dict) and reading.repeats_key:
+        key, offset = find_repeated_key(text)
+        found = f"the key {_shown(key)} for a second time in its object at offset {offset}"
+        return _rejected(ArgumentClass.DUPLICATE_KEYS, found)
+    if isinstance(value, dict):
+        return ParsedArguments(ArgumentClass.OBJECT, value, "")
+    start = _start(text)
+    if isinstance(value, str) and _holds_object(value):
+        found = f"a string that holds one (encoded twice) at offset {start}"
+        return _rejected(ArgumentClass.DOUBLE_ENCODED, found)
+    return _rejected(ArgumentClass.VALUE, f"{_KIND_WORDS[type(value)]} at offset {start}")
+
+
+def _rejected_text(text: str) -> ParsedArguments:
+    """Say why `text` is not one JSON value that can be read."""
+    seen = scan(text)
+    if seen.depth > MAX_DEPTH:
+        found = f"brackets nested {seen.depth} deep, where at most {MAX_DEPTH} are read"
+        return _rejected(ArgumentClass.NOT_JSON, found)
+    return _REJECTIONS[seen.state](text, seen)
+
+
+def _rejected_complete(_text: str, _seen: Scan) -> ParsedArguments:
+    found = "a JSON value for which this process has no stack left"
+    return _rejected(ArgumentClass.NOT_JSON, found)
+
+
+def _rejected_prefix(_text: str, seen: Scan) -> ParsedArguments:
+    found = f"the end of the text at offset {seen.offset}, where {seen.expected} was to follow"
+    return _rejected(ArgumentClass.TRUNCATED, found)
+
+
+def _rejected_trailing(text: str, seen: Scan) -> ParsedArguments:
+    count = _count_objects(text)
+    if count:
+        found = f"{count} objects in a row, the second at offset {seen.offset}"
+        return _rejected(ArgumentClass.CONCATENATED, found)
+    more = _shown(text, seen.offset)
+    found = f"a value that ends at offset {seen.end}, and then {more} at offset {seen.offset}"
+    return _rejected(ArgumentClass.NOT_JSON, found)
+
+
+def _rejected_invalid(text: str, seen: Scan) -> ParsedArguments:
+    start = _start(text)
+    for kind, is_kind, name in _FOREIGN:
+        if is_kind(text):
+            found = f"{name} at offset {start}: {_shown(text, start)}"
+            return _rejected(kind, found)
+    here = _shown(text, seen.offset)
+    found = f"{here} at offset {seen.offset}, where {seen.expected} was to follow"
+    return _rejected(ArgumentClass.NOT_JSON, found)
+
+
+_REJECTIONS: dict[PrefixState, Callable[[str, Scan], ParsedArguments]] = {
+    PrefixState.COMPLETE: _rejected_complete,
+    PrefixState.PREFIX: _rejected_prefix,
+    PrefixState.TRAILING: _rejected_trailing,
+    PrefixState.INVALID: _rejected_invalid,
+}
+_FOREIGN: tuple[tuple[ArgumentClass, Callable[[str], bool], str], ...] = (
+    (ArgumentClass.FENCED, is_fenced, "a Markdown fence around the whole text"),
+    (ArgumentClass.PYTHON_LITERAL, is_python_dict, "a dict in Python's spelling"),
+    (ArgumentClass.PROSE, is_prose, "words instead of JSON"),
+)
+
+
+def _rejected(kind: ArgumentClass, found: str) -> ParsedArguments:
+    return ParsedArguments(kind, None, f"expected one JSON object, found {found}")
+
+
+def _holds_object(text: str) -> bool:
+    inner = read_json(text) if text.lstrip(_JSON_SPACE).startswith("{") else None
+    return inner is not None and isinstance(inner.value, dict)
+
+
+def _count_objects(text: str) -> int:
+    """Return how many objects `text` is, one after the other; 0 where it is anything else."""
+    count, position = 0, _start(text)
+    while text.startswith("{", position):
+        seen = scan(text, position)
+        if seen.end < 0 or seen.depth > MAX_DEPTH:
+            return 0
+        count, position = count + 1, seen.offset
+    return count if position == len(text) else 0
+
+
+def _start(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _shown(text: str, offset: int = 0) -> str:
+    """Quote a few characters, those that cannot be printed as escapes."""
+    return repr(text[offset : offset + _SHOWN_CHARACTERS])

@@ -1,0 +1,203 @@
+"""The plain data of a cassette file -> a cassette; checks all that the file claims.
+
+Reads any vcrpy cassette. What it does not say stays "unknown", reads that it did not keep
+become one for each event; nothing is ever repaired in silence.
+"""
+
+from difflib import get_close_matches
+from typing import Final, get_args
+
+import msgspec
+
+from harness.errors import UnreadableError
+from harness.wire import reads as reads_text
+from harness.wire.cassette import Cassette, Origin, OriginKind
+from harness.wire.cassette_text import digest
+from harness.wire.decompress import decompress
+from harness.wire.fields import mapping, only_keys, refuse, sequence, text
+from harness.wire.hosts import UNKNOWN, provider_of
+from harness.wire.interaction import Headers, Interaction, Read, Request
+
+_ORIGIN_KEYS: Final = Origin.__struct_fields__
+_HARNESS_KEYS: Final = ("origin", "provider", "model", "prompt", "dialect", "body_sha256")
+_VCRPY_ORIGIN: Final = Origin(kind="imported", by="vcrpy", kept="bodies and headers; no reads")
+# Content codings that the bodies of recorders are stored without, or that we take off.
+_DECODED: Final = frozenset({"gzip", "x-gzip", "deflate", "identity", ""})
+_RECORD_AGAIN: Final = "Restore the file from version control, or record it again."
+
+
+def cassette(document: object, cassette_id: str, where: str) -> Cassette:
+    """Return the cassette that `document` spells.
+
+    Args:
+        document: plain data, as `yaml_guard.load` gives it.
+        cassette_id: the id that it gets.
+        where: the file's name, for messages.
+
+    Raises:
+        UnreadableError: it is not a vcrpy cassette, or claims what is not so.
+    """
+    if not isinstance(document, dict) or "interactions" not in document:
+        refuse("a vcrpy cassette with the key 'interactions'", document, where)
+    _check_top_keys(document, where)
+    items = sequence(document["interactions"], f"{where}: interactions")
+    interactions = tuple(
+        _interaction(item, f"{where}: interactions[{n}]") for n, item in enumerate(items)
+    )
+    if "harness" in document:
+        return _own(document["harness"], interactions, cassette_id, f"{where}: harness")
+    providers = {provider_of(interaction.request.uri) for interaction in interactions}
+    provider = providers.pop() if len(providers) == 1 else UNKNOWN
+    return Cassette(cassette_id, interactions, _VCRPY_ORIGIN, provider=provider, dialect=UNKNOWN)
+
+
+def _check_top_keys(document: dict[object, object], where: str) -> None:
+    """Let the keys of other tools pass, but not a misspelled `harness`."""
+    strange = [key for key in document if isinstance(key, str) and key != "harness"]
+    for key in get_close_matches("harness", strange, n=1, cutoff=0.8):
+        raise UnreadableError(f"unknown key {key!r}", where=where, hint="Did you mean 'harness'?")
+
+
+def _own(
+    value: object, interactions: tuple[Interaction, ...], cassette_id: str, where: str
+) -> Cassette:
+    fields = mapping(value, where)
+    only_keys(fields, _HARNESS_KEYS, where)
+    _check_digests(fields.get("body_sha256"), interactions, f"{where}.body_sha256")
+    named = {
+        key: text(fields.get(key), f"{where}.{key}") or UNKNOWN
+        for key in ("provider", "model", "prompt", "dialect")
+    }
+    origin = _origin(fields.get("origin"), f"{where}.origin")
+    return Cassette(cassette_id, interactions, origin, **named)
+
+
+def _origin(value: object, where: str) -> Origin:
+    fields = mapping(value, where)
+    only_keys(fields, _ORIGIN_KEYS, where)
+    said = {key: text(item, f"{where}.{key}") for key, item in fields.items()}
+    kinds = get_args(OriginKind)
+    if said.get("kind") not in kinds:
+        refuse(f"one of {', '.join(kinds)}", fields.get("kind"), f"{where}.kind")
+    return msgspec.convert(said, Origin)
+
+
+def _check_digests(value: object, interactions: tuple[Interaction, ...], where: str) -> None:
+    digests = sequence(value, where)
+    if len(digests) != len(interactions):
+        raise UnreadableError(
+            f"expected {len(interactions)} digests, one for each interaction, found {len(digests)}",
+            where=where,
+            hint=_RECORD_AGAIN,
+        )
+    for n, (said, interaction) in enumerate(zip(digests, interactions, strict=True)):
+        found = digest(interaction.body)
+        if said != found:
+            raise UnreadableError(
+                f"expected a body with SHA-256 {said}, found {found}: an editor or a git filter "
+                "changed the body",
+                where=f"{where}[{n}]",
+                hint=_RECORD_AGAIN,
+            )
+
+
+def _interaction(value: object, where: str) -> Interaction:
+    fields = mapping(value, where)
+    response = mapping(fields.get("response"), f"{where}.response")
+    if not response:
+        refuse("a response", fields.get("response"), f"{where}.response")
+    headers = _headers(response.get("headers"), f"{where}.response.headers")
+    place = f"{where}.response.body"
+    encoding = next((v for k, v in headers if k.lower() == "content-encoding"), "")
+    body = decompress(_response_body(response, place), encoding, place)
+    kept, reads = _reads(response, body, f"{where}.response.reads")
+    return Interaction(
+        request=_request(fields.get("request"), f"{where}.request"),
+        status=_status(response, f"{where}.response.status"),
+        headers=_without_encoding(headers, encoding),
+        body=body,
+        reads=reads,
+        reads_kept=kept,
+    )
+
+
+def _request(value: object, where: str) -> Request:
+    fields = mapping(value, where)
+    body = fields.get("body")
+    if body is None and "parsed_body" in fields:
+        body = msgspec.json.encode(fields["parsed_body"])
+    return Request(
+        method=text(fields.get("method"), f"{where}.method") or "POST",
+        uri=text(fields.get("uri"), f"{where}.uri"),
+        headers=_headers(fields.get("headers"), f"{where}.headers"),
+        body=_bytes(body, f"{where}.body"),
+    )
+
+
+def _response_body(response: dict[str, object], where: str) -> bytes:
+    """Take the body from where this or an older vcrpy, or a tool above it, keeps it."""
+    body = response.get("body", response.get("content"))
+    if isinstance(body, dict):
+        body = body.get("string", body.get("base64_string"))
+    if body is None and "parsed_body" in response:
+        body = msgspec.json.encode(response["parsed_body"])
+    return _bytes(body, where)
+
+
+def _bytes(value: object, where: str) -> bytes:
+    if value is None:
+        return b""
+    if isinstance(value, str):
+        return value.encode("utf-8")
+    if not isinstance(value, bytes):
+        refuse("text or bytes", value, where, "Store the body as one string or as !!binary.")
+    return value
+
+
+def _status(response: dict[str, object], where: str) -> int:
+    status = response.get("status", response.get("status_code"))
+    code = status.get("code") if isinstance(status, dict) else status
+    if not isinstance(code, int) or isinstance(code, bool) or not 0 <= code <= 999:  # noqa: PLR2004 - HTTP has three digits
+        refuse("a status code", status, where)
+    return code
+
+
+def _headers(value: object, where: str) -> Headers:
+    return tuple(
+        (name, _header_value(item, f"{where}.{name}"))
+        for name, items in mapping(value, where).items()
+        for item in (items if isinstance(items, list) else [items])
+    )
+
+
+def _header_value(value: object, where: str) -> str:
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, dict | list):
+        refuse("text", value, where)
+    return "" if value is None else str(value)
+
+
+def _without_encoding(headers: Headers, encoding: str) -> Headers:
+    """Drop the headers that no longer describe the body as it is kept here."""
+    if not encoding or encoding.strip().lower() not in _DECODED:
+        return headers
+    gone = ("content-encoding", "content-length")
+    return tuple((name, value) for name, value in headers if name.lower() not in gone)
+
+
+def _reads(response: dict[str, object], body: bytes, where: str) -> tuple[bool, tuple[Read, ...]]:
+    said = response.get("reads", reads_text.SYNTHETIC)
+    if said == reads_text.SYNTHETIC:
+        return False, reads_text.synthetic(body)
+    reads = reads_text.parse(said) if isinstance(said, str) else None
+    if reads is None:
+        refuse("reads such as \"0:412 31:598\" (milliseconds:bytes), or 'synthetic'", said, where)
+    total = sum(read.size for read in reads)
+    if total != len(body):
+        raise UnreadableError(
+            f"expected reads that add up to the body's {len(body)} bytes, found {total}",
+            where=where,
+            hint=_RECORD_AGAIN,
+        )
+    return True, reads

@@ -1,0 +1,73 @@
+"""Cassettes on disk: load any vcrpy cassette, save ours so that vcrpy replays it.
+
+The one module of `wire` that opens files. A file is written whole or not at all.
+"""
+
+import os
+from pathlib import Path
+
+from harness.errors import UnreadableError
+from harness.wire import cassette_data, yaml_guard
+from harness.wire.cassette import Cassette
+from harness.wire.cassette_text import dump
+
+__all__ = ["dump", "load", "loads", "save"]
+
+# Tags that older vcrpy wrote for plain text.
+_VCRPY_TAGS = {f"tag:yaml.org,2002:python/{name}": str for name in ("str", "unicode")}
+
+
+def load(path: Path, root: Path | None = None) -> Cassette:
+    """Return the cassette in the file `path`.
+
+    Args:
+        path: a YAML file.
+        root: the folder that its id is relative to; without it the id is the file's stem.
+
+    Raises:
+        UnreadableError: no file that can be read, damaged or hostile YAML, no cassette, or a
+            body that does not match its digest or its reads.
+    """
+    return loads(_read(path), _id(path, root), where=str(path))
+
+
+def loads(data: bytes, cassette_id: str, *, where: str) -> Cassette:
+    """Return the cassette in the bytes of a file, as `load` does."""
+    document = yaml_guard.load(data, where, tags=_VCRPY_TAGS)
+    return cassette_data.cassette(document, cassette_id, where)
+
+
+def save(cassette: Cassette, path: Path) -> None:
+    """Write `cassette` to `path`, making its folders; an old file is replaced at once."""
+    data = dump(cassette).encode("utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > yaml_guard.MAX_BYTES:
+            raise UnreadableError(
+                f"expected at most {yaml_guard.MAX_BYTES} bytes, found {size}",
+                where=str(path),
+                hint="Split the cassette.",
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(
+            f"expected a file that can be read: {error.strerror}",
+            where=str(path),
+            hint="Check the path and its permissions.",
+        ) from None
+
+
+def _id(path: Path, root: Path | None) -> str:
+    if root is not None and path.is_relative_to(root):
+        return path.relative_to(root).with_suffix("").as_posix()
+    return path.stem

@@ -1,0 +1,112 @@
+"""A cassette -> the text of its file: a vcrpy cassette with reads, digests and origin.
+
+The text depends on the cassette alone. Bodies are literal blocks where YAML gives the very
+same bytes back, else quoted with escapes, else `!!binary`.
+"""
+
+import base64
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from http import HTTPStatus
+
+import msgspec
+
+from harness.wire.cassette import Cassette
+from harness.wire.interaction import Headers, Interaction
+from harness.wire.reads import SYNTHETIC, spell
+from harness.wire.scalar import block, word
+
+_BASE64_LINE = 76
+
+
+def dump(cassette: Cassette) -> str:
+    """Return the YAML text of `cassette`, which `cassette_file.load` reads back as equal.
+
+    Reads that were not kept are written as `synthetic`, so they come back as one for each
+    event.
+
+    Raises:
+        ValueError: the reads of an interaction do not add up to its body.
+    """
+    lines = ["interactions:" + ("" if cassette.interactions else " []")]
+    for interaction in cassette.interactions:
+        lines += _interaction(interaction)
+    return "\n".join([*lines, *_harness(cassette), "version: 1", ""])
+
+
+def digest(body: bytes) -> str:
+    """Return the SHA-256 of a response body, as the file keeps it."""
+    return sha256(body).hexdigest()
+
+
+def _interaction(interaction: Interaction) -> Iterator[str]:
+    request = interaction.request
+    yield "- request:"
+    yield f"    method: {word(request.method)}"
+    yield f"    uri: {word(request.uri)}"
+    yield from _headers(request.headers)
+    yield f"    body: {_body(request.body, 4) if request.body else 'null'}"
+    yield "  response:"
+    yield f"    status: {{code: {interaction.status}, message: {_phrase(interaction.status)}}}"
+    yield from _headers(interaction.headers)
+    yield "    body:"
+    yield f"      string: {_body(interaction.body, 6)}"
+    yield f"    reads: {_reads(interaction)}"
+
+
+def _headers(headers: Headers) -> Iterator[str]:
+    grouped: dict[str, list[str]] = {}
+    for name, value in headers:
+        grouped.setdefault(name, []).append(value)
+    yield "    headers:" + ("" if grouped else " {}")
+    for name, values in grouped.items():
+        yield f"      {word(name)}: [{', '.join(word(value) for value in values)}]"
+
+
+def _body(body: bytes, indent: int) -> str:
+    try:
+        return block(body.decode("utf-8"), indent)
+    except UnicodeDecodeError:
+        return "!!binary |\n" + "\n".join(_base64_lines(body, indent + 2))
+
+
+def _base64_lines(body: bytes, margin: int) -> Iterator[str]:
+    text = base64.b64encode(body).decode("ascii")
+    for start in range(0, len(text), _BASE64_LINE):
+        yield " " * margin + text[start : start + _BASE64_LINE]
+
+
+def _reads(interaction: Interaction) -> str:
+    if not interaction.reads_kept:
+        return SYNTHETIC
+    total = sum(read.size for read in interaction.reads)
+    if total != len(interaction.body) or any(read.size < 1 for read in interaction.reads):
+        raise ValueError(
+            f"expected reads of at least one byte that add up to {len(interaction.body)}, "
+            f"found {total}"
+        )
+    return f'"{spell(interaction.reads)}"'
+
+
+def _phrase(status: int) -> str:
+    try:
+        return word(HTTPStatus(status).phrase)
+    except ValueError:  # a code that no standard names
+        return '""'
+
+
+def _harness(cassette: Cassette) -> Iterator[str]:
+    yield "harness:"
+    yield "  origin:"
+    yield from _fields(msgspec.structs.asdict(cassette.origin).items(), "    ")
+    names = ("provider", "model", "prompt", "dialect")
+    yield from _fields(((name, getattr(cassette, name)) for name in names), "  ")
+    yield "  body_sha256:" + ("" if cassette.interactions else " []")
+    for interaction in cassette.interactions:
+        yield f'  - "{digest(interaction.body)}"'
+
+
+def _fields(fields: Iterable[tuple[str, str]], margin: str) -> Iterator[str]:
+    for name, value in fields:
+        if value:
+            yield f"{margin}{name}: {word(value)}"

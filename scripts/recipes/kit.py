@@ -1,0 +1,264 @@
+"""What a recipe is made of, and how it becomes a cassette. Same recipe in, same bytes out.
+
+A reply is deltas (what the model means), a spelling (how the provider writes it) and edits
+of the finished events (what a proxy, a gateway or a broken line makes of them).
+"""
+
+import itertools
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.openai_chat.write import write
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+)
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction, Read, Request
+from scripts.recipes.tools import declarations
+
+Events = tuple[bytes, ...]
+Edit = Callable[[Events], Events]
+Json = dict[str, Any]
+
+DONE = b"data: [DONE]\n\n"
+SSE = "text/event-stream"
+ORIGIN = Origin(
+    "emulated",
+    by="toolcall-harness",
+    source="scripts/emulated_cassettes.py",
+)
+
+_URIS = {
+    "azure": "https://example.openai.azure.com/openai/deployments/any/chat/completions",
+    "compatible": "https://llm.example.com/v1/chat/completions",
+    "dashscope": "https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions",
+    "openai": "https://api.openai.com/v1/chat/completions",
+    "openrouter": "https://openrouter.ai/api/v1/chat/completions",
+}
+_SYSTEM = "You are a helpful assistant. Use the tools when they help."
+_DELAYS_MS = (0, 31, 12, 48, 7)
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """One response: either `deltas` that the writer spells, or a `raw` body."""
+
+    deltas: tuple[Delta, ...] = ()
+    spelling: Spelling = Spelling()
+    edits: tuple[Edit, ...] = ()
+    raw: Events = ()
+    status: int = 200
+    content_type: str = SSE
+
+
+class Recipe(msgspec.Struct, frozen=True):
+    """One emulated cassette; `later` are the messages sent before each further reply."""
+
+    cassette: str
+    question: str
+    tools: tuple[str, ...]
+    replies: tuple[Reply, ...]
+    later: tuple[tuple[Json, ...], ...] = ()
+    request: Json = {}
+
+
+# What the model means
+
+
+def call(
+    name: str, arguments: str, *, index: int = 0, call_id: str = "", pieces: int = 3
+) -> Iterator[Delta]:
+    """Yield a whole call whose arguments come in `pieces` fragments."""
+    yield ToolCallStart(index, call_id or f"call_{index + 1}", name)
+    yield from fragments(arguments, index=index, pieces=pieces)
+    yield ToolCallEnd(index)
+
+
+def fragments(arguments: str, *, index: int = 0, pieces: int = 3) -> Iterator[Delta]:
+    """Yield `arguments` in `pieces` fragments of nearly equal length."""
+    size = max(1, -(-len(arguments) // pieces))
+    for at in range(0, len(arguments), size):
+        yield ArgumentsDelta(index, arguments[at : at + size])
+
+
+def text(*pieces: str) -> Iterator[Delta]:
+    """Yield text deltas."""
+    return map(TextDelta, pieces)
+
+
+def reasoning(*pieces: str) -> Iterator[Delta]:
+    """Yield reasoning deltas."""
+    return map(ReasoningDelta, pieces)
+
+
+def finish(word: str) -> Iterator[Delta]:
+    """Yield the end of the turn, under the provider's own word."""
+    known = {reason.value: reason for reason in FinishReason}
+    yield Finish(known.get(word, FinishReason.OTHER), word)
+
+
+def tokens(input_tokens: int, output_tokens: int) -> Iterator[Delta]:
+    """Yield the usage."""
+    yield UsageDelta(Usage(input_tokens, output_tokens))
+
+
+def fails(code: str, message: str = "") -> Iterator[Delta]:
+    """Yield a failure that the writer knows how to spell."""
+    yield StreamFailure(code, message)
+
+
+def stream(
+    *parts: Iterable[Delta], edits: tuple[Edit, ...] = (), spelling: Spelling | None = None
+) -> Reply:
+    """Return the reply that says `parts`, in order."""
+    deltas = tuple(itertools.chain.from_iterable(parts))
+    return Reply(deltas, spelling or Spelling(), edits)
+
+
+def raw(*events: bytes, status: int = 200, content_type: str = SSE) -> Reply:
+    """Return a reply whose body is written by hand."""
+    return Reply(raw=events, status=status, content_type=content_type)
+
+
+# What happens to it on the way
+
+
+def swap(old: bytes, new: bytes) -> Edit:
+    """Replace every `old`; a recipe whose edit finds nothing is a mistake."""
+
+    def edit(events: Events) -> Events:
+        if not any(old in event for event in events):
+            raise ValueError(f"no event holds {old!r}")
+        return tuple(event.replace(old, new) for event in events)
+
+    return edit
+
+
+def cut_after(marker: bytes) -> Edit:
+    """End the stream right after the first event that holds `marker`, at its end."""
+
+    def edit(events: Events) -> Events:
+        place = _place_of(events, marker)
+        event = events[place]
+        return (*events[:place], event[: event.index(marker) + len(marker)])
+
+    return edit
+
+
+def end_before(marker: bytes) -> Edit:
+    """End the stream before the first event that holds `marker`."""
+    return lambda events: events[: _place_of(events, marker)]
+
+
+def insert(place: int, *new: bytes) -> Edit:
+    """Put raw events before the event at `place` (negative: from the end)."""
+    return lambda events: (*events[:place], *new, *events[place:])
+
+
+def append(*new: bytes) -> Edit:
+    """Put raw events after the last one."""
+    return lambda events: (*events, *new)
+
+
+def each(change: Callable[[bytes], bytes]) -> Edit:
+    """Change every event in the same way."""
+    return lambda events: tuple(change(event) for event in events)
+
+
+def _place_of(events: Events, marker: bytes) -> int:
+    return next(place for place, event in enumerate(events) if marker in event)
+
+
+def chunk(**fields: object) -> bytes:
+    """Return one event that holds a chunk with these fields, as `write` frames it."""
+    start = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1760000000}
+    value = json.dumps({**start, **fields}, ensure_ascii=False)
+    return f"data: {value}\n\n".encode()
+
+
+def choice(delta: object, finish_reason: str | None = None, **fields: object) -> bytes:
+    """Return one event that holds a chunk with this one choice."""
+    return chunk(choices=[{"index": 0, "delta": delta, "finish_reason": finish_reason, **fields}])
+
+
+# How it becomes a cassette
+
+
+def cassette(recipe: Recipe) -> Cassette:
+    """Return the cassette that `recipe` describes."""
+    provider, model, _ = recipe.cassette.split("/")
+    messages: list[Json] = [
+        {"role": "system", "content": _SYSTEM},
+        {"role": "user", "content": recipe.question},
+    ]
+    interactions = []
+    for place, reply in enumerate(recipe.replies):
+        if place:
+            messages.extend(recipe.later[place - 1])
+        request = _request(provider, model, messages, recipe)
+        interactions.append(_interaction(request, model, reply))
+    return Cassette(
+        recipe.cassette,
+        tuple(interactions),
+        ORIGIN,
+        provider=provider,
+        model=model,
+        prompt="native-tools/v1",
+        dialect="openai-chat",
+    )
+
+
+def _request(provider: str, model: str, messages: list[Json], recipe: Recipe) -> Request:
+    body: Json = {"model": model, "stream": True, **recipe.request, "messages": messages}
+    if recipe.tools:
+        body["tools"] = declarations(recipe.tools)
+    headers = (("accept", SSE), ("content-type", "application/json"))
+    return Request("POST", _URIS[provider], headers, json.dumps(body, ensure_ascii=False).encode())
+
+
+def _interaction(request: Request, model: str, reply: Reply) -> Interaction:
+    spelling = msgspec.structs.replace(reply.spelling, model=model)
+    events = reply.raw or write(reply.deltas, spelling)
+    for edit in reply.edits:
+        events = edit(events)
+    headers = (("content-type", reply.content_type),)
+    return Interaction(request, reply.status, headers, b"".join(events), _reads(events))
+
+
+def _reads(events: Events) -> tuple[Read, ...]:
+    """Return reads as networks make them: of one event, of two, and with an end inside one."""
+    ends = list(itertools.accumulate(map(len, events)))
+    cuts = [_cut(place, event, end) for place, (event, end) in enumerate(zip(events, ends, strict=True))]
+    cuts = [cut for cut in cuts if cut is not None] + ends[-1:]
+    sizes = [end - start for start, end in itertools.pairwise([0, *sorted(set(cuts))])]
+    return tuple(Read(size, delay) for size, delay in zip(sizes, itertools.cycle(_DELAYS_MS)))
+
+
+def _cut(place: int, event: bytes, end: int) -> int | None:
+    """Return the offset of the cut that event number `place` gets, if any."""
+    match place % 4:
+        case 1:
+            return None
+        case 2:
+            return end - len(event) + _inside(event)
+        case _:
+            return end
+
+
+def _inside(event: bytes) -> int:
+    """Return an offset inside `event`: in the middle of a character where it has one."""
+    continuation = (place for place, byte in enumerate(event) if 0x80 <= byte < 0xC0)  # noqa: PLR2004 - UTF-8 continuation bytes
+    return next(continuation, max(1, 2 * len(event) // 3))
