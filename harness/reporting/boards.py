@@ -5,8 +5,9 @@ Order and numbers are those of `harness.runs.rankings`; nothing is counted again
 
 import msgspec
 
-from harness.reporting.facts import Ranked, Rankings, Run
 from harness.reporting.words import percent
+from harness.runs.rankings import Ranked, Rankings
+from harness.runs.run import Run
 
 FEW = 30
 _BAR_WIDTH = 200
@@ -52,6 +53,7 @@ class Board(msgspec.Struct, frozen=True):
     Fields:
         rate: what k of n means.
         unit: what n counts.
+        clients: whether `best_k` says something: k with the best normalizer for each turn.
         empty: the sentence that stands where there are no rows.
     """
 
@@ -60,6 +62,7 @@ class Board(msgspec.Struct, frozen=True):
     one: str
     rate: str
     unit: str
+    clients: bool
     rows: tuple[BoardRow, ...]
     empty: str
 
@@ -76,6 +79,7 @@ def boards(run: Run, rankings: Rankings) -> tuple[Board, Board, Board]:
             one="normalizer",
             rate="conformance",
             unit="cells",
+            clients=False,
             rows=tuple(_row(each, roles.get(each.name, "")) for each in rankings.normalizers),
             empty="This run judged no normalizer: no cell was selected.",
         ),
@@ -89,6 +93,7 @@ def _measured(board: str, title: str, one: str, ranked: tuple[Ranked, ...]) -> B
         one=one,
         rate="turn success",
         unit="turns",
+        clients=True,
         rows=tuple(_row(each, "") for each in ranked),
         empty=_NOBODY_MEASURED.format(what=board, one=one),
     )

@@ -14,6 +14,7 @@ from harness.reporting.words import WORD, OutcomeWord
 from harness.wire.cuts import Chunking
 
 _SHOWN_CUTS = 12
+_MAX_COMMAND_CUTS = 200
 _MAX_FINDINGS = 20
 
 
@@ -82,16 +83,23 @@ def _chunking(cuts: Chunking, case: Case | None) -> str:
     size = f" of {len(case.body):,} bytes" if case and not case.cut else ""
     if not cuts:
         return f"the whole body{size} in one read"
-    if case and not case.cut and len(cuts) == len(case.body) - 1:
+    if _each_byte(cuts):
         return f"each byte{size} in a read of its own"
     shown = ", ".join(f"{cut:,}" for cut in cuts[:_SHOWN_CUTS])
     more = f" and {len(cuts) - _SHOWN_CUTS:,} more" if len(cuts) > _SHOWN_CUTS else ""
-    noun = "cut at byte" if len(cuts) == 1 else f"{len(cuts):,} cuts at bytes"
+    noun = "a cut at byte" if len(cuts) == 1 else f"{len(cuts):,} cuts at bytes"
     return f"{noun} {shown}{more}{size}"
 
 
+def _each_byte(cuts: Chunking) -> bool:
+    return len(cuts) > _SHOWN_CUTS and cuts[0] == 1 and cuts[-1] == len(cuts)
+
+
 def _command(result: Result) -> str:
+    """Return the command for a shell; a chunking too long for one is left to the run file."""
     words = ["harness", "replay", result.cell]
-    if result.chunking:
+    if _each_byte(result.chunking):
+        words += ["--cuts", "each-byte"]
+    elif 0 < len(result.chunking) <= _MAX_COMMAND_CUTS:
         words += ["--cuts", ",".join(map(str, result.chunking))]
     return shlex.join(words)

@@ -1,7 +1,7 @@
-"""Results -> two tables: normalizers by quirks ("can I use"), and models by prompts.
+"""A run -> two tables: quirks by normalizers ("can I use"), and models by prompts.
 
-A square is a count, a word and a symbol; its tone only repeats them. Unsupported cells and
-emulated turns stay out of it as they stay out of the rankings.
+A square is a count, a word and a symbol; its tone only repeats them. Denominators are those
+of the rankings: no unsupported cell, no emulated turn, each measured turn once.
 """
 
 from collections import defaultdict
@@ -10,10 +10,12 @@ from typing import Literal
 
 import msgspec
 
-from harness.judging.results import Outcome, Result
+from harness.judging.results import Outcome, Result, TurnFacts
+from harness.reporting.words import fails
+from harness.runs.questions import QuirkLoss
+from harness.runs.run import Run
 
 Verdict = Literal["all", "some", "none", "absent"]
-Pair = tuple[str, str]
 
 _SYMBOLS: dict[Verdict, str] = {"all": "✓", "some": "◐", "none": "✕", "absent": "·"}
 
@@ -41,50 +43,55 @@ class Square(msgspec.Struct, frozen=True):
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """Rows by columns; `squares` is in the order of `rows`, then of `columns`."""
+    """Rows by columns, both sorted; the squares of a row are in the order of `columns`."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Square, ...]], ...]
 
 
-def quirk_matrix(results: Iterable[Result]) -> Matrix:
+def quirk_matrix(losses: Iterable[QuirkLoss], results: Iterable[Result]) -> Matrix:
     """Return quirks by normalizers: cells that conform, of those that show the quirk."""
-    counts: dict[Pair, list[Result]] = defaultdict(list)
-    for result in results:
-        if result.outcome is Outcome.UNSUPPORTED:
-            continue
-        for quirk in result.quirks:
-            counts[quirk, result.normalizer].append(result)
-    return _matrix({pair: _cells_square(cells) for pair, cells in counts.items()})
+    worst: dict[tuple[str, str], Result] = {}
+    for result in sorted(results, key=lambda each: (each.outcome.badness, each.cell)):
+        for quirk in result.quirks if fails(result) else ():
+            worst.setdefault((quirk, result.normalizer), result)
+    squares: dict[tuple[str, str], Square] = {}
+    for loss in losses:
+        pair = (loss.quirk, loss.normalizer)
+        cell = worst[pair].cell if pair in worst else ""
+        squares[pair] = Square(loss.k, loss.n, cell)
+    return _matrix(squares)
 
 
-def model_matrix(results: Iterable[Result]) -> Matrix:
+def model_matrix(run: Run) -> Matrix:
     """Return models by prompts: turns that succeeded, of those really measured."""
-    counts: dict[Pair, list[Result]] = defaultdict(list)
-    for result in results:
-        if result.origin != "emulated" and result.turns:
-            counts[result.model, result.prompt].append(result)
-    return _matrix({pair: _turns_square(cells) for pair, cells in counts.items()})
+    turns: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for result, turn in _measured(run):
+        turns[result.model, result.prompt].append(turn.success)
+    return _matrix({pair: Square(sum(each), len(each)) for pair, each in turns.items()})
 
 
-def _matrix(squares: dict[Pair, Square]) -> Matrix:
+def _measured(run: Run) -> Iterable[tuple[Result, TurnFacts]]:
+    """Return each recorded or imported turn once, as the lead normalizer read it."""
+    once: dict[tuple[str, int], tuple[Result, TurnFacts]] = {}
+    for result in sorted(run.results, key=_labelled_first):
+        counts = result.origin != "emulated" and result.outcome is not Outcome.UNSUPPORTED
+        if counts and result.normalizer == run.header.lead:
+            for turn in result.turns:
+                once.setdefault((result.cassette, turn.interaction), (result, turn))
+    return once.values()
+
+
+def _labelled_first(result: Result) -> tuple[bool, str]:
+    return result.scenario.startswith("cassette:"), result.scenario
+
+
+def _matrix(squares: dict[tuple[str, str], Square]) -> Matrix:
     columns = tuple(sorted({column for _, column in squares}))
     rows = sorted({row for row, _ in squares})
     return Matrix(
         columns,
         tuple(
-            (row, tuple(squares.get((row, column), Square()) for column in columns))
-            for row in rows
+            (row, tuple(squares.get((row, column), Square()) for column in columns)) for row in rows
         ),
     )
-
-
-def _cells_square(cells: list[Result]) -> Square:
-    failing = [cell for cell in cells if not cell.outcome.conforms]
-    worst = min(failing, key=lambda cell: (cell.outcome.badness, cell.cell), default=None)
-    return Square(len(cells) - len(failing), len(cells), worst.cell if worst else "")
-
-
-def _turns_square(cells: list[Result]) -> Square:
-    turns = [turn for cell in cells for turn in cell.turns]
-    return Square(sum(turn.success for turn in turns), len(turns))

@@ -7,6 +7,7 @@ the one script and the one style sheet by their digests and nothing else.
 
 import base64
 import hashlib
+import shlex
 from collections import Counter
 from functools import cache
 from importlib import resources
@@ -18,11 +19,14 @@ from markupsafe import Markup
 from harness.judging.results import Result
 from harness.reporting.boards import FEW, Board, boards
 from harness.reporting.case_view import CaseView, anchor, case_view
-from harness.reporting.facts import Gate, Rankings, Run
 from harness.reporting.failures import Group, groups
 from harness.reporting.matrix import Matrix, model_matrix, quirk_matrix
-from harness.reporting.visible import pieces, plain
+from harness.reporting.visible import PICTURES, pieces, plain
 from harness.reporting.words import BLAMES, WORD, WORST_FIRST, OutcomeWord, fails
+from harness.runs.gate import Gate, judge_gate
+from harness.runs.questions import Questions
+from harness.runs.rankings import rank
+from harness.runs.run import Run
 
 MAX_CASES = 300
 MAX_PASSING = 5_000
@@ -52,6 +56,7 @@ class View(msgspec.Struct, frozen=True):
     """
 
     run: Run
+    command: str
     gate: Gate
     overview: Overview
     boards: tuple[Board, Board, Board]
@@ -65,29 +70,35 @@ class View(msgspec.Struct, frozen=True):
     shown: frozenset[str]
 
 
-def page(run: Run, rankings: Rankings, gate: Gate) -> str:
+def page(run: Run) -> str:
     """Return the report of `run` as HTML."""
     style, script = _asset("style.css"), _asset("script.js")
-    return _environment().get_template("page.html.j2").render(
-        view=view(run, rankings, gate),
+    template = _environment().get_template("page.html.j2")
+    return template.render(
+        view=view(run),
         style=Markup(style),  # noqa: S704 - our own file, and its digest is in the policy
         script=Markup(script),  # noqa: S704 - as the style
         policy=_policy(style, script),
     )
 
 
-def view(run: Run, rankings: Rankings, gate: Gate) -> View:
+def view(run: Run) -> View:
     """Return what the page shows of `run`."""
     failing = sorted((each for each in run.results if fails(each)), key=_worst_first)
     passing = tuple(each for each in run.results if not fails(each))
+    with Questions(run) as questions:
+        ranked = rank(questions)
+        signatures = questions.failures_by_signature()
+        losses = questions.losses_by_quirk()
     return View(
         run=run,
-        gate=gate,
-        overview=_overview(run.results, len(failing)),
-        boards=boards(run, rankings),
-        quirks=quirk_matrix(run.results),
-        models=model_matrix(run.results),
-        groups=groups(run.results),
+        command=shlex.join(run.header.command),
+        gate=judge_gate(run),
+        overview=_overview(run, len(failing)),
+        boards=boards(run, ranked),
+        quirks=quirk_matrix(losses, run.results),
+        models=model_matrix(run),
+        groups=groups(signatures, {each.cell: each for each in run.results}),
         cases=tuple(case_view(each, run.cases.get(each.cell)) for each in failing[:MAX_CASES]),
         failing=len(failing),
         passing=passing[:MAX_PASSING],
@@ -100,12 +111,12 @@ def _worst_first(result: Result) -> tuple[int, str]:
     return result.outcome.badness, result.cell
 
 
-def _overview(results: tuple[Result, ...], failing: int) -> Overview:
-    counts = Counter(each.outcome for each in results)
+def _overview(run: Run, failing: int) -> Overview:
+    counts = Counter(each.outcome for each in run.results)
     return Overview(
-        scenarios=len({each.scenario for each in results}),
-        cells=len(results),
-        replays=sum(each.replays for each in results),
+        scenarios=run.header.scenario_count,
+        cells=len(run.results),
+        replays=sum(each.replays for each in run.results),
         failing=failing,
         outcomes=tuple((word, counts[word.outcome]) for word in WORST_FIRST),
     )
@@ -126,6 +137,7 @@ def _environment() -> Environment:
         "FEW": FEW,
         "MAX_CASES": MAX_CASES,
         "MAX_PASSING": MAX_PASSING,
+        "PICTURES": PICTURES,
         "WORD": WORD,
         "WORST_FIRST": WORST_FIRST,
     }

@@ -4,22 +4,26 @@ Fields are compared by value under readable paths; nothing is normalised first.
 """
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import msgspec
 
 from harness.reporting.visible import Piece, pieces
 from harness.turns.turn import Turn
 
+Parts: TypeAlias = tuple[tuple[Piece, ...], tuple[Piece, ...], tuple[Piece, ...]]
+
 _CONTEXT = 80
-_ABSENT = "(nothing)"
+_ABSENT: Parts = ((), (Piece("gap", "nothing"),), ())
+
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One field that differs: text before the difference, the different part, text after."""
+    """One field that differs; each side is what comes before, the different part, what follows."""
 
     path: str
-    expected: tuple[tuple[Piece, ...], tuple[Piece, ...], tuple[Piece, ...]]
-    actual: tuple[tuple[Piece, ...], tuple[Piece, ...], tuple[Piece, ...]]
+    expected: Parts
+    actual: Parts
 
 
 def differences(expected: Turn, actual: Turn) -> tuple[Difference, ...]:
@@ -27,7 +31,7 @@ def differences(expected: Turn, actual: Turn) -> tuple[Difference, ...]:
     wanted, got = dict(_fields(expected)), dict(_fields(actual))
     paths = dict.fromkeys((*wanted, *got))
     return tuple(
-        _difference(path, wanted.get(path, _ABSENT), got.get(path, _ABSENT))
+        _difference(path, wanted.get(path), got.get(path))
         for path in paths
         if wanted.get(path) != got.get(path)
     )
@@ -52,7 +56,9 @@ def _fields(turn: Turn) -> Iterator[tuple[str, str]]:
         yield "usage", f"{turn.usage.input_tokens} in, {turn.usage.output_tokens} out"
 
 
-def _difference(path: str, expected: str, actual: str) -> Difference:
+def _difference(path: str, expected: str | None, actual: str | None) -> Difference:
+    if expected is None or actual is None:
+        return Difference(path, _all_of(expected), _all_of(actual))
     shortest = min(len(expected), len(actual))
     head = next((i for i in range(shortest) if expected[i] != actual[i]), shortest)
     tail = 0
@@ -61,9 +67,11 @@ def _difference(path: str, expected: str, actual: str) -> Difference:
     return Difference(path, _three(expected, head, tail), _three(actual, head, tail))
 
 
-def _three(
-    text: str, head: int, tail: int
-) -> tuple[tuple[Piece, ...], tuple[Piece, ...], tuple[Piece, ...]]:
+def _all_of(text: str | None) -> Parts:
+    return _ABSENT if text is None else ((), pieces(text, limit=600), ())
+
+
+def _three(text: str, head: int, tail: int) -> Parts:
     end = len(text) - tail
     before, after = text[:head], text[end:]
     if len(before) > _CONTEXT:

@@ -18,8 +18,14 @@ from harness.wire.cuts import Chunking
 # Categories whose characters cannot be seen, or that move or hide their neighbours.
 _UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
 _UNSEEN_MARKS = frozenset((*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
-_PICTURES = 0x2400
 _DELETE = 0x7F
+_NAMES = (
+    "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI "
+    "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
+).split()
+
+# The picture of each control character, and its name.
+PICTURES = {chr(0x2400 + point): name for point, name in enumerate(_NAMES)} | {"␡": "DEL"}
 _ESCAPED_BYTES = range(0xDC80, 0xDD00)
 
 PieceKind = Literal["text", "code", "tick", "gap"]
@@ -44,7 +50,7 @@ def code_of(char: str) -> str:
     if point in _ESCAPED_BYTES:
         return f"\\x{point - 0xDC00:02X}"
     if point < ord(" "):
-        return chr(_PICTURES + point)
+        return chr(0x2400 + point)
     if point == _DELETE:
         return "␡"
     category = unicodedata.category(char)
@@ -79,11 +85,19 @@ def byte_pieces(
 
 
 def plain(text: str, limit: int = 300) -> str:
-    """Return `text` on one line, unseen characters as codes, at most about `limit` long."""
+    """Return `text` on one line, unseen characters as codes, at most about `limit` long.
+
+    Here a control character is `\\xNN`: names stand in fonts that have no pictures of them.
+    """
     cut = text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit:,})"
     if cut.isascii() and cut.isprintable():
         return cut
-    return "".join(code_of(char) or char for char in cut)
+    return "".join(_escape(char) for char in cut)
+
+
+def _escape(char: str) -> str:
+    code = code_of(char)
+    return f"\\x{ord(char):02X}" if code in PICTURES else code or char
 
 
 def _ticked(body: bytes, start: int, end: int, cuts: Chunking) -> Iterator[Piece]:

@@ -5,7 +5,7 @@ flight; an interruption keeps everything that was finished.
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, wait
 from typing import TypeAlias
 
@@ -13,10 +13,10 @@ import msgspec
 
 from harness.judging.cases import Case
 from harness.judging.results import Result
-from harness.runs.batch import Batch, Exited, Judged, Worker, run_batch, run_job
+from harness.runs.batch import Batch, Exited, Judged, Worker, run_job
 from harness.runs.interruption import Interruption, interruptible
 from harness.runs.plan import Job, batches
-from harness.runs.pool import AnyFuture, OpenPool, Pool, open_processes, opener
+from harness.runs.pool import BatchFuture, OpenPool, Pool, open_processes, opener
 
 OnResult: TypeAlias = Callable[[Result, Case | None], None]
 OnProgress: TypeAlias = Callable[[int, int], None]
@@ -41,7 +41,7 @@ class Progress(msgspec.Struct, frozen=True):
         return self.total - self.done
 
 
-def execute(
+def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
     jobs: Sequence[Job],
     worker: Worker,
     *,
@@ -110,9 +110,7 @@ class _Desk:
             raise batch.fault.rebuild()
 
 
-def _run_here(
-    jobs: Sequence[Job], worker: Worker, desk: _Desk, interruption: Interruption
-) -> None:
+def _run_here(jobs: Sequence[Job], worker: Worker, desk: _Desk, interruption: Interruption) -> None:
     for job in jobs:
         if interruption.requested:
             return
@@ -139,25 +137,55 @@ class _Parallel:
         self._open_pool = open_pool
         self._desk = desk
         self._interruption = interruption
-        self._flying: dict[AnyFuture, tuple[Job, ...]] = {}
+        self._flying: dict[BatchFuture, tuple[Job, ...]] = {}
+        self._suspects: deque[Job] = deque()  # jobs that flew when a process died
 
     def run(self, jobs: Sequence[Job]) -> None:
         waiting = deque(batches(jobs, self._workers))
         while waiting and not self._interruption.requested:
-            suspects = self._run_until_broken(waiting)
-            while suspects and not self._interruption.requested:
-                self._run_alone(suspects)
+            with self._open_pool(self._workers) as pool:
+                self._fly(pool, waiting, limit=self._workers * _BATCHES_PER_WORKER)
+            while self._suspects and not self._interruption.requested:
+                self._retry()
 
-    def _run_until_broken(self, waiting: deque[tuple[Job, ...]]) -> deque[Job]:
-        """Run batches until all are done; return the jobs in flight when a process died."""
-        suspects: deque[Job] = deque()
-        with self._open_pool(self._workers) as pool:
-            while not suspects and not self._interruption.requested:
-                self._fill(pool, waiting)
-                if not self._flying:
-                    break
-                self._collect(self._some_done(), suspects)
-            if self._interruption.requested:
-                pool.stop(self._flying)
-            self._collect_rest(suspects)
-        return suspects
+    def _retry(self) -> None:
+        """Run the suspects one at a time, up to the first that dies again."""
+        suspects, self._suspects = self._suspects, deque()
+        with self._open_pool(1) as pool:
+            while suspects and not self._suspects and not self._interruption.requested:
+                self._fly(pool, deque([(suspects.popleft(),)]), limit=1)
+        for job in self._suspects:
+            self._desk.take(job, Exited(DIED))
+        self._suspects = suspects
+
+    def _fly(self, pool: Pool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
+        """Run batches until none is left, a process died, or somebody asked to stop."""
+        while not self._interruption.requested:
+            while waiting and not self._suspects and len(self._flying) < limit:
+                self._submit(pool, waiting.popleft())
+            if not self._flying:
+                return
+            self._collect()
+        pool.stop(self._flying)
+        self._collect()
+        self._flying.clear()
+
+    def _submit(self, pool: Pool, jobs: tuple[Job, ...]) -> None:
+        try:
+            self._flying[pool.submit(self._worker, jobs)] = jobs
+        except BrokenExecutor:
+            self._suspects.extend(jobs)
+
+    def _collect(self) -> None:
+        """Hand over the batches that ended; wait a moment for one."""
+        done, _ = wait(self._flying, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
+        for future in done:
+            jobs = self._flying.pop(future)
+            if future.cancelled():
+                continue
+            try:
+                batch = future.result()
+            except BrokenExecutor:
+                self._suspects.extend(jobs)
+            else:
+                self._desk.take_batch(jobs, batch)

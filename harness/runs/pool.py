@@ -8,25 +8,26 @@ import multiprocessing
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
-from harness.runs.batch import enter_worker_process
+from harness.runs.batch import Batch, Worker, enter_worker_process, run_batch
 from harness.runs.interruption import sigint_held
+from harness.runs.plan import Job
 
 # What a stopped worker gets to finish the cell under way.
 GRACE_SECONDS = 5.0
 
-AnyFuture: TypeAlias = Future[Any]
+BatchFuture: TypeAlias = Future[Batch]
 
 
 class Pool(Protocol):
-    """Somewhere to run functions."""
+    """Somewhere to run batches."""
 
-    def submit(self, function: Callable[..., Any], *arguments: object) -> AnyFuture:
-        """Queue a call."""
+    def submit(self, worker: Worker, jobs: tuple[Job, ...]) -> BatchFuture:
+        """Queue a batch."""
 
-    def stop(self, running: Collection[AnyFuture]) -> None:
-        """Let the calls under way end soon; cancel the rest."""
+    def stop(self, flying: Collection[BatchFuture]) -> None:
+        """Let the cells under way end, for a while at most; start no others."""
 
 
 OpenPool: TypeAlias = Callable[[int], AbstractContextManager[Pool]]
@@ -42,18 +43,20 @@ class _Processes:
         self._executor = ProcessPoolExecutor(
             workers, context, initializer=enter_worker_process, initargs=(self._stop,)
         )
+        self.stuck = False
 
-    def submit(self, function: Callable[..., Any], *arguments: object) -> AnyFuture:
+    def submit(self, worker: Worker, jobs: tuple[Job, ...]) -> BatchFuture:
         with sigint_held():  # a process that starts now must not see a Ctrl-C
-            return self._executor.submit(function, *arguments)
+            return self._executor.submit(run_batch, worker, jobs)
 
-    def stop(self, running: Collection[AnyFuture]) -> None:
+    def stop(self, flying: Collection[BatchFuture]) -> None:
+        # No future is cancelled: queued batches come back empty, and a cancelled future
+        # makes CPython 3.11's pool fail when it breaks later.
         self._stop.set()
-        _cancel_and_wait(running)
+        self.stuck = bool(wait(flying, timeout=GRACE_SECONDS).not_done)
 
-    def close(self, *, forced: bool) -> None:
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        if forced:
+    def close(self, *, by_force: bool) -> None:
+        if by_force:
             for process in set(multiprocessing.active_children()) - self._others:
                 process.kill()
         self._executor.shutdown(wait=True)
@@ -65,27 +68,29 @@ class _Foreign:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
-    def submit(self, function: Callable[..., Any], *arguments: object) -> AnyFuture:
-        return self._executor.submit(function, *arguments)
+    def submit(self, worker: Worker, jobs: tuple[Job, ...]) -> BatchFuture:
+        return self._executor.submit(run_batch, worker, jobs)
 
-    def stop(self, running: Collection[AnyFuture]) -> None:
-        _cancel_and_wait(running)
+    def stop(self, flying: Collection[BatchFuture]) -> None:
+        for future in flying:
+            future.cancel()
+        wait(flying, timeout=GRACE_SECONDS)
 
 
 @contextmanager
 def open_processes(workers: int) -> Iterator[Pool]:
-    """Start `workers` processes; when the body fails or was stopped, they are killed."""
+    """Open a pool of `workers` processes; those that do not stop, or must not, are killed."""
     pool = _Processes(workers)
-    forced = True
+    by_force = True
     try:
         yield pool
-        forced = pool._stop.is_set()
+        by_force = pool.stuck
     finally:
-        pool.close(forced=forced)
+        pool.close(by_force=by_force)
 
 
 def opener(make_executor: Callable[[int], Executor]) -> OpenPool:
-    """Return a way to open pools from a function that makes an executor for n workers."""
+    """Return what opens a pool on an executor that `make_executor` makes for n workers."""
 
     @contextmanager
     def open_executor(workers: int) -> Iterator[Pool]:
@@ -96,9 +101,3 @@ def opener(make_executor: Callable[[int], Executor]) -> OpenPool:
             executor.shutdown(wait=False, cancel_futures=True)
 
     return open_executor
-
-
-def _cancel_and_wait(running: Collection[AnyFuture]) -> None:
-    for future in running:
-        future.cancel()
-    wait(running, timeout=GRACE_SECONDS)

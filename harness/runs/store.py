@@ -247,9 +247,10 @@ class _Reader:
         if not line.endswith(b"\n"):
             return None
         try:
-            return self._decode(line)
+            row: _Row = self._decode(line)
         except (ValueError, RecursionError) as error:
             raise self._error(f"damaged line: {error}", _MAKE_A_RUN) from error
+        return row
 
     def _once(self, cell: str, seen: dict[str, Result] | dict[str, Case]) -> None:
         if cell in seen:

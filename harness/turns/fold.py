@@ -1,4 +1,8 @@
-"""Deltas -> one turn. Folding never guesses: what no delta says is not in the turn."""
+"""Deltas -> one turn. Folding never guesses: what no delta says is not in the turn.
+
+Every text of a turn can be encoded: pairs of surrogates that a cut parted are joined, lone
+halves are U+FFFD, in ids, names and messages too.
+"""
 
 from collections.abc import Iterable
 from typing import assert_never
@@ -30,8 +34,8 @@ class _OpenCall:
     __slots__ = ("end", "fragments", "id", "name")
 
     def __init__(self, call_id: str, name: str) -> None:
-        self.id = call_id
-        self.name = name
+        self.id = join_surrogates(call_id)
+        self.name = join_surrogates(name)
         self.fragments: list[str] = []
         self.end: ToolCallEnd | ToolCallRejected | None = None
 
@@ -47,9 +51,10 @@ class _OpenCall:
         )
         return msgspec.structs.replace(
             error,
+            error=join_surrogates(error.error),
             id=self.id,
             name=self.name,
-            snippet=error.snippet or self.arguments[:SNIPPET_CHARACTERS],
+            snippet=join_surrogates(error.snippet or self.arguments)[:SNIPPET_CHARACTERS],
         )
 
 
@@ -77,16 +82,22 @@ class Folder:
             case ToolCallStart():
                 self._calls.setdefault(delta.index, _OpenCall(delta.id, delta.name))
             case ToolCallEnd() | ToolCallRejected():
-                if (call := self._calls.get(delta.index)) is not None and call.end is None:
-                    call.end = delta
+                self._end_call(delta)
             case UsageDelta():
                 self._usage = delta.usage
             case Finish():
-                self._finish = self._finish or delta
+                self._finish = self._finish or Finish(delta.reason, join_surrogates(delta.raw))
             case StreamFailure():
-                self._failure = self._failure or delta
+                self._failure = self._failure or StreamFailure(
+                    join_surrogates(delta.code),
+                    join_surrogates(delta.message),
+                )
             case _:
                 assert_never(delta)
+
+    def _end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
+        if (call := self._calls.get(end.index)) is not None and call.end is None:
+            call.end = end
 
     def turn(self) -> Turn:
         """Return what the deltas so far mean; a call without an end is a parse error."""

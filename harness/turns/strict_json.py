@@ -19,6 +19,7 @@ MAX_DIGITS = 1_000_000
 
 # Python converts this many digits at once wherever its own limit is set.
 _DIGITS_AT_ONCE = 640
+_CONTAINERS = (dict, list)
 _EXACT = Context(traps=[InvalidOperation])
 _TOKEN = re.compile(
     r'("(?:[^"\\]++|\\.)*+")([ \t\n\r]*+:)?|(-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)|[{}]',
@@ -135,13 +136,14 @@ def _long_integer(digits: str) -> int:
 
 
 def _is_too_deep(value: object) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    """Go down level by level, so that no depth recurses."""
+    level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
+    for _ in range(MAX_DEPTH):
         level = [
             child
             for node in level
-            if isinstance(node, dict | list)
             for child in (node.values() if isinstance(node, dict) else node)
+            if isinstance(child, _CONTAINERS)
         ]
     return bool(level)
 

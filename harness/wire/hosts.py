@@ -72,8 +72,7 @@ _LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1", "host.docker.i
 
 # Providers that no public host tells apart, since their users serve them.
 _SELF_HOSTED: Final = (
-    "azure",
-    "bedrock",
+    "doubleword",
     "gpustack",
     "llamacpp",
     "llamafile",

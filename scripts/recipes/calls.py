@@ -149,11 +149,14 @@ RECIPES = (
     _one("no-arguments-key", arguments="absent-first"),
     _one("arguments-null-first", arguments="null-first"),
     _one("first-has-all", arguments="with-start"),
-    _one("legacy-function-call", stream(
-        call("read_file", '{"path": "a.txt"}'),
-        finish("function_call"),
-        spelling=Spelling(where="legacy"),
-    )),
+    _one(
+        "legacy-function-call",
+        stream(
+            call("read_file", '{"path": "a.txt"}'),
+            finish("function_call"),
+            spelling=Spelling(where="legacy"),
+        ),
+    ),
     _one(
         "legacy-stub",
         stream(

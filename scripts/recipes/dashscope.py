@@ -3,7 +3,17 @@
 import json
 
 from harness.dialects.openai_chat.spelling import Spelling
-from scripts.recipes.kit import Recipe, call, choice, finish, insert, reasoning, stream, text, tokens
+from scripts.recipes.kit import (
+    Recipe,
+    call,
+    choice,
+    finish,
+    insert,
+    reasoning,
+    stream,
+    text,
+    tokens,
+)
 
 _EMPTY_LATER = Spelling(later_id="empty", later_name="empty", call_type="always", idle="null")
 _NULL_LATER = Spelling(later_id="null", later_name="null", call_type="first", idle="null")
@@ -12,7 +22,11 @@ _ARTICLE_ZH = json.dumps({"title": "春天", "content": "雪化了。\n花开了
 _MEMORY = json.dumps({"key": "language", "value": "Chinese"})
 
 _NAMELESS = choice(
-    {"tool_calls": [{"index": 1, "id": "", "type": "function", "function": {"name": "", "arguments": "{}"}}]}
+    {
+        "tool_calls": [
+            {"index": 1, "id": "", "type": "function", "function": {"name": "", "arguments": "{}"}}
+        ]
+    }
 )
 
 RECIPES = (

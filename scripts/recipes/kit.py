@@ -241,7 +241,9 @@ def _interaction(request: Request, model: str, reply: Reply) -> Interaction:
 def _reads(events: Events) -> tuple[Read, ...]:
     """Return reads as networks make them: of one event, of two, and with an end inside one."""
     ends = list(itertools.accumulate(map(len, events)))
-    cuts = [_cut(place, event, end) for place, (event, end) in enumerate(zip(events, ends, strict=True))]
+    cuts = [
+        _cut(place, event, end) for place, (event, end) in enumerate(zip(events, ends, strict=True))
+    ]
     cuts = [cut for cut in cuts if cut is not None] + ends[-1:]
     sizes = [end - start for start, end in itertools.pairwise([0, *sorted(set(cuts))])]
     return tuple(Read(size, delay) for size, delay in zip(sizes, itertools.cycle(_DELAYS_MS)))

@@ -8,6 +8,8 @@ Source: OpenAI API reference, "The chat completion chunk object".
 
 from typing import Any
 
+import msgspec
+
 from harness.judging.strict_reading.notes import Notes
 from harness.judging.strict_reading.reading import StrictCall
 from harness.judging.strict_reading.values import same_object
@@ -17,6 +19,19 @@ from harness.turns.surrogates import join_surrogates
 _PLACEHOLDER_CHARACTERS = 64
 # A fragment this much smaller than the buffer cannot be the whole arguments once more.
 _WHOLE_AGAIN_RATIO = 4
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What one entry of a `tool_calls` list says; "" where it says nothing.
+
+    Fields:
+        key: its index; None where it has none.
+    """
+
+    key: int | None
+    id: str
+    name: str
+    fragment: str
 
 
 class _Call:
@@ -38,12 +53,13 @@ class _Call:
         return self._fragments[-1][-1:] if self.size else ""
 
     def append(self, fragment: str) -> None:
-        self._fragments.append(fragment)
+        if fragment:
+            self._fragments.append(fragment)
         self.size += len(fragment)
 
     def stretched_by(self, fragment: str) -> str:
         """Return the quirk that makes it doubtful whether `fragment` is to be appended."""
-        if not self.size:
+        if not self.size or not fragment:
             return ""
         opens = fragment.lstrip().startswith("{")
         if opens and self.size <= _PLACEHOLDER_CHARACTERS and self.arguments.strip() == "{}":
@@ -91,14 +107,16 @@ class CallTable:
         if not entries:
             self._notes.keep("TOOLCALLS-EMPTY-ARRAY", offset)
         self._check_siblings(entries, offset)
-        return any([self._entry(entry, offset) for entry in entries])
+        said = [self._entry(entry, offset) for entry in entries]
+        return any(said)
 
     def _check_siblings(self, entries: list[Any], offset: int) -> None:
-        """Two entries of one list are two calls, so they need two indices."""
+        """Two opening entries of one list are two calls, so they need two indices."""
         keys = [_key(entry) for entry in entries if isinstance(entry, dict)]
         if keys.count(None) > 1:
             self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
-        elif len(set(keys)) < len(keys):
+        opening = [_key(entry) for entry in entries if _opens(entry)]
+        if len(set(opening)) < len(opening):
             self._notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
 
     def _entry(self, entry: object, offset: int) -> bool:
@@ -106,19 +124,17 @@ class CallTable:
             self._notes.open("EVENT-GLUED", offset, calls=True)
             return True
         function = self._function(entry, offset)
-        key = _key(entry)
-        call = self._calls.get(key)
+        said = _Said(
+            key=_key(entry),
+            id=self._text(entry, "id", offset),
+            name=self._text(function, "name", offset),
+            fragment=self._fragment(function, offset),
+        )
+        call = self._calls.get(said.key)
         self._check_type(entry, offset, opening=call is None)
-        call_id = self._text(entry, "id", offset)
-        name = self._text(function, "name", offset)
-        fragment = self._fragment(function, offset)
-        if not (call_id or name or fragment):
+        if not (said.id or said.name or said.fragment):
             return False
-        if call is None:
-            call = self._open(key, offset)
-        self._merge_id(call, key, call_id, name, offset)
-        self._merge_name(call, key, name, fragment, offset, has_id=bool(call_id))
-        self._merge_fragment(call, fragment, offset)
+        self._merge(call or self._open(said.key, offset), said, offset)
         return True
 
     def _open(self, key: int | None, offset: int) -> _Call:
@@ -130,43 +146,39 @@ class CallTable:
             self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
         return self._calls.setdefault(key, _Call(offset))
 
-    def _merge_id(self, call: _Call, key: int | None, call_id: str, name: str, offset: int) -> None:
-        if not call_id or call.id == call_id:
-            return
+    def _merge(self, call: _Call, said: _Said, offset: int) -> None:
+        if said.id and said.id != call.id:
+            self._merge_id(call, said, offset)
+        if said.name:
+            self._merge_name(call, said, offset)
+        # Once the calls are open nothing more can be learned, so nothing more is compared.
+        if self._notes.calls_known and (quirk := call.stretched_by(said.fragment)):
+            self._notes.open(quirk, offset, calls=True)
+        call.append(said.fragment)
+
+    def _merge_id(self, call: _Call, said: _Said, offset: int) -> None:
         if call.id:
-            quirk = "DELTA-INDEX-ALL-ZERO" if name else "DELTA-ID-CHANGES"
+            quirk = "DELTA-INDEX-ALL-ZERO" if said.name else "DELTA-ID-CHANGES"
             self._notes.open(quirk, offset, calls=True)
             return
-        if self._ids.setdefault(call_id, key) != key:
+        if self._ids.setdefault(said.id, said.key) != said.key:
             # With its own name it is a sibling; without one it may be the other call.
-            self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not name)
+            self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not said.name)
         if call.name or call.size:
             self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
-        call.id = call_id
+        call.id = said.id
 
-    def _merge_name(
-        self, call: _Call, key: int | None, name: str, fragment: str, offset: int, *, has_id: bool
-    ) -> None:
-        if not name:
-            return
+    def _merge_name(self, call: _Call, said: _Said, offset: int) -> None:
         if not call.name:
             if call.size:
                 self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
-            call.name = name
-        elif name != call.name:
+            call.name = said.name
+        elif said.name != call.name:
             self._notes.open("DELTA-NAME-FRAGMENTED", offset, calls=True)
         else:
-            glued = call.last_character() == "}" and fragment.startswith("{")
-            doubtful = not has_id and (key is None or glued)
+            glued = call.last_character() == "}" and said.fragment.startswith("{")
+            doubtful = not said.id and (said.key is None or glued)
             self._notes.open("DELTA-NAME-REPEATED", offset, calls=doubtful)
-
-    def _merge_fragment(self, call: _Call, fragment: str, offset: int) -> None:
-        if not fragment:
-            return
-        # Once the calls are open nothing more can be learned, so nothing more is compared.
-        if self._notes.calls_known and (quirk := call.stretched_by(fragment)):
-            self._notes.open(quirk, offset, calls=True)
-        call.append(fragment)
 
     def _function(self, entry: dict[str, Any], offset: int) -> dict[str, Any]:
         function = entry.get("function")
@@ -214,3 +226,10 @@ class CallTable:
 def _key(entry: dict[str, Any]) -> int | None:
     index = entry.get("index")
     return index if isinstance(index, int) and not isinstance(index, bool) else None
+
+
+def _opens(entry: object) -> bool:
+    """Return whether `entry` has an id or a name, as the first delta of a call does."""
+    function = entry.get("function") if isinstance(entry, dict) else None
+    named = isinstance(function, dict) and function.get("name")
+    return isinstance(entry, dict) and bool(entry.get("id") or named)

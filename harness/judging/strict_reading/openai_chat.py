@@ -21,8 +21,21 @@ DONE = "[DONE]"
 _FIRST_ERROR_STATUS = 400
 # Keys under which private envelopes and other dialects carry what belongs into `choices`.
 _ENVELOPES = frozenset(
-    "data output outputs result response message delta content tool_calls candidates code".split()
+    {
+        "data",
+        "output",
+        "outputs",
+        "result",
+        "response",
+        "message",
+        "delta",
+        "content",
+        "tool_calls",
+        "candidates",
+        "code",
+    }
 )
+_CALL_FIELDS = ("tool_calls", "function_call")
 
 
 def strict_reading(interaction: Interaction) -> StrictReading:
@@ -47,7 +60,7 @@ class _Reader:
         self.notes = Notes()
         self.error: tuple[str, str] | None = None
         self._choice = Choice(self.notes)
-        self._choice_indices: set[int] = set()
+        self._choice_index: int | None = None
         self._chunks = 0
         self._done = False
         self._marks: list[tuple[int, int]] = []
@@ -88,13 +101,17 @@ class _Reader:
             self.notes.open("SSE-AFTER-DONE", event.offset, text=True, calls=True, end=True)
 
     def _unfinished(self, data: str, event: Event) -> None:
-        """WHATWG drops an event without its blank line; its content is another matter."""
-        value = event_value(data)
-        if isinstance(value, dict) and (value.get("choices") or error_of(value, event.name)):
+        """WHATWG drops an event without its blank line; its content is another matter.
+
+        Its lines are looked at one by one: where a blank line is missing at the end, one
+        may be missing before too, and then the event holds several chunks.
+        """
+        values = [event_value(data), *map(event_value, data.split("\n"))]
+        if any(isinstance(value, dict) and _matters(value, event) for value in values):
             self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
         elif data == DONE and not self._choice.finishes:
             self.notes.open("SSE-NO-FINAL-BLANK", event.offset, end=True)
-        elif DONE.startswith(data) or value is not UNREADABLE:
+        elif DONE.startswith(data) or values[0] is not UNREADABLE:
             self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
         elif self._choice.finishes:
             self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
@@ -146,8 +163,9 @@ class _Reader:
         self._check_index(choice.get("index"), offset)
         if (error := error_of({"error": choice.get("error")})) is not None:
             self._fail(error, offset)
-        if choice.get("message"):
-            self.notes.open("MESSAGE-NOT-DELTA", offset, text=True, calls=True)
+        if message := choice.get("message"):
+            calls = not isinstance(message, dict) or any(map(message.get, _CALL_FIELDS))
+            self.notes.open("MESSAGE-NOT-DELTA", offset, text=True, calls=calls)
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self._choice.add(delta, offset)
@@ -158,10 +176,11 @@ class _Reader:
         self._choice.add_finish(choice.get("finish_reason"), offset)
 
     def _check_index(self, index: object, offset: int) -> None:
-        self._choice_indices.add(index if isinstance(index, int) else 0)
-        if len(self._choice_indices) > 1:
+        known = index if isinstance(index, int) else 0
+        if self._choice_index is None:
+            self._choice_index = known
+        elif known != self._choice_index:
             self.notes.lost("N-CHOICES", offset)
-            self._choice_indices.pop()
 
     def document(self, body: bytes) -> None:
         """Read a body that holds no event at all."""
@@ -171,7 +190,8 @@ class _Reader:
             self._completion(value, len(body))
         elif text.startswith("<"):
             self.notes.keep("HTTP-HTML-BODY", 0)
-        elif text.startswith(("{", "[")):
+        elif text.startswith(("{", "[")) or b"\0" in body:
+            # Lines of JSON, or another framing: something was said, but not in this dialect.
             self.notes.lost("ENVELOPE-WRAPPED", 0)
 
     def _completion(self, value: dict[str, Any], end: int) -> None:
@@ -236,6 +256,11 @@ class _Reader:
 
 
 _FINISH_WITH_CALLS = {"stop": "FINISH-STOP-WITH-CALLS", "length": "FINISH-LENGTH-WITH-CALL"}
+
+
+def _matters(chunk: dict[str, Any], event: Event) -> bool:
+    """Return whether `chunk` may say more than usage."""
+    return bool(chunk.get("choices")) or error_of(chunk, event.name) is not None
 
 
 def _with_places(message: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,80 @@
+"""A failing replay -> the case that a report shows: bytes, frames and deltas side by side."""
+
+from harness.errors import StreamError
+from harness.judging.cases import BODY_LIMIT, Case
+from harness.judging.expectation import Expectation
+from harness.judging.replaying import replay
+from harness.judging.results import Emission, Replay
+from harness.judging.rules.pairing import arguments_text
+from harness.normalizers.reference import normalizer as reference
+from harness.turns.calls import ParseError, ToolCall
+from harness.turns.deltas import Finish, StreamFailure
+from harness.turns.turn import Turn
+from harness.wire.frames import Frame
+from harness.wire.framing import sse_frames
+from harness.wire.interaction import Interaction
+
+_ROWS = 500
+
+
+def make_case(
+    cell: str,
+    place: int,
+    interaction: Interaction,
+    failing: Replay,
+    expectation: Expectation,
+) -> Case:
+    """Put the smallest failing replay beside what `reference` makes of the same reads."""
+    beside = replay(reference, interaction, failing.chunking)
+    frames = _frames(interaction.body)
+    rows = (frames, failing.emissions, beside.emissions)
+    return Case(
+        cell=cell,
+        interaction=place,
+        body=interaction.body[:BODY_LIMIT],
+        chunking=failing.chunking,
+        frames=frames[:_ROWS],
+        deltas=_kept(failing.emissions),
+        reference=_kept(beside.emissions),
+        error="did not end within its limits" if failing.hung else failing.error,
+        expected=expected_turn(expectation),
+        actual=failing.turn,
+        cut=len(interaction.body) > BODY_LIMIT or any(len(row) > _ROWS for row in rows),
+    )
+
+
+def _frames(body: bytes) -> tuple[Frame, ...]:
+    try:
+        return tuple(sse_frames([body]))
+    except StreamError:
+        return ()
+
+
+def _kept(emissions: tuple[Emission, ...]) -> tuple[Emission, ...]:
+    return emissions[:_ROWS]
+
+
+def expected_turn(expectation: Expectation) -> Turn:
+    """Return the expectation in the shape of a turn, for a diff; what is not judged is empty."""
+    calls = tuple(
+        ToolCall(call.id or "", call.name, arguments_text(call)) for call in expectation.calls
+    )
+    rejected = tuple(
+        ParseError("tool_use", "", rejection.snippet, "", rejection.name)
+        for rejection in expectation.rejected
+    )
+    finish = None
+    if expectation.finish is not None and expectation.failure is None:
+        finish = Finish(expectation.finish, expectation.finish_raw)
+    failure = None
+    if expectation.failure is not None:
+        failure = StreamFailure(expectation.failure, expectation.failure_says)
+    return Turn(
+        text=expectation.text,
+        reasoning=expectation.reasoning,
+        tool_calls=calls,
+        parse_errors=rejected,
+        finish=finish,
+        usage=expectation.usage,
+        failure=failure,
+    )

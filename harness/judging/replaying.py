@@ -1,0 +1,87 @@
+"""Feed one normalizer one interaction under one chunking, and note what it said when.
+
+Whatever the normalizer does, a replay comes back: an exception, a hang and a flood of deltas
+are facts of the replay, never errors of the harness.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.judging.deadline import DeadlineExceeded, deadline
+from harness.judging.results import Emission, Replay
+from harness.normalizers.protocol import Normalizer
+from harness.turns.fold import Folder
+from harness.wire.cuts import Chunking, split
+from harness.wire.interaction import Interaction
+
+_ERROR_CHARACTERS = 500
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What one replay may take.
+
+    Fields:
+        seconds: for a small body.
+        seconds_per_megabyte: added for larger ones.
+        deltas: for an empty body.
+        deltas_per_byte: added for each byte; more cannot come from honest reading.
+    """
+
+    seconds: float = 5.0
+    seconds_per_megabyte: float = 30.0
+    deltas: int = 1000
+    deltas_per_byte: int = 4
+
+    def time_for(self, body: bytes) -> float:
+        """Return the seconds that a replay of `body` may take."""
+        return self.seconds + self.seconds_per_megabyte * len(body) / 1_000_000
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class _Reads:
+    """The reads of one chunking; counts the bytes that were pulled."""
+
+    __slots__ = ("_chunks", "bytes_read")
+
+    def __init__(self, body: bytes, cuts: Chunking) -> None:
+        self.bytes_read = 0
+        self._chunks = split(body, cuts)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        chunk = next(self._chunks)
+        self.bytes_read += len(chunk)
+        return chunk
+
+
+def replay(
+    normalizer: Normalizer,
+    interaction: Interaction,
+    chunking: Chunking,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Replay:
+    """Replay `interaction` through `normalizer` with its body cut at `chunking`."""
+    folder = Folder()
+    emissions: list[Emission] = []
+    error, hung = "", False
+    most = limits.deltas + limits.deltas_per_byte * len(interaction.body)
+    reads = _Reads(interaction.body, chunking)
+    add, append = folder.add, emissions.append
+    try:
+        with deadline(limits.time_for(interaction.body)):
+            for delta in normalizer.normalize(interaction, reads):
+                append(Emission(delta, reads.bytes_read))
+                add(delta)
+                if len(emissions) > most:
+                    hung = True
+                    break
+    except DeadlineExceeded:
+        hung = True
+    except Exception as problem:  # noqa: BLE001 - any exception of a normalizer is an outcome
+        error = f"{type(problem).__name__}: {problem}"[:_ERROR_CHARACTERS]
+    return Replay(chunking, tuple(emissions), folder.turn(), error, hung)

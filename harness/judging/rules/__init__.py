@@ -1,0 +1,16 @@
+"""The rules: one table of what a replay must satisfy, in rooms by what they look at.
+
+A rule looks at one replay (`Evidence`) and yields what it found. Rules are disjoint: one
+fault of a normalizer breaks one rule, which the miniatures prove.
+"""
+
+from harness.judging.rules import arguments, calls, deltas, finish, replays, text
+from harness.judging.rules.rule import Evidence, Rule
+
+RULES: dict[str, Rule] = {
+    rule.id: rule
+    for room in (calls, arguments, text, finish, deltas, replays)
+    for rule in room.RULES
+}
+
+__all__ = ["RULES", "Evidence", "Rule"]

@@ -1,0 +1,161 @@
+"""Rules about arguments: exact where they are usable, reported and not run where they are not."""
+
+from collections.abc import Iterator
+
+from harness.judging.results import Outcome
+from harness.judging.rules.pairing import arguments_text
+from harness.judging.rules.rule import Broken, Evidence, Rule
+from harness.turns.arguments import parse, same_value
+from harness.turns.calls import SNIPPET_CHARACTERS, ToolCall
+
+
+def _usable(call: ToolCall) -> bool:
+    return parse(call.arguments).value is not None
+
+
+def _exact(seen: Evidence) -> Iterator[Broken]:
+    if "calls" not in seen.expectation.judged:
+        return
+    for place, actual in seen.pairing.pairs:
+        call = seen.replay.turn.tool_calls[actual]
+        expected = arguments_text(seen.expectation.calls[place])
+        if _usable(call) and not same_value(call.arguments, expected):
+            yield Broken(f"calls[{place}].arguments", expected, call.arguments)
+
+
+def _arguments_usable(seen: Evidence) -> Iterator[Broken]:
+    if seen.expectation.failure is not None:
+        return
+    for place, call in enumerate(seen.replay.turn.tool_calls):
+        parsed = parse(call.arguments)
+        if parsed.value is None:
+            yield Broken(f"calls[{place}].arguments", f"a JSON object: {parsed.error}", call.arguments)
+
+
+def _broken_not_run(seen: Evidence) -> Iterator[Broken]:
+    if "calls" not in seen.expectation.judged or seen.expectation.failure is not None:
+        return
+    names = {rejection.name for rejection in seen.expectation.rejected}
+    for place in seen.pairing.surplus:
+        call = seen.replay.turn.tool_calls[place]
+        if (call.name in names or "" in names) and call.name and _usable(call):
+            yield Broken(f"calls[{place}]", "a parse error, nothing run", f"{call.name} {call.arguments}")
+
+
+def _truncated_not_run(seen: Evidence) -> Iterator[Broken]:
+    if "failure" not in seen.expectation.judged or seen.expectation.failure is None:
+        return
+    for place, call in enumerate(seen.replay.turn.tool_calls):
+        expected = f"no call from a turn that failed ({seen.expectation.failure})"
+        yield Broken(f"calls[{place}]", expected, f"{call.name} {call.arguments}")
+
+
+def _reported(seen: Evidence) -> Iterator[Broken]:
+    if "rejected" not in seen.expectation.judged:
+        return
+    run = {call.name for call in seen.replay.turn.tool_calls}
+    for place in seen.pairing.unreported:
+        rejection = seen.expectation.rejected[place]
+        if rejection.name not in run and not (not rejection.name and run):
+            yield Broken(f"parse_errors[{place}]", f"{rejection.name or 'a call'} rejected", "nothing")
+
+
+def _good_not_rejected(seen: Evidence) -> Iterator[Broken]:
+    if "calls" not in seen.expectation.judged:
+        return
+    missing = {seen.expectation.calls[place].name for place in seen.pairing.missing}
+    for error in seen.pairing.unexpected:
+        if error.name in missing:
+            yield Broken("parse_errors", f"{error.name} executed", f"rejected: {error.error}")
+
+
+def _not_invented(seen: Evidence) -> Iterator[Broken]:
+    if "rejected" not in seen.expectation.judged:
+        return
+    missing = {seen.expectation.calls[place].name for place in seen.pairing.missing}
+    for error in seen.pairing.unexpected:
+        if error.name not in missing:
+            yield Broken("parse_errors", "no further parse error", f"{error.name}: {error.error}")
+
+
+def _told(seen: Evidence) -> Iterator[Broken]:
+    for place, error in enumerate(seen.replay.turn.parse_errors):
+        if not error.error:
+            yield Broken(f"parse_errors[{place}].error", "what was wrong", "")
+        if len(error.snippet) > SNIPPET_CHARACTERS:
+            limit = f"at most {SNIPPET_CHARACTERS} characters"
+            yield Broken(f"parse_errors[{place}].snippet", limit, len(error.snippet))
+    if "rejected" not in seen.expectation.judged:
+        return
+    snippets = [error.snippet for error in seen.replay.turn.parse_errors]
+    for place, rejection in enumerate(seen.expectation.rejected):
+        if snippets and not any(rejection.snippet in snippet for snippet in snippets):
+            yield Broken(f"parse_errors[{place}].snippet", rejection.snippet, snippets)
+
+
+RULES = (
+    Rule(
+        "CALL-ARGUMENTS-EXACT",
+        "MUST",
+        "Arguments have the value that the stream spells, numbers and text exactly.",
+        Outcome.SILENT_WRONG,
+        ("DELTA-INTERLEAVED", "ARGS-CUMULATIVE", "ARGS-REPEATED-AT-END", "ARGS-BIGINT"),
+        _exact,
+    ),
+    Rule(
+        "ARGUMENTS-USABLE",
+        "MUST",
+        "A call that may be executed has one JSON object as its arguments, or none.",
+        Outcome.SILENT_WRONG,
+        ("ARGS-TRUNCATED-FINISH-OK", "ARGS-NATURAL-LANGUAGE", "ARGS-NON-OBJECT"),
+        _arguments_usable,
+    ),
+    Rule(
+        "BROKEN-CALL-NOT-RUN",
+        "MUST",
+        "Unusable arguments are not repaired in silence: the call is not executed.",
+        Outcome.SILENT_WRONG,
+        ("ARGS-TRUNCATED-SALVAGED", "ARGS-SILENT-EMPTY", "ARGS-CONCAT-OBJECTS"),
+        _broken_not_run,
+    ),
+    Rule(
+        "TRUNCATED-CALL-NOT-RUN",
+        "MUST",
+        "No call of a turn that was interrupted or failed is executed.",
+        Outcome.SILENT_WRONG,
+        ("SSE-EOF-MIDCALL", "ERR-IN-200", "REFUSAL-DELTA"),
+        _truncated_not_run,
+    ),
+    Rule(
+        "PARSE-ERROR-REPORTED",
+        "MUST",
+        "A call that cannot be used is reported as a parse error, not dropped.",
+        Outcome.LOST_CALL,
+        ("ARGS-TRUNCATED-FINISH-OK", "ARGS-NATURAL-LANGUAGE", "FINISH-LENGTH-WITH-CALL"),
+        _reported,
+    ),
+    Rule(
+        "GOOD-CALL-NOT-REJECTED",
+        "MUST",
+        "A usable call is not rejected, whatever became of its siblings.",
+        Outcome.LOST_CALL,
+        ("BATCH-ONE-BAD", "ARGS-EMPTY-NOARG"),
+        _good_not_rejected,
+    ),
+    Rule(
+        "PARSE-ERROR-NOT-INVENTED",
+        "MUST",
+        "No parse error is reported where the stream holds no unusable call.",
+        Outcome.MISMATCH,
+        ("LEGACY-FC-STUB", "ARGS-TRAILING-EMPTY"),
+        _not_invented,
+    ),
+    Rule(
+        "PARSE-ERROR-TOLD",
+        "SHOULD",
+        "A parse error says what was wrong and quotes the start of the raw text.",
+        Outcome.MISMATCH,
+        ("ARGS-NATURAL-LANGUAGE",),
+        _told,
+    ),
+)

@@ -1,0 +1,145 @@
+"""Rules about the calls themselves: that they are there, named, identified and in order."""
+
+from collections.abc import Iterator
+
+from harness.judging.results import Outcome
+from harness.judging.rules.rule import Broken, Evidence, Rule
+from harness.turns.calls import ToolCall
+
+
+def _pairs(seen: Evidence) -> Iterator[tuple[int, ToolCall]]:
+    if "calls" in seen.expectation.judged:
+        for expected, actual in seen.pairing.pairs:
+            yield expected, seen.replay.turn.tool_calls[actual]
+
+
+def _named(seen: Evidence) -> Iterator[Broken]:
+    for place, call in enumerate(seen.replay.turn.tool_calls):
+        if not call.name:
+            yield Broken(f"calls[{place}].name", "a name", "")
+
+
+def _name_exact(seen: Evidence) -> Iterator[Broken]:
+    for place, call in _pairs(seen):
+        expected = seen.expectation.calls[place].name
+        if call.name and call.name != expected:
+            yield Broken(f"calls[{place}].name", expected, call.name)
+
+
+def _id_present(seen: Evidence) -> Iterator[Broken]:
+    for place, call in enumerate(seen.replay.turn.tool_calls):
+        if not call.id:
+            yield Broken(f"calls[{place}].id", "an id", "")
+
+
+def _id_exact(seen: Evidence) -> Iterator[Broken]:
+    for place, call in _pairs(seen):
+        expected = seen.expectation.calls[place].id
+        if expected is not None and call.id and call.id != expected:
+            yield Broken(f"calls[{place}].id", expected, call.id)
+
+
+def _ids_unique(seen: Evidence) -> Iterator[Broken]:
+    known: set[str] = set()
+    for place, call in enumerate(seen.replay.turn.tool_calls):
+        if call.id and call.id in known:
+            yield Broken(f"calls[{place}].id", "an id that no other call has", call.id)
+        known.add(call.id)
+
+
+def _kept(seen: Evidence) -> Iterator[Broken]:
+    if "calls" not in seen.expectation.judged:
+        return
+    rejected = {error.name for error in seen.pairing.unexpected}
+    for place in seen.pairing.missing:
+        expected = seen.expectation.calls[place]
+        if expected.name not in rejected:
+            yield Broken(f"calls[{place}]", f"{expected.name} {expected.arguments}", "no such call")
+
+
+def _not_invented(seen: Evidence) -> Iterator[Broken]:
+    if "calls" not in seen.expectation.judged or seen.expectation.failure is not None:
+        return
+    rejections = {rejection.name for rejection in seen.expectation.rejected}
+    for place in seen.pairing.surplus:
+        call = seen.replay.turn.tool_calls[place]
+        if call.name and call.name not in rejections and "" not in rejections:
+            yield Broken(f"calls[{place}]", "no call", f"{call.name} {call.arguments}")
+
+
+def _order(seen: Evidence) -> Iterator[Broken]:
+    if "calls" not in seen.expectation.judged:
+        return
+    places = [actual for _, actual in seen.pairing.pairs]
+    if places != sorted(places):
+        names = [call.name for call in seen.expectation.calls]
+        actual = [call.name for call in seen.replay.turn.tool_calls]
+        yield Broken("calls", names, actual)
+
+
+RULES = (
+    Rule(
+        "CALL-NAMED",
+        "MUST",
+        "A call that may be executed has a name.",
+        Outcome.LOST_CALL,
+        ("DELTA-ID-NAME-FIRST-ONLY", "DELTA-ID-EMPTY-LATER", "DELTA-ID-NULL-LATER"),
+        _named,
+    ),
+    Rule(
+        "CALL-NAME-EXACT",
+        "MUST",
+        "The name is the one that the stream spells, neither doubled nor cut.",
+        Outcome.SILENT_WRONG,
+        ("DELTA-NAME-REPEATED", "DELTA-NAME-FRAGMENTED", "DELTA-NAME-NULL-STRINGIFIED"),
+        _name_exact,
+    ),
+    Rule(
+        "CALL-ID-PRESENT",
+        "MUST",
+        "A call that may be executed has an id, made up where the stream has none.",
+        Outcome.MISMATCH,
+        ("DELTA-ID-MISSING", "DELTA-ID-EMPTY-LATER"),
+        _id_present,
+    ),
+    Rule(
+        "CALL-ID-EXACT",
+        "MUST",
+        "The id is the first one that the stream gave the call.",
+        Outcome.MISMATCH,
+        ("DELTA-ID-NAME-FIRST-ONLY", "DELTA-ID-CHANGES", "DELTA-ID-NULL-LATER"),
+        _id_exact,
+    ),
+    Rule(
+        "CALL-IDS-UNIQUE",
+        "MUST",
+        "No two calls of a turn have the same id.",
+        Outcome.MISMATCH,
+        ("DELTA-ID-SHARED-BY-SIBLINGS",),
+        _ids_unique,
+    ),
+    Rule(
+        "CALLS-KEPT",
+        "MUST",
+        "Every usable call of the stream comes out.",
+        Outcome.LOST_CALL,
+        ("DELTA-INDEX-MISSING", "DELTA-MULTI-IN-CHUNK", "FINISH-STOP-WITH-CALLS", "BATCH-ONE-BAD"),
+        _kept,
+    ),
+    Rule(
+        "CALLS-NOT-INVENTED",
+        "MUST",
+        "No call comes out that the stream does not hold.",
+        Outcome.SILENT_WRONG,
+        ("MESSAGE-NOT-DELTA", "FINISH-DUPLICATE", "ARGS-TRAILING-EMPTY", "N-CHOICES"),
+        _not_invented,
+    ),
+    Rule(
+        "CALL-ORDER",
+        "MUST",
+        "Calls come out in the order in which they first appeared.",
+        Outcome.MISMATCH,
+        ("DELTA-INTERLEAVED", "DELTA-INDEX-SPARSE"),
+        _order,
+    ),
+)

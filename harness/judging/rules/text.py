@@ -1,0 +1,120 @@
+"""Rules about text and reasoning: all of it, once, and nothing else."""
+
+from collections.abc import Iterator
+
+from harness.judging.results import Outcome
+from harness.judging.rules.rule import Broken, Evidence, Rule
+
+_PROTOCOL_MARKS = ("data:", "[DONE]", '"choices"', '"delta"')
+_REPLACEMENT = "\ufffd"
+
+
+def _differs(seen: Evidence) -> bool:
+    judged = "text" in seen.expectation.judged
+    return judged and seen.replay.turn.text != seen.expectation.text
+
+
+def _replaced(seen: Evidence) -> bool:
+    actual, expected = seen.replay.turn.text, seen.expectation.text
+    return actual.count(_REPLACEMENT) > expected.count(_REPLACEMENT)
+
+
+def _leaked(seen: Evidence) -> list[str]:
+    actual, expected = seen.replay.turn.text, seen.expectation.text
+    return [mark for mark in _PROTOCOL_MARKS if actual.count(mark) > expected.count(mark)]
+
+
+def _reasoning_leaked(seen: Evidence) -> bool:
+    reasoning = seen.expectation.reasoning.strip()
+    known = "reasoning" in seen.expectation.judged and len(reasoning) > 1
+    text, expected = seen.replay.turn.text, seen.expectation.text
+    return known and reasoning in text and reasoning not in expected
+
+
+def _doubled(seen: Evidence) -> bool:
+    expected = seen.expectation.text
+    return bool(expected) and seen.replay.turn.text == expected * 2
+
+
+def _text_exact(seen: Evidence) -> Iterator[Broken]:
+    special = _replaced(seen) or _leaked(seen) or _reasoning_leaked(seen) or _doubled(seen)
+    if _differs(seen) and not special:
+        yield Broken("text", seen.expectation.text, seen.replay.turn.text)
+
+
+def _no_replacement(seen: Evidence) -> Iterator[Broken]:
+    if _differs(seen) and _replaced(seen):
+        yield Broken("text", seen.expectation.text, seen.replay.turn.text)
+
+
+def _no_leak(seen: Evidence) -> Iterator[Broken]:
+    if _differs(seen) and _leaked(seen) and not _replaced(seen):
+        yield Broken("text", f"text without {_leaked(seen)}", seen.replay.turn.text)
+
+
+def _reasoning_apart(seen: Evidence) -> Iterator[Broken]:
+    if _differs(seen) and _reasoning_leaked(seen):
+        yield Broken("text", "text without the reasoning", seen.replay.turn.text)
+
+
+def _once(seen: Evidence) -> Iterator[Broken]:
+    if _differs(seen) and _doubled(seen):
+        yield Broken("text", seen.expectation.text, seen.replay.turn.text)
+
+
+def _reasoning_kept(seen: Evidence) -> Iterator[Broken]:
+    judged = "reasoning" in seen.expectation.judged
+    if judged and seen.replay.turn.reasoning != seen.expectation.reasoning:
+        yield Broken("reasoning", seen.expectation.reasoning, seen.replay.turn.reasoning)
+
+
+RULES = (
+    Rule(
+        "TEXT-EXACT",
+        "MUST",
+        "The text is all that the stream says, and only that.",
+        Outcome.MISMATCH,
+        ("CONTENT-AND-CALL-SAME-DELTA", "TEXT-AFTER-CALL", "CONTENT-AFTER-FINISH", "SSE-READ-SPLIT"),
+        _text_exact,
+    ),
+    Rule(
+        "TEXT-NO-REPLACEMENT",
+        "MUST",
+        "No U+FFFD comes out that the bytes do not hold.",
+        Outcome.MISMATCH,
+        ("SSE-UTF8-SPLIT",),
+        _no_replacement,
+    ),
+    Rule(
+        "TEXT-NO-PROTOCOL",
+        "MUST",
+        "No piece of the protocol shows in the text.",
+        Outcome.LEAK,
+        ("SSE-COMMENT-AS-DATA", "ERR-UNFRAMED"),
+        _no_leak,
+    ),
+    Rule(
+        "REASONING-NOT-IN-TEXT",
+        "MUST",
+        "Reasoning does not show in the visible text.",
+        Outcome.LEAK,
+        ("REASONING-FIELD-NAMES",),
+        _reasoning_apart,
+    ),
+    Rule(
+        "TEXT-ONCE",
+        "MUST",
+        "A message that repeats what the deltas said is not said twice.",
+        Outcome.MISMATCH,
+        ("MESSAGE-NOT-DELTA",),
+        _once,
+    ),
+    Rule(
+        "REASONING-KEPT",
+        "SHOULD",
+        "Reasoning is handed on, since some providers want it back.",
+        Outcome.MISMATCH,
+        ("REASONING-FIELD-NAMES",),
+        _reasoning_kept,
+    ),
+)

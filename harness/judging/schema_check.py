@@ -1,0 +1,68 @@
+"""Arguments against the JSON Schema that the request declares for their tool.
+
+A schema that is itself invalid, refers to another document or is too large is treated as no
+schema at all; nothing here opens a file or touches the network.
+"""
+
+from typing import Any, NoReturn
+
+import jsonschema_rs
+import msgspec
+
+from harness.turns.tools import Tool
+
+_SCHEMA_BYTES = 1 << 20
+_SCHEMAS_KEPT = 1024
+_PROBLEM_CHARACTERS = 200
+_BACKTRACKS = 10_000
+
+
+class Checker:
+    """Keeps the compiled validators, since a run asks for the same tools again and again."""
+
+    def __init__(self) -> None:
+        self._validators: dict[bytes, jsonschema_rs.Validator | None] = {}
+
+    def problem(self, tool: Tool, arguments: dict[str, Any]) -> str:
+        """Return why `arguments` do not fit `tool`, at most 200 characters; "" if they do."""
+        validator = self._validator(tool)
+        if validator is None:
+            return ""
+        try:
+            error = next(iter(validator.iter_errors(arguments)), None)
+        except (ValueError, RecursionError) as limit:
+            return f"cannot be checked: {limit}"[:_PROBLEM_CHARACTERS]
+        return "" if error is None else _told(error)
+
+    def _validator(self, tool: Tool) -> jsonschema_rs.Validator | None:
+        try:
+            schema = msgspec.json.encode(tool.parameters)
+        except (TypeError, ValueError, RecursionError):
+            return None
+        if schema not in self._validators:
+            if len(self._validators) >= _SCHEMAS_KEPT:
+                self._validators.clear()
+            self._validators[schema] = _compiled(schema)
+        return self._validators[schema]
+
+
+def _compiled(schema: bytes) -> jsonschema_rs.Validator | None:
+    if len(schema) > _SCHEMA_BYTES:
+        return None
+    try:
+        return jsonschema_rs.validator_for(
+            msgspec.json.decode(schema),
+            retriever=_refuse,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS),
+        )
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(uri: str) -> NoReturn:
+    raise ValueError(f"a schema may not refer to another document: {uri}")
+
+
+def _told(error: jsonschema_rs.ValidationError) -> str:
+    place = "".join(f"/{step}" for step in error.instance_path)
+    return f"{place}: {error.message}"[:_PROBLEM_CHARACTERS].removeprefix(": ")

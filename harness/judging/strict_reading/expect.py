@@ -1,0 +1,131 @@
+"""Strict reading -> expectation, for cassettes that no scenario labels.
+
+Only what the bytes make certain is judged; about the rest, and about usage, it stays silent.
+"""
+
+import msgspec
+
+from harness.judging.expectation import (
+    Expectation,
+    ExpectedCall,
+    ExpectedRejection,
+    Field,
+)
+from harness.judging.strict_reading.choice import KNOWN_FINISHES
+from harness.judging.strict_reading.reading import StrictCall, StrictReading
+from harness.judging.strict_reading.values import Arguments, read_arguments
+from harness.turns.deltas import FinishReason
+
+# Bodies that are no answer of the API at all, and promises that were not kept.
+NO_ANSWER = frozenset({"HTTP-HTML-BODY", "STREAM-NO-EVENTS", "FINISH-TOOLCALLS-WITHOUT-CALLS"})
+ANY_CODE = "*"
+
+# As much as any report of the call or of the error must quote.
+_QUOTED_CHARACTERS = 80
+_CUT_SHORT = {
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+}
+# Words of other APIs, which a reader may rightly know as one of the contract's own.
+_FOREIGN_WORDS = frozenset(
+    {
+        "end_turn", "eos", "eos_token", "end", "complete", "completed", "done",
+        "stop_sequence", "max_tokens", "max_output_tokens", "model_length", "model_context_window",
+        "tool_use", "tool_call", "function_call", "safety", "recitation", "sensitive", "refusal",
+    }
+)  # fmt: skip
+
+
+def expectation_from(reading: StrictReading) -> Expectation:
+    """Return what must come out of the bytes that `reading` is of."""
+    calls, rejected = _sorted_calls(reading)
+    judged = _judged(reading)
+    return Expectation(
+        source="strict",
+        text=reading.text,
+        reasoning=reading.reasoning,
+        calls=calls,
+        rejected=rejected,
+        finish=_finish(reading) if reading.ended else None,
+        finish_raw=reading.finish,
+        failure=failure_of(reading),
+        failure_says=reading.error[1][:_QUOTED_CHARACTERS] if reading.error else "",
+        judged=frozenset(judged),
+    )
+
+
+def failure_of(reading: StrictReading) -> str | None:
+    """Return the code that the turn must fail with; None where it must not fail."""
+    if reading.error is not None or not NO_ANSWER.isdisjoint(reading.quirks):
+        return ANY_CODE
+    if not reading.ended:
+        return "interrupted"
+    return "refusal" if reading.refusal else None
+
+
+def usable(call: StrictCall, reading: StrictReading) -> Arguments:
+    """Return what the arguments of `call` are worth at the end that its turn had.
+
+    No text is an empty object where the call ended properly, and nothing where the turn was
+    cut short, since the text may have been still to come.
+    """
+    arguments = read_arguments(call.arguments)
+    if arguments.empty and reading.finish not in _CUT_SHORT:
+        return msgspec.structs.replace(arguments, value={})
+    return arguments
+
+
+def _judged(reading: StrictReading) -> set[Field]:
+    judged: set[Field] = set()
+    failed = failure_of(reading) is not None
+    if reading.text_known:
+        judged |= {"text", "reasoning"}
+    if not reading.end_known:
+        return judged
+    if reading.calls is not None and all(usable(call, reading).certain for call in reading.calls):
+        judged |= {"calls", "rejected"}
+    elif failed:
+        # However the deltas belong together, no call of a failed turn may be executed.
+        judged.add("calls")
+    if failed or reading.calls is not None:
+        judged.add("failure")
+    if reading.calls is not None and _finish_is_certain(reading):
+        judged.add("finish")
+    if reading.calls is not None and not failed and len(reading.finishes) == 1:
+        judged.add("finish_raw")
+    return judged
+
+
+def _finish_is_certain(reading: StrictReading) -> bool:
+    failure = failure_of(reading)
+    if failure is not None:
+        return failure == "interrupted"
+    return reading.finish.casefold() not in _FOREIGN_WORDS
+
+
+def _finish(reading: StrictReading) -> FinishReason:
+    if reading.finish in _CUT_SHORT:
+        return _CUT_SHORT[reading.finish]
+    if reading.calls:
+        return FinishReason.TOOL_CALLS
+    known = reading.finish in KNOWN_FINISHES or not reading.finish
+    return FinishReason.STOP if known else FinishReason.OTHER
+
+
+def _sorted_calls(
+    reading: StrictReading,
+) -> tuple[tuple[ExpectedCall, ...], tuple[ExpectedRejection, ...]]:
+    failed = failure_of(reading) is not None
+    calls: list[ExpectedCall] = []
+    rejected: list[ExpectedRejection] = []
+    ids: set[str] = set()
+    for call in reading.calls or ():
+        value = usable(call, reading).value
+        if failed or value is None or not call.name:
+            rejected.append(ExpectedRejection(call.name, call.arguments[:_QUOTED_CHARACTERS]))
+        else:
+            # An id that an earlier call has cannot be this call's too.
+            own = call.id if call.id not in ids else ""
+            calls.append(ExpectedCall(call.name, value, own or None))
+        ids.add(call.id)
+    return tuple(calls), tuple(rejected)

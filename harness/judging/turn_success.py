@@ -1,0 +1,51 @@
+"""Turn success: what the user got from one turn, whoever is to blame where it is nothing.
+
+A turn is a success if it finished, did not fail, and each call names a tool of the request
+and has arguments that are a JSON object valid against that tool's schema.
+"""
+
+from collections.abc import Sequence
+
+from harness.judging.schema_check import Checker
+from harness.turns.arguments import parse
+from harness.turns.calls import ToolCall
+from harness.turns.deltas import FinishReason
+from harness.turns.tools import Tool
+from harness.turns.turn import Turn
+
+_UNFINISHED = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
+
+
+def problem_of(turn: Turn, tools: Sequence[Tool] | None, checker: Checker) -> str:
+    """Return why `turn` is no success; "" where it is one.
+
+    Args:
+        turn: as the normalizer gave it.
+        tools: of the request; None where the request was not kept, and then neither names
+            nor schemas are checked.
+        checker: keeps compiled schemas.
+    """
+    if turn.failure is not None:
+        return f"failed: {turn.failure.code}"
+    if turn.finish is None:
+        return "not finished"
+    if turn.finish.reason in _UNFINISHED:
+        return f"not finished: {turn.finish.reason}"
+    if turn.parse_errors:
+        return f"parse error: {turn.parse_errors[0].error}"
+    known = None if tools is None else {tool.name: tool for tool in tools}
+    problems = (_call_problem(call, known, checker) for call in turn.tool_calls)
+    return next((problem for problem in problems if problem), "")
+
+
+def _call_problem(call: ToolCall, known: dict[str, Tool] | None, checker: Checker) -> str:
+    parsed = parse(call.arguments)
+    if parsed.value is None:
+        return f"{call.name}: {parsed.error}"
+    if known is None:
+        return ""
+    tool = known.get(call.name)
+    if tool is None:
+        return f"{call.name!r} is no tool of the request"
+    problem = checker.problem(tool, parsed.value)
+    return f"{call.name}: {problem}" if problem else ""

@@ -1,0 +1,124 @@
+"""Miniatures that damage arguments, or run what must not be run."""
+
+import json
+
+from msgspec.structs import replace
+
+from harness.normalizers.miniatures.edit import End, HeldCall, editing_calls, miniature
+from harness.turns.calls import ParseError
+from harness.turns.deltas import Finish
+
+
+def _rounded(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+    """Re-serialise through double precision, as JavaScript's JSON.parse does."""
+    return [
+        replace(call, arguments=_through_doubles(call.arguments)) if call.error is None else call
+        for call in calls
+    ]
+
+
+def _through_doubles(text: str) -> str:
+    if not text.strip():
+        return text
+    value = json.loads(text, parse_int=lambda digits: int(float(digits)))
+    return json.dumps(value)
+
+
+def _unchecked(calls: list[HeldCall], end: End) -> list[HeldCall]:
+    if not isinstance(end, Finish):
+        return calls
+    return [replace(call, error=None) if call.name and call.arguments else call for call in calls]
+
+
+def _run_empty(calls: list[HeldCall], end: End) -> list[HeldCall]:
+    if not isinstance(end, Finish):
+        return calls
+    return [
+        replace(call, arguments="{}", error=None) if call.error and call.name else call
+        for call in calls
+    ]
+
+
+def _run_truncated(calls: list[HeldCall], end: End) -> list[HeldCall]:
+    if isinstance(end, Finish):
+        return calls
+    return [replace(call, error=None) if call.name else call for call in calls]
+
+
+def _broken_dropped(calls: list[HeldCall], end: End) -> list[HeldCall]:
+    """Drop a broken last call in silence where a good one is left."""
+    good = [call for call in calls if call.error is None]
+    if not isinstance(end, Finish) or not good or calls[-1].error is None:
+        return calls
+    return calls[:-1]
+
+
+def _all_rejected(calls: list[HeldCall], end: End) -> list[HeldCall]:
+    if not isinstance(end, Finish) or all(call.error is None for call in calls):
+        return calls
+    error = ParseError("tool_use", "a sibling was broken")
+    return [replace(call, error=call.error or error) for call in calls]
+
+
+def _stub_reported(calls: list[HeldCall], end: End) -> list[HeldCall]:
+    if not isinstance(end, Finish) or not calls:
+        return calls
+    stub = HeldCall(len(calls), "stub", "", "", ParseError("tool_use", "a call without a name"))
+    return [*calls, stub]
+
+
+def _untold(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+    untold = ParseError("tool_use", "")
+    return [replace(call, error=untold) if call.error else call for call in calls]
+
+
+MINIATURES = (
+    miniature(
+        "numbers-rounded",
+        "CALL-ARGUMENTS-EXACT",
+        "reads integers as doubles, so that large ids change",
+        editing_calls(_rounded),
+    ),
+    miniature(
+        "arguments-unchecked",
+        "ARGUMENTS-USABLE",
+        "executes calls whatever their arguments are",
+        editing_calls(_unchecked),
+    ),
+    miniature(
+        "broken-run-empty",
+        "BROKEN-CALL-NOT-RUN",
+        "runs a call with {} where its arguments do not parse",
+        editing_calls(_run_empty),
+    ),
+    miniature(
+        "truncated-run",
+        "TRUNCATED-CALL-NOT-RUN",
+        "executes the open calls of a stream that broke off",
+        editing_calls(_run_truncated),
+    ),
+    miniature(
+        "broken-dropped",
+        "PARSE-ERROR-REPORTED",
+        "drops a broken call beside a good one without a word",
+        editing_calls(_broken_dropped),
+    ),
+    miniature(
+        "batch-killed",
+        "GOOD-CALL-NOT-REJECTED",
+        "rejects all calls of a turn because one is broken",
+        editing_calls(_all_rejected),
+    ),
+    miniature(
+        "stub-reported",
+        "PARSE-ERROR-NOT-INVENTED",
+        "reports a call that the stream does not hold",
+        editing_calls(_stub_reported),
+    ),
+    miniature(
+        "error-untold",
+        "PARSE-ERROR-TOLD",
+        "rejects a call without saying why",
+        editing_calls(_untold),
+    ),
+)

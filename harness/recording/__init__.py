@@ -1,0 +1,1 @@
+"""The world -> wire: recordings of others, and what they are recordings of."""

@@ -1,0 +1,66 @@
+"""Mock definitions of httpmock, as rig keeps its cassettes: documents of `when` and `then`.
+
+There is no host in them; the provider stands in the folder.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from harness.recording.importers.container import found, from_base64
+from harness.wire import cassette_data, yaml_guard
+from harness.wire.cassette import Cassette
+from harness.wire.fields import mapping, refuse, text
+
+_KEYS = (re.compile(rb"^when:", re.MULTILINE), re.compile(rb"^then:", re.MULTILINE))
+
+
+def read(path: PurePath, data: bytes) -> Cassette | None:
+    """Return the cassette of all documents in the file."""
+    if not all(key.search(data) for key in _KEYS):
+        return None
+    where = str(path)
+    documents = yaml_guard.load_all(data, where)
+    items = [_as_vcrpy(item, f"{where}: document {n}") for n, item in enumerate(documents)]
+    cassette = cassette_data.cassette({"interactions": items}, path.name, where)
+    return found(path, cassette.interactions, "bodies and headers; no host, reads or times")
+
+
+def _as_vcrpy(value: object, where: str) -> dict[str, object]:
+    item = mapping(value, where)
+    when = mapping(item.get("when"), f"{where}.when")
+    then = mapping(item.get("then"), f"{where}.then")
+    return {
+        "request": {
+            "method": when.get("method"),
+            "uri": when.get("path"),
+            "headers": _headers(when.get("header"), f"{where}.when.header"),
+            "body": when.get("body"),
+        },
+        "response": {
+            "status": then.get("status", 200),
+            "headers": _headers(then.get("header"), f"{where}.then.header"),
+            "body": _body(then, f"{where}.then.body"),
+        },
+    }
+
+
+def _body(then: dict[str, object], where: str) -> object:
+    body = then.get("body")
+    if then.get("body_encoding") != "base64":
+        return body
+    return from_base64(text(body, where), where)
+
+
+def _headers(value: object, where: str) -> dict[str, list[object]]:
+    headers: dict[str, list[object]] = {}
+    for item in _items(value, where):
+        fields = mapping(item, where)
+        headers.setdefault(text(fields.get("name"), where), []).append(fields.get("value"))
+    return headers
+
+
+def _items(value: object, where: str) -> Iterable[object]:
+    if value is not None and not isinstance(value, list):
+        refuse("a list of headers", value, where)
+    return value or ()

@@ -1,0 +1,42 @@
+"""Write the cassettes that ship: each recipe becomes one file under `cassettes/`.
+
+    python -m scripts.emulated_cassettes [FOLDER]
+
+The same recipes give the same bytes, so a test can hold the committed files to them. What
+must come out of them is not written here: the scenarios say it, by hand.
+"""
+
+import itertools
+import sys
+from pathlib import Path
+
+from harness.wire import cassette_file
+from harness.wire.cassette import Cassette
+from scripts.recipes import arguments, calls, dashscope, errors, finish, framing, text
+from scripts.recipes.kit import Recipe, cassette
+
+_AREAS = (dashscope, calls, arguments, finish, errors, framing, text)
+RECIPES: tuple[Recipe, ...] = tuple(itertools.chain.from_iterable(area.RECIPES for area in _AREAS))
+
+
+def cassettes() -> dict[str, Cassette]:
+    """Return all emulated cassettes by id.
+
+    Raises:
+        ValueError: two recipes share an id.
+    """
+    made = {recipe.cassette: cassette(recipe) for recipe in RECIPES}
+    if len(made) != len(RECIPES):
+        raise ValueError("two recipes share an id")
+    return made
+
+
+def main(folder: Path) -> None:
+    """Write all cassettes below `folder`."""
+    for name, made in cassettes().items():
+        cassette_file.save(made, folder / f"{name}.yaml")
+    print(f"{len(RECIPES)} cassettes in {folder}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "cassettes"))

@@ -1,0 +1,118 @@
+"""Arguments against schemas, hostile schemas included: a text or nothing, never an exception."""
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.judging.schema_check import Checker
+from harness.turns.tools import Tool
+
+CITY = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+
+
+def problem(schema: dict[str, Any], arguments: dict[str, Any]) -> str:
+    return Checker().problem(Tool("f", parameters=schema), arguments)
+
+
+def test_valid_arguments_have_no_problem() -> None:
+    assert problem(CITY, {"city": "Kraków", "days": 10**25}) == ""
+    assert problem({}, {"anything": 1}) == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        ({}, "city"),
+        ({"city": 1}, "/city"),
+        ({"city": "a", "x": 1}, "x"),
+        ({"city": "a", "days": "1"}, "/days"),
+    ],
+)
+def test_a_problem_names_its_place(arguments: dict[str, Any], place: str) -> None:
+    assert place in problem(CITY, arguments)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "nope"},
+        {"pattern": "(("},
+        {"$schema": "http://schemas.invalid/"},
+        {"$ref": "http://schemas.invalid/a.json"},
+        {"$ref": "file:///etc/hostname"},
+        {"$ref": "#/missing"},
+        {"properties": 1},
+        {"description": "x" * (1 << 20)},
+    ],
+)
+def test_unusable_schemas_count_as_none(schema: dict[str, Any]) -> None:
+    assert problem(schema, {"a": 1}) == ""
+
+
+def test_no_file_is_read_for_a_schema(tmp_path: Path) -> None:
+    other = tmp_path / "nothing_fits.json"
+    other.write_text('{"not": {}}', encoding="utf-8")
+    assert problem({"$ref": other.as_uri()}, {"a": 1}) == ""
+
+
+def test_no_connection_is_made_for_a_schema() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0)
+        port = server.getsockname()[1]
+        assert problem({"$ref": f"http://127.0.0.1:{port}/a.json"}, {"a": 1}) == ""
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#"}]},
+        {"properties": {"a": {"pattern": "^(?=(a+)+$)(a|aa)*b$"}}},
+    ],
+)
+def test_schemas_that_go_round_come_to_an_end(schema: dict[str, Any]) -> None:
+    assert len(problem(schema, {"a": "a" * 5000})) <= 200
+
+
+def test_deep_values_come_to_an_end() -> None:
+    schema: dict[str, Any] = {}
+    value: dict[str, Any] = {}
+    for _ in range(900):
+        schema, value = {"properties": {"a": schema}}, {"a": value}
+    assert problem(schema, value) == ""
+    assert len(problem(CITY, value)) <= 200
+
+
+def test_half_of_a_surrogate_pair_comes_to_an_end() -> None:
+    assert len(problem(CITY, {"city": "\ud83d"})) <= 200
+
+
+def test_equal_schemas_share_a_validator() -> None:
+    checker = Checker()
+    for name in "fg":
+        checker.problem(Tool(name, parameters=dict(CITY)), {})
+    assert len(checker._validators) == 1
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["type", "properties", "required", "$ref", "items", "enum", "pattern"]),
+        st.none() | st.text(max_size=5) | st.lists(st.text(max_size=3)) | st.dictionaries(
+            st.text(max_size=3), st.just({"type": "string"})
+        ),
+    ),
+    st.dictionaries(st.text(max_size=3), st.none() | st.text(max_size=3) | st.integers()),
+)  # fmt: skip
+def test_any_schema_gets_a_verdict(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
+    assert isinstance(problem(schema, arguments), str)

@@ -1,0 +1,111 @@
+"""What ships belongs together: recipes, cassettes, scenarios and quirks, none left over."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import shipped
+from harness.judging.catalogue import load_catalogue, load_excluded
+from harness.judging.scenario import Scenario
+from harness.judging.scenario_file import find_scenarios, load_scenario
+from harness.normalizers.protocol import CAPABILITIES
+from harness.wire import cassette_file
+
+ROOT = shipped.folder("cassettes").parent
+sys.path.insert(0, str(ROOT))  # the recipes are scripts of the repository, not of the package
+
+from scripts import emulated_cassettes  # noqa: E402 - found by the line above
+from scripts.recipes.kit import swap  # noqa: E402 - as above
+
+CASSETTES = shipped.folder("cassettes")
+SCENARIOS = shipped.folder("scenarios")
+CATALOGUE = shipped.folder("catalogue")
+
+
+@pytest.fixture(scope="module")
+def scenarios() -> tuple[Scenario, ...]:
+    return tuple(load_scenario(path, SCENARIOS) for path in find_scenarios([SCENARIOS]))
+
+
+def _committed() -> dict[str, Path]:
+    paths = CASSETTES.rglob("*.yaml")
+    return {path.relative_to(CASSETTES).with_suffix("").as_posix(): path for path in paths}
+
+
+def test_the_script_writes_exactly_the_committed_cassettes() -> None:
+    made = emulated_cassettes.cassettes()
+    committed = _committed()
+    emulated = {
+        name
+        for name, path in committed.items()
+        if cassette_file.load(path, CASSETTES).origin.kind == "emulated"
+    }
+    assert emulated == made.keys()
+    stale = [
+        name
+        for name, cassette in made.items()
+        if cassette_file.dump(cassette).encode() != committed[name].read_bytes()
+    ]
+    assert stale == [], "run `python -m scripts.emulated_cassettes`"
+
+
+def test_what_is_written_reads_back() -> None:
+    for name, cassette in emulated_cassettes.cassettes().items():
+        assert cassette_file.load(CASSETTES / f"{name}.yaml", CASSETTES) == cassette
+
+
+def test_each_scenario_has_its_cassette_and_each_cassette_a_scenario(
+    scenarios: tuple[Scenario, ...],
+) -> None:
+    assert {scenario.cassette for scenario in scenarios} == _committed().keys()
+    assert len(scenarios) >= 46
+
+
+def test_each_interaction_has_its_expectation(scenarios: tuple[Scenario, ...]) -> None:
+    made = emulated_cassettes.cassettes()
+    wrong = [
+        scenario.id
+        for scenario in scenarios
+        if len(scenario.expect) != len(made[scenario.cassette].interactions)
+    ]
+    assert wrong == []
+
+
+def test_each_quirk_is_shown_or_excluded_with_a_reason(scenarios: tuple[Scenario, ...]) -> None:
+    quirks = load_catalogue(CATALOGUE / "quirks.yaml").keys()
+    excluded = load_excluded(CATALOGUE / "excluded.yaml").keys()
+    cited = {quirk for scenario in scenarios for quirk in scenario.quirks}
+    assert cited <= quirks
+    assert quirks - cited == excluded
+    assert cited.isdisjoint(excluded)
+
+
+def test_blame_is_given_where_something_is_rejected_or_fails(
+    scenarios: tuple[Scenario, ...],
+) -> None:
+    wrong = [
+        scenario.id
+        for scenario in scenarios
+        if not scenario.blame and any(turn.rejected or turn.failure for turn in scenario.expect)
+    ]
+    assert wrong == []
+
+
+def test_capabilities_are_those_that_a_normalizer_can_declare(
+    scenarios: tuple[Scenario, ...],
+) -> None:
+    named = {name for scenario in scenarios for name in scenario.capabilities}
+    assert named <= set(CAPABILITIES)
+
+
+def test_some_emulated_reads_end_inside_an_event_and_some_inside_a_character() -> None:
+    made = emulated_cassettes.cassettes()["openai/gpt-4o-mini/multi-byte"].interactions[0]
+    cuts = made.recorded_cuts()
+    assert any(0x80 <= made.body[cut] < 0xC0 for cut in cuts)
+    assert any(made.body[cut - 1 : cut] not in (b"\n", b"\r") for cut in cuts)
+
+
+def test_a_recipe_whose_edit_finds_nothing_is_told() -> None:
+    with pytest.raises(ValueError, match="no event holds"):
+        swap(b"nowhere", b"")((b"data: {}\n\n",))

@@ -1,0 +1,87 @@
+"""Workers for the tests of the executors: a job's normalizer says how it behaves.
+
+Run as a script, it executes jobs in parallel and prints what came of them.
+"""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from harness.errors import StreamError, UnreadableError
+from harness.judging.results import Outcome, Result
+from harness.runs.batch import Judged
+from harness.runs.execute import execute
+from harness.runs.plan import Job, Plan, Subject, plan
+from tests.runs.runs_samples import a_case, a_result
+
+
+def worker(job: Job) -> Judged:
+    """Behave as the job's normalizer is called."""
+    match job.normalizer:
+        case "dies":
+            os._exit(3)
+        case "dies-once":
+            marker = Path(job.subject.roots[0]) / "died"
+            if not marker.exists():
+                marker.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        case "exits":
+            sys.exit(0)
+        case "broken-cassette":
+            raise UnreadableError("damaged", where="c.yaml", hint="Mend it.")
+        case "broken-stream":
+            raise StreamError("too long", offset=7)
+        case "bug":
+            raise KeyError("bug")
+        case "interrupts":
+            raise KeyboardInterrupt
+        case "slow":
+            time.sleep(0.02)
+        case "stuck":
+            time.sleep(60)
+        case _:
+            pass
+    result = a_result(job.subject.path, job.normalizer)
+    return result, a_case(result.cell) if job.normalizer == "with-case" else None
+
+
+def crashed(job: Job, reason: str) -> Result:
+    """Return the result of a job that took its process with it."""
+    result = a_result(job.subject.path, job.normalizer, outcome=Outcome.CRASH)
+    return msgspec.structs.replace(result, title=reason)
+
+
+def a_plan(count: int, *normalizers: str, root: str = "") -> Plan:
+    """Return a plan of `count` subjects."""
+    return plan(
+        (Subject("scenario", f"s{i:03}", (root,)) for i in range(count)), normalizers or ("fine",)
+    )
+
+
+def announce(done: int, _total: int) -> None:
+    """Tell the test that the execution has come as far as it waits for."""
+    if done == int(sys.argv[3]):
+        print("going", flush=True)  # noqa: T201 - the test reads it
+
+
+def main() -> None:
+    """Execute jobs named by argv until SIGINT, then print done, results, and the flag."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    handed: list[str] = []
+    progress = execute(
+        a_plan(2000, sys.argv[1]).jobs,
+        worker,
+        jobs_in_parallel=int(sys.argv[2]),
+        on_result=lambda result, _: handed.append(result.cell),
+        on_progress=announce,
+        crashed=crashed,
+    )
+    print(progress.done, len(set(handed)), progress.total, progress.interrupted)  # noqa: T201 - as above; four words
+
+
+if __name__ == "__main__":
+    main()

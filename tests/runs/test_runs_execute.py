@@ -1,0 +1,248 @@
+"""Executing: every job once, in bounded flight, whatever the workers do."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import StreamError, UnreadableError
+from harness.judging.cases import Case
+from harness.judging.results import Outcome, Result
+from harness.runs import pool
+from harness.runs.batch import WorkerError
+from harness.runs.execute import DIED, Progress, execute
+from harness.runs.plan import MAX_BATCH, Job, Plan, batches
+from tests.runs.runs_workers import a_plan, crashed, worker
+
+SCRIPT = Path(__file__).with_name("runs_workers.py")
+
+
+class Listener:
+    """Keeps what an execution says."""
+
+    def __init__(self) -> None:
+        self.results: dict[str, Result] = {}
+        self.cases: list[Case] = []
+        self.progress: list[tuple[int, int]] = []
+
+    def on_result(self, result: Result, case: Case | None) -> None:
+        assert result.cell not in self.results
+        self.results[result.cell] = result
+        self.cases += [case] if case else []
+
+    def on_progress(self, done: int, total: int) -> None:
+        self.progress.append((done, total))
+
+    def run(self, jobs: tuple[Job, ...], parallel: int) -> Progress:
+        return execute(
+            jobs,
+            worker,
+            jobs_in_parallel=parallel,
+            on_result=self.on_result,
+            on_progress=self.on_progress,
+            crashed=crashed,
+        )
+
+
+@pytest.fixture
+def listener() -> Listener:
+    return Listener()
+
+
+@given(st.integers(0, 200), st.integers(1, 9))
+def test_batches_hold_each_job_once_and_stay_small(count: int, workers: int) -> None:
+    jobs = a_plan(count).jobs
+    cut = batches(jobs, workers)
+    assert tuple(job for batch in cut for job in batch) == jobs
+    assert all(1 <= len(batch) <= MAX_BATCH for batch in cut)
+
+
+def test_the_jobs_of_a_subject_stand_together() -> None:
+    assert [job.normalizer for job in a_plan(2, "a", "b").jobs] == ["a", "b", "a", "b"]
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(a_plan(2)), type=Plan) == a_plan(2)
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_every_job_is_handed_over_once(listener: Listener, parallel: int) -> None:
+    progress = listener.run(a_plan(40, "fine", "with-case").jobs, parallel)
+    assert progress == Progress(80, 80)
+    assert progress.not_run == 0
+    assert len(listener.results) == 80
+    assert len(listener.cases) == 40
+    assert listener.progress == [(done, 80) for done in range(81)]
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_nothing_to_do_is_done(listener: Listener, parallel: int) -> None:
+    assert listener.run((), parallel) == Progress(0, 0)
+
+
+def test_any_executor_will_do(listener: Listener) -> None:
+    progress = execute(
+        a_plan(30).jobs,
+        worker,
+        jobs_in_parallel=1,
+        on_result=listener.on_result,
+        on_progress=listener.on_progress,
+        crashed=crashed,
+        make_executor=ThreadPoolExecutor,
+    )
+    assert progress == Progress(30, 30)
+    assert len(listener.results) == 30
+
+
+class CountingExecutor(ThreadPoolExecutor):
+    """Remembers the largest number of batches that were in flight."""
+
+    most = 0
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self.flying: list[Future[Any]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401 - the signature of Executor.submit
+        self.flying = [future for future in self.flying if not future.done()]
+        self.flying.append(super().submit(fn, *args, **kwargs))
+        type(self).most = max(self.most, len(self.flying))
+        return self.flying[-1]
+
+
+def test_few_batches_are_in_flight_at_a_time(listener: Listener) -> None:
+    execute(
+        a_plan(200, "slow").jobs,
+        worker,
+        jobs_in_parallel=8,
+        on_result=listener.on_result,
+        on_progress=listener.on_progress,
+        crashed=crashed,
+        make_executor=CountingExecutor,
+    )
+    assert 8 <= CountingExecutor.most <= 16
+
+
+def test_a_job_that_kills_its_process_costs_only_itself(listener: Listener) -> None:
+    jobs = list(a_plan(30).jobs)
+    jobs[7:7] = a_plan(2, "dies").jobs
+    assert listener.run(tuple(jobs), 2) == Progress(32, 32)
+    broken = {cell: row for cell, row in listener.results.items() if row.outcome is Outcome.CRASH}
+    assert set(broken) == {"s000/dies", "s001/dies"}
+    assert {row.title for row in broken.values()} == {DIED}
+
+
+def test_a_job_that_dies_once_is_tried_again(listener: Listener, tmp_path: Path) -> None:
+    jobs = (*a_plan(5).jobs, *a_plan(1, "dies-once", root=str(tmp_path)).jobs)
+    assert listener.run(jobs, 2) == Progress(6, 6)
+    assert {row.outcome for row in listener.results.values()} == {Outcome.PASS}
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_an_exit_is_a_crash_and_ends_nothing(listener: Listener, parallel: int) -> None:
+    assert listener.run((*a_plan(1, "exits").jobs, *a_plan(3).jobs), parallel) == Progress(4, 4)
+    assert listener.results["s000/exits"].title == "SystemExit: 0"
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_an_unreadable_cassette_stops_the_run_and_says_what_to_mend(
+    listener: Listener, parallel: int
+) -> None:
+    jobs = (*a_plan(3).jobs, *a_plan(1, "broken-cassette").jobs)
+    with pytest.raises(UnreadableError, match="damaged") as caught:
+        listener.run(jobs, parallel)
+    assert (caught.value.where, caught.value.hint) == ("c.yaml", "Mend it.")
+    with pytest.raises(StreamError, match="too long") as stream:
+        Listener().run(a_plan(1, "broken-stream").jobs, parallel)
+    assert stream.value.offset == 7
+    assert multiprocessing.active_children() == []
+
+
+def test_a_bug_in_a_worker_keeps_its_traceback(listener: Listener) -> None:
+    with pytest.raises(WorkerError, match=r"(?s)Traceback.*KeyError: 'bug'"):
+        listener.run(a_plan(1, "bug").jobs, 2)
+    with pytest.raises(KeyError):
+        listener.run(a_plan(1, "bug").jobs, 1)
+
+
+def start(normalizer: str, parallel: int, after: int) -> subprocess.Popen[str]:
+    path = os.pathsep.join(filter(None, sys.path))
+    return subprocess.Popen(
+        [sys.executable, SCRIPT, normalizer, str(parallel), str(after)],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+@pytest.mark.parametrize("group", [False, True])
+def test_an_interruption_keeps_what_was_finished(parallel: int, group: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    process = start("slow", parallel, 5)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "going\n"
+    (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    done, handed, total, interrupted = out.split()
+    assert err == ""
+    assert process.returncode == 0
+    assert interrupted == "True"
+    assert 5 <= int(done) == int(handed) < int(total)
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_a_second_interruption_stops_at_once(parallel: int) -> None:
+    process = start("stuck", parallel, 0)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "going\n"
+    time.sleep(0.5)
+    began = time.monotonic()
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    out, _ = process.communicate(timeout=30)
+    assert out.split() == ["0", "0", "2000", "True"]
+    assert time.monotonic() - began < 4
+
+
+def test_an_interrupt_from_within_is_an_interruption(listener: Listener) -> None:
+    jobs = (*a_plan(2).jobs, *a_plan(2, "interrupts").jobs)
+    assert listener.run(jobs, 1) == Progress(2, 4, interrupted=True)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_worker_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Impatient(Listener):
+        def on_progress(self, done: int, total: int) -> None:
+            if done == 1:
+                os.kill(os.getpid(), signal.SIGINT)
+            super().on_progress(done, total)
+
+    monkeypatch.setattr(pool, "GRACE_SECONDS", 0.2)
+    jobs = (*a_plan(1).jobs, *a_plan(7, "stuck").jobs)
+    assert Impatient().run(jobs, 2) == Progress(1, 8, interrupted=True)
+    assert multiprocessing.active_children() == []
+
+
+def test_workers_do_not_outlive_a_killed_parent() -> None:
+    process = start("slow", 2, 5)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "going\n"
+    process.kill()
+    process.communicate(timeout=30)
+    deadline = time.monotonic() + 10
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() < deadline:
+            os.killpg(process.pid, 0)  # asks whether anybody of the group is left
+            time.sleep(0.05)

@@ -1,0 +1,178 @@
+"""Rankings and questions: what counts, what never counts, and how fast it is."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.judging.results import Outcome, Result
+from harness.runs.questions import ParseErrorSplit, Questions
+from harness.runs.rankings import Ranked, rankings
+from harness.runs.statistics import wilson
+from tests.runs.runs_samples import a_finding, a_result, a_run, a_turn
+
+FAILED = a_turn(success=False)
+
+
+def counts(ranked: tuple[Ranked, ...]) -> list[tuple[str, int, int]]:
+    return [(line.name, line.k, line.n) for line in ranked]
+
+
+def test_models_are_ranked_by_the_pessimistic_bound() -> None:
+    many = [
+        a_result(f"s{i}", model="many", turns=(a_turn(success=i > 1),), origin="imported")
+        for i in range(100)
+    ]
+    found = rankings(a_run([*many, a_result("one", model="one")])).models
+    assert counts(found) == [("many", 98, 100), ("one", 1, 1)]
+    assert (found[0].low, found[0].high) == wilson(98, 100)
+    assert [(line.rank_low, line.rank_high) for line in found] == [(1, 2), (1, 2)]
+
+
+def test_ties_go_by_trials_then_by_name() -> None:
+    rows = [
+        a_result("a", model="z", turns=(FAILED,)),
+        a_result("b", model="y", turns=(FAILED,)),
+        a_result("c", model="x", turns=(FAILED, a_turn(1, success=False))),
+    ]
+    assert [line.name for line in rankings(a_run(rows)).models] == ["x", "y", "z"]
+
+
+def test_emulated_turns_never_count_for_a_model() -> None:
+    found = rankings(a_run([a_result(origin="emulated")]))
+    assert found.models == found.prompts == ()
+    assert counts(found.normalizers) == [("reference", 1, 1)]
+
+
+def test_a_recorded_turn_counts_once_however_many_judge_it() -> None:
+    rows = [
+        a_result("s1", cassette="c"),
+        a_result("cassette:c", cassette="c", turns=(FAILED,)),
+        a_result("s1", "naive", cassette="c", turns=(FAILED,)),
+    ]
+    assert counts(rankings(a_run(rows, "naive", "reference")).models) == [("m", 1, 1)]
+
+
+def test_without_reference_the_first_normalizer_leads() -> None:
+    rows = [a_result(normalizer="b"), a_result(normalizer="a", turns=(FAILED,))]
+    assert counts(rankings(a_run(rows, "b", "a")).models) == [("m", 1, 1)]
+    assert counts(rankings(a_run(rows, "a", "b")).models) == [("m", 0, 1)]
+
+
+def test_best_of_normalizers_takes_only_those_that_conform() -> None:
+    rows = [
+        a_result("one", turns=(FAILED,)),
+        a_result("one", "good"),
+        a_result("two", turns=(FAILED,)),
+        a_result("two", "good", outcome=Outcome.LOST_CALL),
+    ]
+    (model,) = rankings(a_run(rows, "reference", "good")).models
+    assert (model.k, model.best_k, model.n) == (0, 1, 2)
+
+
+def test_parse_errors_are_counted_by_turn_and_blame() -> None:
+    turns = (
+        a_turn(0, success=False, parse_errors=2, blame="model"),
+        a_turn(1, success=False, parse_errors=1, blame="provider"),
+        a_turn(2, success=False, parse_errors=1, blame="normalizer"),
+        a_turn(3, success=False, blame="model"),
+    )
+    rows = [a_result(turns=turns), a_result("two", origin="emulated", turns=turns[:1])]
+    found = rankings(a_run(rows))
+    assert found.models[0].parse_error == ParseErrorSplit(1, 1, 1)
+    assert found.prompts[0].parse_error == ParseErrorSplit(1, 1, 1)
+    assert found.normalizers[0].parse_error == ParseErrorSplit(2, 1, 1)
+
+
+def test_conformance_leaves_unsupported_cells_out() -> None:
+    rows = [
+        a_result("a", outcome=Outcome.PARSE_ERROR),
+        a_result("b", outcome=Outcome.UNSUPPORTED),
+        a_result("c", outcome=Outcome.CRASH),
+        a_result("d", "other", outcome=Outcome.UNSUPPORTED),
+    ]
+    found = rankings(a_run(rows, "reference", "other"))
+    assert counts(found.normalizers) == [("reference", 1, 2)]
+    assert counts(found.models) == [("m", 2, 2)]
+
+
+@settings(max_examples=25, deadline=None)  # each opens a database
+@given(st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("pq"), st.booleans())))
+def test_models_and_prompts_split_the_same_turns(facts: list[tuple[str, str, bool]]) -> None:
+    rows = [
+        a_result(f"s{i}", model=model, prompt=prompt, turns=(a_turn(success=success),))
+        for i, (model, prompt, success) in enumerate(facts)
+    ]
+    found = rankings(a_run(rows))
+    for ranked in (found.models, found.prompts):
+        assert sum(line.n for line in ranked) == len(facts)
+        assert sum(line.k for line in ranked) == sum(success for *_, success in facts)
+        assert [line.low for line in ranked] == sorted((e.low for e in ranked), reverse=True)
+        assert all(line.k <= line.best_k <= line.n for line in ranked)
+
+
+def test_outcomes_are_counted_worst_first() -> None:
+    rows = [a_result("a"), a_result("b"), a_result("c", outcome=Outcome.LEAK)]
+    with Questions(a_run(rows)) as questions:
+        counted = questions.outcome_counts()
+    assert [*counted["reference"].items()] == [("leak", 1), ("pass", 2)]
+
+
+def test_failures_that_look_alike_are_one_signature() -> None:
+    lost = a_finding("calls.kept")
+    rows = [
+        a_result("a", outcome=Outcome.LOST_CALL, findings=(lost, lost), quirks=("Q2", "Q1")),
+        a_result("b", outcome=Outcome.LOST_CALL, findings=(lost,), quirks=("Q1",)),
+        a_result("c", outcome=Outcome.CRASH),
+        a_result("d", findings=(a_finding("late", Outcome.MISMATCH, level="SHOULD"),)),
+        a_result("e", outcome=Outcome.UNSUPPORTED),
+    ]
+    with Questions(a_run(rows)) as questions:
+        kept, crash, late = questions.failures_by_signature()
+    assert (kept.rule, kept.outcome, kept.count) == ("calls.kept", Outcome.LOST_CALL, 2)
+    assert kept.cells == ("a/reference", "b/reference")
+    assert kept.quirks == ("Q1", "Q2")
+    assert (crash.rule, crash.level, crash.outcome, crash.quirks) == (
+        *("", "MUST"),
+        Outcome.CRASH,
+        (),
+    )
+    assert (late.rule, late.level, late.cells) == ("late", "SHOULD", ("d/reference",))
+
+
+def test_losses_are_told_by_quirk() -> None:
+    rows = [
+        a_result("a", outcome=Outcome.LOST_CALL, quirks=("Q1", "Q2")),
+        a_result("b", quirks=("Q1",)),
+        a_result("c", quirks=("Q1",), outcome=Outcome.UNSUPPORTED),
+    ]
+    with Questions(a_run(rows)) as questions:
+        losses = questions.losses_by_quirk()
+    assert [(loss.quirk, loss.k, loss.n, loss.worst) for loss in losses] == [
+        ("Q1", 1, 2, Outcome.LOST_CALL),
+        ("Q2", 0, 1, Outcome.LOST_CALL),
+    ]
+
+
+@pytest.mark.parametrize("name", ["'; DROP TABLE results; --", "a\x00b", "\ud83d", "$lead", ""])
+def test_names_are_data_and_never_sql(name: str) -> None:
+    (model,) = rankings(a_run([a_result(model=name)])).models
+    assert model.name == name.replace("\ud83d", "\ufffd")
+
+
+def test_the_database_reaches_no_file() -> None:
+    with Questions(a_run([])) as questions, pytest.raises(Exception, match="disabled"):
+        questions._ask("SELECT * FROM read_csv('/etc/hostname')")
+
+
+def test_ten_thousand_results_load_fast() -> None:
+    finding = a_finding("calls.kept")
+    rows: list[Result] = [
+        a_result(f"s{i}", findings=(finding,) * 2, quirks=("Q",), model=f"m{i % 9}")
+        for i in range(10_000)
+    ]
+    start = time.perf_counter()
+    found = rankings(a_run(rows))
+    assert time.perf_counter() - start < 2
+    assert sum(line.n for line in found.models) == 10_000

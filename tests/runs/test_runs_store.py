@@ -1,0 +1,204 @@
+"""The store: what was added is read back, equal runs are equal bytes, damage is named."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.errors import UnreadableError, UsageError
+from harness.judging.cases import Case
+from harness.judging.results import Result
+from harness.normalizers.protocol import Normalizer
+from harness.runs.run import SCHEMA, Footer, facts_of
+from harness.runs.store import RunWriter, partial_path, read_run
+from tests.runs.runs_samples import a_case, a_header, a_result, a_turn
+
+NAMES = ("b", "a/x", "a", "ü", "a x")
+
+
+def write(path: Path, results: list[Result], cases: dict[str, Case] | None = None) -> Footer:
+    with RunWriter(path) as writer:
+        writer.header(a_header())
+        for result in results:
+            writer.add(result, (cases or {}).get(result.cell))
+        return writer.finish()
+
+
+def lines_of(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines(keepends=True)
+
+
+@settings(max_examples=25, deadline=None)  # each writes files
+@given(order=st.permutations(NAMES))
+def test_results_come_back_sorted_and_equal_runs_are_equal_bytes(
+    tmp_path_factory: pytest.TempPathFactory, order: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    cases = {f"{name}/reference": a_case(f"{name}/reference") for name in NAMES[:2]}
+    write(folder / "run.jsonl", [a_result(name) for name in order], cases)
+    write(folder / "same.jsonl", [a_result(name) for name in NAMES], cases)
+    assert (folder / "run.jsonl").read_bytes() == (folder / "same.jsonl").read_bytes()
+    run = read_run(folder / "run.jsonl")
+    assert run.results == tuple(
+        sorted((a_result(name) for name in NAMES), key=lambda result: result.cell)
+    )
+    assert run.cases == cases
+    assert run.header == a_header()
+    assert run.footer == Footer(len(NAMES), 3 * len(NAMES))
+    assert run.complete
+    assert {path.name for path in folder.iterdir()} == {"run.jsonl", "same.jsonl"}
+
+
+def test_an_interrupted_run_says_how_far_it_came(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "run.jsonl"
+    with RunWriter(path) as writer:
+        writer.header(a_header())
+        writer.add(a_result())
+        writer.finish(interrupted=True, not_run=7)
+    run = read_run(path)
+    assert run.footer == Footer(1, 3, interrupted=True, not_run=7)
+    assert not run.complete
+
+
+def test_an_older_run_stays_until_a_new_one_with_results_is_finished(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    write(path, [a_result("old")])
+    before = path.read_bytes()
+    write(path, [])
+    assert path.read_bytes() == before
+    with RunWriter(path) as writer:
+        writer.header(a_header())
+        writer.add(a_result("new"))
+        assert path.read_bytes() == before
+        writer.finish()
+    assert [result.scenario for result in read_run(path).results] == ["new"]
+
+
+def test_an_empty_run_is_written_where_there_is_none(tmp_path: Path) -> None:
+    write(tmp_path / "run.jsonl", [])
+    assert read_run(tmp_path / "run.jsonl").results == ()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.runs.runs_samples import a_case, a_header, a_result
+from harness.runs.store import RunWriter
+with RunWriter(Path(sys.argv[1])) as writer:
+    writer.header(a_header())
+    writer.add(a_result("b"), a_case("b/reference"))
+    writer.add(a_result("a"))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_kill_loses_no_finished_result(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    died = subprocess.run([sys.executable, "-c", KILLED, path], env=environment, check=False)
+    assert died.returncode == -signal.SIGKILL
+    with pytest.raises(UnreadableError, match=r"(?s)no such run.*run.jsonl.partial"):
+        read_run(path)
+    run = read_run(partial_path(path))
+    assert [result.scenario for result in run.results] == ["a", "b"]
+    assert list(run.cases) == ["b/reference"]
+    assert run.footer is None
+    assert not run.complete
+    assert run.torn_lines == 0
+
+
+@settings(max_examples=25, deadline=None)  # each writes files
+@given(cut=st.integers(1, 400))
+def test_a_torn_last_line_is_counted(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
+    path = tmp_path_factory.mktemp("run") / "run.jsonl"
+    write(path, [a_result("a"), a_result("b")])
+    lines = lines_of(path)
+    path.write_bytes(b"".join(lines[:2]) + lines[2][:cut])
+    run = read_run(path)
+    assert [result.scenario for result in run.results] == ["a"]
+    assert (run.footer, run.torn_lines) == (None, 1)
+
+
+def test_text_that_cannot_be_encoded_does_not_stop_a_run(tmp_path: Path) -> None:
+    turn = msgspec.structs.replace(a_turn(), why="half \ud83d, pair \ud83d\ude00")
+    write(tmp_path / "run.jsonl", [a_result(turns=(turn,))])
+    (result,) = read_run(tmp_path / "run.jsonl").results
+    assert result.turns[0].why == "half \ufffd, pair \U0001f600"
+
+
+DAMAGE: dict[str, tuple[Callable[[list[bytes]], bytes], str]] = {
+    "empty": (lambda _: b"", "the first line is no header"),
+    "foreign": (lambda _: b"hello\n", "the first line is no header"),
+    "binary": (lambda _: b"\x00\xff\xfe\n", "the first line is no header"),
+    "other JSON": (lambda _: b'{"type": "result"}\n', "the first line is no header"),
+    "nested": (lambda _: b"[" * 200_000 + b"\n", "the first line is no header"),
+    "torn header": (lambda lines: lines[0][:-1], "the first line is cut short"),
+    "no fields": (lambda _: b'{"type":"header","schema":1}\n', "damaged line"),
+    "newer": (
+        lambda lines: lines[0].replace(b'"schema":1', b'"schema":2') + lines[1],
+        f"schema 2, this one reads {SCHEMA}",
+    ),
+    "damaged middle": (
+        lambda lines: lines[0] + lines[1][:50] + b"\n" + b"".join(lines[2:]),
+        r"run\.jsonl:2: damaged line",
+    ),
+    "bad utf-8": (
+        lambda lines: lines[0] + lines[1].replace(b"title", b"\xff") + lines[2],
+        r"run\.jsonl:2: damaged line",
+    ),
+    "unknown row": (lambda lines: lines[0] + b'{"type": "other"}\n', "damaged line"),
+    "missing result": (lambda lines: lines[0] + lines[1] + lines[-1], "counts 2 results, found 1"),
+    "same twice": (lambda lines: b"".join(lines[:2]) + lines[1], "'a/reference' stands there"),
+    "two headers": (lambda lines: lines[0] + lines[0], "a second header"),
+    "more": (lambda lines: b"".join(lines) + lines[1], "a line after the footer"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_what_is_no_run_is_refused_with_its_place(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "run.jsonl"
+    write(path, [a_result("a"), a_result("b")])
+    change, message = DAMAGE[damage]
+    path.write_bytes(change(lines_of(path)))
+    with pytest.raises(UnreadableError, match=message):
+        read_run(path)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError, match=r"(?s)no such run.*harness run"):
+        read_run(tmp_path / "run.jsonl")
+    with pytest.raises(UnreadableError, match="cannot be read"):
+        read_run(tmp_path)
+
+
+def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="cannot write the run"):
+        RunWriter(tmp_path / "file" / "run.jsonl").header(a_header())
+
+
+def test_the_header_comes_first(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="header"):
+        RunWriter(tmp_path / "run.jsonl").add(a_result())
+
+
+def test_a_declaration_is_kept_in_a_fixed_order() -> None:
+    normalizer = Normalizer("x", lambda _, __: iter(()), frozenset({"b", "a"}), policies={"z": "1"})
+    facts = facts_of(normalizer)
+    assert facts.dialects == ("a", "b")
+    assert facts.policies == {"z": "1"}
+
+
+@pytest.mark.parametrize(
+    ("names", "lead"),
+    [(("naive", "reference"), "reference"), (("b", "a"), "b")],
+)
+def test_the_lead_normalizer(names: tuple[str, ...], lead: str) -> None:
+    assert a_header(*names).lead == lead

@@ -1,0 +1,40 @@
+"""Deltas as JSON: the tag tells them apart, and what is written reads back."""
+
+import msgspec
+import pytest
+
+from harness.turns.calls import ParseError
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallRejected,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+)
+
+EXAMPLES: dict[str, Delta] = {
+    "text": TextDelta("x"),
+    "reasoning": ReasoningDelta("x"),
+    "tool_call_start": ToolCallStart(0, "id", "tool"),
+    "arguments": ArgumentsDelta(0, "{"),
+    "tool_call_end": ToolCallEnd(0),
+    "tool_call_rejected": ToolCallRejected(0, ParseError("tool_use", "cut")),
+    "usage": UsageDelta(Usage(1, None)),
+    "finish": Finish(FinishReason.OTHER, "eos"),
+    "failure": StreamFailure("interrupted"),
+}
+
+
+@pytest.mark.parametrize("tag", EXAMPLES)
+def test_a_delta_reads_back_as_itself(tag: str) -> None:
+    written = msgspec.json.encode(EXAMPLES[tag])
+    read: Delta = msgspec.json.decode(written, type=Delta)
+    assert read == EXAMPLES[tag]
+    assert msgspec.json.decode(written)["type"] == tag
