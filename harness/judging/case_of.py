@@ -38,6 +38,7 @@ def make_case(
         reference=_kept(beside.emissions),
         error="did not end within its limits" if failing.hung else failing.error,
         expected=expected_turn(expectation),
+        judged=tuple(sorted(expectation.judged)),
         actual=failing.turn,
         cut=len(interaction.body) > BODY_LIMIT or any(len(row) > _ROWS for row in rows),
     )

@@ -7,6 +7,7 @@ decodes or repairs what was on the wire.
 
 import msgspec
 
+from harness.judging.expectation import ALL_FIELDS, Field
 from harness.judging.results import Emission
 from harness.turns.turn import Turn
 from harness.wire.cuts import Chunking
@@ -27,9 +28,11 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
         deltas: what the normalizer under test said, and after how many bytes.
         reference: what `reference` said under the same cuts.
         error: the exception that the normalizer raised, `Type: text`; "" where it did not.
-        expected: the turn that should have come out; None where nothing says it.
+        expected: the turn that should have come out; None where nothing says it. An empty
+            id, snippet or error text in it leaves that open.
         actual: the turn that came out.
         cut: whether body, frames or deltas were cut to a bearable length.
+        judged: the fields of `expected` that say something.
     """
 
     cell: str
@@ -43,3 +46,4 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     expected: Turn | None
     actual: Turn
     cut: bool = False
+    judged: tuple[Field, ...] = tuple(sorted(ALL_FIELDS))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 
-class DeadlineExceeded(BaseException):  # noqa: N818 - no Error: a normalizer's `except Exception` must not eat it
+class DeadlineExceeded(BaseException):
     """The time of one replay is over."""
 
 

@@ -11,9 +11,9 @@ import msgspec
 
 from harness.dialects.openai_chat.request import read_request
 from harness.judging.blame import blame_of_bytes
+from harness.judging.case_of import make_case
 from harness.judging.cases import Case
 from harness.judging.chunkings import Cuts, chunkings
-from harness.judging.case_of import make_case
 from harness.judging.expectation import Expectation
 from harness.judging.replaying import DEFAULT_LIMITS, Limits, replay
 from harness.judging.results import Blame, Finding, Outcome, Replay, Result, TurnFacts
@@ -34,8 +34,8 @@ from harness.wire.interaction import Interaction
 CASSETTE_PREFIX = "cassette:"
 
 
-class Subject(msgspec.Struct, frozen=True):
-    """What is judged: a cassette, and the scenario that labels it where there is one."""
+class Loaded(msgspec.Struct, frozen=True):
+    """A subject, loaded: a cassette, and the scenario that labels it where there is one."""
 
     cassette: Cassette
     scenario: Scenario | None = None
@@ -69,7 +69,7 @@ def _checker() -> Checker:
 
 
 def judge(
-    subject: Subject,
+    subject: Loaded,
     normalizer: Normalizer,
     *,
     cuts: Cuts = "standard",
@@ -91,20 +91,18 @@ def judge(
     )
 
 
-def _supported(subject: Subject, normalizer: Normalizer) -> bool:
+def _supported(subject: Loaded, normalizer: Normalizer) -> bool:
     wanted = subject.scenario.capabilities if subject.scenario else ()
     dialect = subject.cassette.dialect in normalizer.dialects
     return dialect and normalizer.capabilities.issuperset(wanted)
 
 
 def _judge_interaction(
-    place: int, subject: Subject, normalizer: Normalizer, cuts: Cuts, limits: Limits
+    place: int, subject: Loaded, normalizer: Normalizer, cuts: Cuts, limits: Limits
 ) -> _Seen:
     interaction = subject.cassette.interactions[place]
     strict = strict_reading(interaction)
-    expectation = (
-        subject.scenario.expect[place] if subject.scenario else expectation_from(strict)
-    )
+    expectation = subject.scenario.expect[place] if subject.scenario else expectation_from(strict)
     whole = replay(normalizer, interaction, WHOLE, limits)
     seen = _Seen(place, interaction, expectation, strict, whole, [], whole, 0)
     for candidate, again in _replays(interaction, normalizer, whole, cuts, limits):
@@ -178,7 +176,7 @@ def _as_variance(found: list[Finding], candidate: Replay) -> list[Finding]:
     return [msgspec.structs.replace(finding, outcome=worst) for finding in variance] + prompt
 
 
-def _result(subject: Subject, normalizer: Normalizer, seen: Sequence[_Seen]) -> Result:
+def _result(subject: Loaded, normalizer: Normalizer, seen: Sequence[_Seen]) -> Result:
     findings = [finding for part in seen for finding in part.findings]
     findings.sort(key=lambda f: (f.level != "MUST", f.outcome.badness, f.rule, f.path))
     outcome = _outcome(seen, findings)
@@ -220,7 +218,7 @@ def _outcome(seen: Sequence[_Seen], findings: Sequence[Finding]) -> Outcome:
     return Outcome.PARSE_ERROR if reported else Outcome.PASS
 
 
-def _quirks(subject: Subject, seen: Sequence[_Seen]) -> tuple[str, ...]:
+def _quirks(subject: Loaded, seen: Sequence[_Seen]) -> tuple[str, ...]:
     """Return the scenario's quirks, or those that the strict reading met in the bytes."""
     if subject.scenario:
         return subject.scenario.quirks
@@ -230,7 +228,7 @@ def _quirks(subject: Subject, seen: Sequence[_Seen]) -> tuple[str, ...]:
 # Blame
 
 
-def _blame(outcome: Outcome, subject: Subject, seen: Sequence[_Seen]) -> Blame:
+def _blame(outcome: Outcome, subject: Loaded, seen: Sequence[_Seen]) -> Blame:
     if outcome in (Outcome.PASS, Outcome.UNSUPPORTED):
         return ""
     if outcome is not Outcome.PARSE_ERROR:
@@ -239,21 +237,21 @@ def _blame(outcome: Outcome, subject: Subject, seen: Sequence[_Seen]) -> Blame:
     return _blame_of_turn(subject, part)
 
 
-def _blame_of_turn(subject: Subject, part: _Seen) -> Blame:
+def _blame_of_turn(subject: Loaded, part: _Seen) -> Blame:
     """Whose fault a turn is that is no success and that the normalizer read right."""
     if subject.scenario and subject.scenario.blame:
         return subject.scenario.blame
     return blame_of_bytes(part.strict, _tools(subject, part), _checker()) or "normalizer"
 
 
-def _tools(subject: Subject, part: _Seen) -> tuple[Tool, ...] | None:
+def _tools(subject: Loaded, part: _Seen) -> tuple[Tool, ...] | None:
     if subject.scenario and subject.scenario.tools is not None:
         return subject.scenario.tools
     request = read_request(part.interaction.request.body)
     return request.tools if request.tools_known else None
 
 
-def _facts(subject: Subject, part: _Seen) -> TurnFacts:
+def _facts(subject: Loaded, part: _Seen) -> TurnFacts:
     turn = part.whole.turn
     why = part.whole.error or problem_of(turn, _tools(subject, part), _checker())
     why = "did not end" if part.whole.hung else why
@@ -263,9 +261,7 @@ def _facts(subject: Subject, part: _Seen) -> TurnFacts:
         blame = "normalizer" if part.broken else _blame_of_turn(subject, part)
     parse_error_blame: Blame = ""
     if turn.parse_errors:
-        parse_error_blame = (
-            "normalizer" if rejected_wrongly else _blame_of_turn(subject, part)
-        )
+        parse_error_blame = "normalizer" if rejected_wrongly else _blame_of_turn(subject, part)
     return TurnFacts(
         interaction=part.place,
         success=not why,

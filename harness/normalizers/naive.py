@@ -61,6 +61,17 @@ normalizer = Normalizer(
     name="naive",
     normalize=normalize,
     role="ancestor",
-    breaks=frozenset(("CALL-NAMED", "CALL-ID-PRESENT", "CALLS-KEPT", "ARGUMENTS-USABLE")),
+    breaks=frozenset(
+        (
+            "CALL-NAMED",
+            "CALL-NAME-EXACT",
+            "CALL-ID-PRESENT",
+            "CALL-ID-EXACT",
+            "CALL-IDS-UNIQUE",
+            "ARGUMENTS-USABLE",
+            "BROKEN-CALL-NOT-RUN",
+            "TRUNCATED-CALL-NOT-RUN",
+        )
+    ),
     summary="the broken client of the DashScope story: empty strings overwrite id and name",
 )

@@ -84,7 +84,9 @@ _PLACEHOLDER = re.compile(r"<([A-Z0-9]+)_[A-Z_]*>")
 def identify(cassette: Cassette) -> Cassette:
     """Return `cassette` with provider, model, prompt and dialect filled in where unknown."""
     found = {
-        "provider": _first(provider(interaction.request.uri) for interaction in cassette.interactions),
+        "provider": _first(
+            provider(interaction.request.uri) for interaction in cassette.interactions
+        ),
         "model": _first(model_of(interaction) for interaction in cassette.interactions),
         "prompt": _first(prompt_of(interaction) for interaction in cassette.interactions),
         "dialect": _first(dialect_of(interaction) for interaction in cassette.interactions),

@@ -50,7 +50,7 @@ class CaseView(msgspec.Struct, frozen=True):
 
 def anchor(cell: str) -> str:
     """Return the id of a cell's place in the page; the same text works after `#`."""
-    return "case/" + quote(cell, safe="/:@!$*,;")
+    return "case/" + quote(cell, safe="/:@!$*,;", errors="replace")
 
 
 def case_view(result: Result, case: Case | None) -> CaseView:
@@ -65,7 +65,7 @@ def case_view(result: Result, case: Case | None) -> CaseView:
         command=_command(result),
         error=pieces(case.error) if case else (),
         expects=expected is not None,
-        differences=differences(expected, case.actual) if case and expected else (),
+        differences=differences(expected, case.actual, case.judged) if case and expected else (),
         lanes=lanes(case, result.findings, result.normalizer) if case else None,
     )
 

@@ -6,6 +6,7 @@ divergence. What is left out is counted where it is left out.
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
 
 import msgspec
 
@@ -86,19 +87,24 @@ def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
         diverges=split is not None,
         axis=axis_lanes(case, size, starts, split, normalizer),
         wire=tuple(_wire(case, starts, notes, interests, () if dense else case.chunking)),
-        deltas=tuple(_delta_rows(case.deltas, split and split.actual)),
-        reference=tuple(_delta_rows(case.reference, split and split.reference)),
+        deltas=tuple(_delta_rows(case.deltas, split.actual if split else None)),
+        reference=tuple(_delta_rows(case.reference, split.reference if split else None)),
     )
 
 
 def _starts(case: Case) -> tuple[int, ...]:
     """Return where each frame's stretch starts: after the blank line that comes before it."""
     starts = [0]
-    for before, frame in zip(case.frames, case.frames[1:], strict=False):
+    for before, frame in pairwise(_kept_frames(case)):
         gap = case.body[before.offset : frame.offset]
         ends = [gap.rfind(blank) + len(blank) for blank in _BLANK_LINES if blank in gap]
         starts.append(before.offset + max(ends, default=len(gap)))
     return tuple(starts)
+
+
+def _kept_frames(case: Case) -> tuple[Frame, ...]:
+    """Return the frames that start in the part of the body that the run kept."""
+    return tuple(frame for frame in case.frames if frame.offset < len(case.body))
 
 
 def _row_of(offset: int, starts: tuple[int, ...]) -> int:
@@ -130,13 +136,14 @@ def _wire(
     interests: tuple[int, ...],
     cuts: Chunking,
 ) -> Iterator[WireRow]:
+    frames = _kept_frames(case)
     ends = (*starts[1:], len(case.body))
     for stretch in stretches(len(starts), interests):
         first, last = stretch.start, stretch.stop - 1
         if not stretch.shown:
             yield WireRow(starts[first], ends[last], skipped=stretch.stop - stretch.start)
             continue
-        frame = case.frames[first] if case.frames else None
+        frame = frames[first] if frames else None
         yield WireRow(
             start=starts[first],
             end=ends[first],

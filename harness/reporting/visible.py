@@ -20,15 +20,17 @@ _UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
 _UNSEEN_MARKS = frozenset((*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 _DELETE = 0x7F
 _NAMES = (
-    "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI "
-    "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
-).split()
+    *("NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL"),
+    *("BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI"),
+    *("DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB"),
+    *("CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"),
+)
 
 # The picture of each control character, and its name.
 PICTURES = {chr(0x2400 + point): name for point, name in enumerate(_NAMES)} | {"␡": "DEL"}
 _ESCAPED_BYTES = range(0xDC80, 0xDD00)
 
-PieceKind = Literal["text", "code", "tick", "gap"]
+PieceKind = Literal["text", "code", "tick", "gap", "absent"]
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -36,7 +38,8 @@ class Piece(msgspec.Struct, frozen=True):
 
     Fields:
         kind: `text` as it is; `code` stands for an unseen character; `tick` is where a read
-            ends (its text is the offset); `gap` says what was left out.
+            ends (its text is the offset); `gap` says what was left out; `absent` that there
+            is nothing to show.
     """
 
     kind: PieceKind
@@ -85,9 +88,9 @@ def byte_pieces(
 
 
 def plain(text: str, limit: int = 300) -> str:
-    """Return `text` on one line, unseen characters as codes, at most about `limit` long.
+    r"""Return `text` on one line, unseen characters as codes, at most about `limit` long.
 
-    Here a control character is `\\xNN`: names stand in fonts that have no pictures of them.
+    Here a control character is `\xNN`, since few fonts have the pictures of them.
     """
     cut = text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit:,})"
     if cut.isascii() and cut.isprintable():

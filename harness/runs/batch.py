@@ -92,7 +92,7 @@ def enter_worker_process(stop: Event) -> None:
     """Prepare a process of the pool: Ctrl-C is the parent's, and no parent means no work."""
     global _stop  # noqa: PLW0603 - a pool's initializer has no other place to leave a value
     _stop = stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems without signal masks
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
 

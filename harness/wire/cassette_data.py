@@ -20,7 +20,8 @@ from harness.wire.interaction import Headers, Interaction, Read, Request
 
 _ORIGIN_KEYS: Final = Origin.__struct_fields__
 _HARNESS_KEYS: Final = ("origin", "provider", "model", "prompt", "dialect", "body_sha256")
-_VCRPY_ORIGIN: Final = Origin(kind="imported", by="vcrpy", kept="bodies and headers; no reads")
+VCRPY: Final = "vcrpy"
+_VCRPY_ORIGIN: Final = Origin("imported", by=VCRPY, kept="bodies and headers; no reads")
 # Content codings that the bodies of recorders are stored without, or that we take off.
 _DECODED: Final = frozenset({"gzip", "x-gzip", "deflate", "identity", ""})
 _RECORD_AGAIN: Final = "Restore the file from version control, or record it again."

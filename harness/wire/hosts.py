@@ -72,7 +72,6 @@ _LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1", "host.docker.i
 
 # Providers that no public host tells apart, since their users serve them.
 _SELF_HOSTED: Final = (
-    "doubleword",
     "gpustack",
     "llamacpp",
     "llamafile",

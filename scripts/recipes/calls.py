@@ -1,5 +1,7 @@
 """How a call is spelled: ids, names, indexes, types, and the field that holds it."""
 
+from typing import Any
+
 from harness.dialects.openai_chat.spelling import Spelling
 from harness.turns.deltas import ToolCallEnd, ToolCallStart
 from scripts.recipes.kit import (
@@ -35,23 +37,23 @@ def _entry(index: int, call_id: str, name: str, arguments: object) -> dict[str, 
     return {"index": index, "id": call_id, "type": "function", "function": function}
 
 
-def _two(name: str, reply: Reply | None = None, **spelling: object) -> Recipe:
+def _two(name: str, reply: Reply | None = None, **spelling: Any) -> Recipe:  # noqa: ANN401 - the switches of Spelling
     """Return a recipe for two calls of one tool."""
     return Recipe(
         f"compatible/any/{name}",
         "Compare the weather in Oslo and Bergen.",
         ("get_weather",),
-        (reply or stream(_TWO, spelling=Spelling(**spelling)),),  # type: ignore[arg-type] - the switches of Spelling, checked by the round trip
+        (reply or stream(_TWO, spelling=Spelling(**spelling)),),
     )
 
 
-def _one(name: str, reply: Reply | None = None, **spelling: object) -> Recipe:
+def _one(name: str, reply: Reply | None = None, **spelling: Any) -> Recipe:  # noqa: ANN401 - the switches of Spelling
     """Return a recipe for one call."""
     return Recipe(
         f"compatible/any/{name}",
         "What does a.txt say?",
         ("read_file", "get_time", "run_in_terminal"),
-        (reply or stream(_ONE, spelling=Spelling(**spelling)),),  # type: ignore[arg-type] - as above
+        (reply or stream(_ONE, spelling=Spelling(**spelling)),),
     )
 
 

@@ -78,7 +78,7 @@ RECIPES = (
                 finish("tool_calls"),
                 spelling=_EMPTY_LATER,
             ),
-            stream(text("好的，", "已经记住了。"), finish("stop"), spelling=_EMPTY_LATER),
+            stream(text("好的。", "已经记住了。"), finish("stop"), spelling=_EMPTY_LATER),
         ),
         later=(
             (

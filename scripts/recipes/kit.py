@@ -240,24 +240,24 @@ def _interaction(request: Request, model: str, reply: Reply) -> Interaction:
 
 def _reads(events: Events) -> tuple[Read, ...]:
     """Return reads as networks make them: of one event, of two, and with an end inside one."""
-    ends = list(itertools.accumulate(map(len, events)))
-    cuts = [
-        _cut(place, event, end) for place, (event, end) in enumerate(zip(events, ends, strict=True))
-    ]
-    cuts = [cut for cut in cuts if cut is not None] + ends[-1:]
-    sizes = [end - start for start, end in itertools.pairwise([0, *sorted(set(cuts))])]
-    return tuple(Read(size, delay) for size, delay in zip(sizes, itertools.cycle(_DELAYS_MS)))
+    ends = tuple(itertools.accumulate(map(len, events)))
+    cuts: set[int] = set(ends[-1:])
+    for place, (event, end) in enumerate(zip(events, ends, strict=True)):
+        cuts.update(_cuts(place, event, end))
+    sizes = [end - start for start, end in itertools.pairwise([0, *sorted(cuts)])]
+    delays = itertools.cycle(_DELAYS_MS)
+    return tuple(Read(size, delay) for size, delay in zip(sizes, delays, strict=False))
 
 
-def _cut(place: int, event: bytes, end: int) -> int | None:
+def _cuts(place: int, event: bytes, end: int) -> tuple[int, ...]:
     """Return the offset of the cut that event number `place` gets, if any."""
     match place % 4:
         case 1:
-            return None
+            return ()
         case 2:
-            return end - len(event) + _inside(event)
+            return (end - len(event) + _inside(event),)
         case _:
-            return end
+            return (end,)
 
 
 def _inside(event: bytes) -> int:

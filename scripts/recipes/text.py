@@ -52,7 +52,7 @@ RECIPES = (
     ),
     _recipe(
         "multi-byte-text",
-        (*text("你好，", "世界！", "👋🏽", " naïve", " \u2028end"), *finish("stop")),
+        (*text("你好。", "世界。", "👋🏽", " naïve", " \u2028end"), *finish("stop")),
         model="openai/gpt-4o-mini",
     ),
 )

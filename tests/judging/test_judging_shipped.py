@@ -1,6 +1,5 @@
 """What ships belongs together: recipes, cassettes, scenarios and quirks, none left over."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,8 @@ from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.protocol import CAPABILITIES
 from harness.wire import cassette_file
-
-ROOT = shipped.folder("cassettes").parent
-sys.path.insert(0, str(ROOT))  # the recipes are scripts of the repository, not of the package
-
-from scripts import emulated_cassettes  # noqa: E402 - found by the line above
-from scripts.recipes.kit import swap  # noqa: E402 - as above
+from scripts import emulated_cassettes
+from scripts.recipes.kit import swap
 
 CASSETTES = shipped.folder("cassettes")
 SCENARIOS = shipped.folder("scenarios")

@@ -6,6 +6,7 @@ crash, hostile text), and imported turns of three models under two prompts.
 
 import json
 
+import msgspec
 import pytest
 
 from harness.judging.cases import Case
@@ -25,7 +26,7 @@ from harness.turns.deltas import (
 from harness.turns.fold import fold
 from harness.wire.sse import SSEDecoder
 
-HOSTILE = '</script><script>alert(1)</script><img src=x onerror=alert(1)> \x1b[31mred \u202egnp.exe'
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> \x1b[31mred \u202egnp.exe"
 
 NORMALIZERS = (
     NormalizerFacts(
@@ -66,26 +67,6 @@ def _said(body: bytes, *deltas: Delta) -> tuple[Emission, ...]:
     return tuple(Emission(delta, step * (place + 1)) for place, delta in enumerate(deltas))
 
 
-def _case(
-    cell: str, body: bytes, cuts: tuple[int, ...], actual: tuple[Delta, ...],
-    reference: tuple[Delta, ...], error: str = "",
-) -> Case:
-    decoder = SSEDecoder()
-    frames = (*decoder.feed(body), *decoder.close())
-    return Case(
-        cell=cell,
-        interaction=0,
-        body=body,
-        chunking=cuts,
-        frames=frames,
-        deltas=_said(body, *actual),
-        reference=_said(body, *reference),
-        error=error,
-        expected=fold(reference),
-        actual=fold(actual),
-    )
-
-
 def _whole_call(name: str, *fragments: str, end: Delta | None = None) -> tuple[Delta, ...]:
     return (
         ToolCallStart(0, "call_7f3a", name),
@@ -102,47 +83,183 @@ _TEXT = (
     Finish(FinishReason.STOP, "stop"),
 )
 
-BLANKED = _sse(
-    _call("call_7f3a", "get_weather", ""), *(_call("", "", part) for part in _WEATHER)
-)
+BLANKED = _sse(_call("call_7f3a", "get_weather", ""), *(_call("", "", part) for part in _WEATHER))
 TRUNCATED = _sse(
-    _call("call_7f3a", "get_weather", '{"city": '), _call("", "", '"Hang'), finish="length",
+    _call("call_7f3a", "get_weather", '{"city": '),
+    _call("", "", '"Hang'),
+    finish="length",
 )
 CRLF = _sse(_call("call_7f3a", "get_weather", ""), _call("", "", "".join(_WEATHER))).replace(
     b"\n", b"\r\n"
 )
 MARKUP = _sse({"content": "The file is "}, {"content": HOSTILE}, finish="stop")
-LONG = _sse(
-    _call("call_7f3a", "write_file", ""),
-    *(_call(None, None, f"{number:04d},") for number in range(400)),
+_FRAGMENTS = tuple(f"{number:04d}," for number in range(60))
+LONG = _sse(_call("call_7f3a", "write_file", ""), *(_call(None, None, each) for each in _FRAGMENTS))
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A scenario that `naive` fails: what it said, and what it should have said."""
+
+    scenario: str
+    title: str
+    quirks: tuple[str, ...]
+    body: bytes
+    right: tuple[Delta, ...]
+    wrong: tuple[Delta, ...]
+    findings: tuple[Finding, ...]
+    cuts: tuple[int, ...] = ()
+    error: str = ""
+
+
+FAILURES = (
+    Failure(
+        scenario="openai-chat/blanked-id-and-name",
+        title="Later chunks repeat id and name as empty strings",
+        quirks=("DELTA-ID-EMPTY-LATER", "DELTA-NAME-EMPTY-LATER"),
+        body=BLANKED,
+        right=_whole_call("get_weather", *_WEATHER),
+        wrong=(
+            ToolCallStart(0, "", ""),
+            *(ArgumentsDelta(0, part) for part in _WEATHER),
+            ToolCallRejected(0, ParseError("tool_use", "unknown tool ''")),
+            Finish(FinishReason.TOOL_CALLS, "tool_calls"),
+        ),
+        findings=(
+            Finding(
+                "call-name-kept",
+                "MUST",
+                Outcome.LOST_CALL,
+                "turns[0].calls[0].name",
+                "get_weather",
+                "",
+                BLANKED.index(b'"name": ""'),
+            ),
+            Finding(
+                "call-id-kept", "MUST", Outcome.MISMATCH, "turns[0].calls[0].id", "call_7f3a", ""
+            ),
+        ),
+    ),
+    Failure(
+        scenario="openai-chat/truncated-arguments",
+        title="The stream ends inside the arguments",
+        quirks=("ARGS-TRUNCATED",),
+        body=TRUNCATED,
+        right=_whole_call(
+            "get_weather",
+            '{"city": ',
+            '"Hang',
+            end=ToolCallRejected(0, ParseError("tool_use", "truncated")),
+        ),
+        wrong=_whole_call("get_weather", '{"city": ', '"Hang"}'),
+        findings=(
+            Finding(
+                "truncated-never-executed",
+                "MUST",
+                Outcome.SILENT_WRONG,
+                "turns[0].calls[0]",
+                "rejected: truncated",
+                '{"city": "Hang"}',
+                TRUNCATED.index(b"Hang"),
+            ),
+        ),
+    ),
+    Failure(
+        scenario="openai-chat/crlf-cut-inside",
+        title="CRLF line ends, cut between CR and LF and inside a character",
+        quirks=("SSE-CRLF", "CUT-INSIDE-CHARACTER"),
+        body=CRLF,
+        right=_whole_call("get_weather", "".join(_WEATHER)),
+        wrong=(ToolCallStart(0, "call_7f3a", "get_weather"),),
+        findings=(
+            Finding(
+                "never-raises",
+                "MUST",
+                Outcome.CRASH,
+                "turns[0]",
+                "no exception",
+                "UnicodeDecodeError",
+            ),
+        ),
+        cuts=(CRLF.index(b"\r\n") + 1, CRLF.index("杭".encode()) + 1),
+        error="UnicodeDecodeError: 'utf-8' codec can't decode byte 0xe6 in position 14",
+    ),
+    Failure(
+        scenario="openai-chat/hostile-text",
+        title=f"Markup in text stays text: {HOSTILE}",
+        quirks=("TEXT-MARKUP",),
+        body=MARKUP,
+        right=_TEXT,
+        wrong=(
+            TextDelta("The file is "),
+            TextDelta(HOSTILE.replace("<", "&lt;")),
+            Finish(FinishReason.STOP, "stop"),
+        ),
+        findings=(
+            Finding(
+                "text-exact",
+                "MUST",
+                Outcome.MISMATCH,
+                "turns[0].text",
+                HOSTILE,
+                HOSTILE.replace("<", "&lt;"),
+            ),
+        ),
+        cuts=tuple(range(1, len(MARKUP))),
+    ),
+    Failure(
+        scenario="openai-chat/many-fragments",
+        title="Arguments in sixty fragments",
+        quirks=("DELTA-MANY-FRAGMENTS",),
+        body=LONG,
+        right=_whole_call("write_file", *_FRAGMENTS),
+        wrong=_whole_call("write_file", *(each for each in _FRAGMENTS if each != "0030,")),
+        findings=(
+            Finding(
+                "arguments-exact",
+                "MUST",
+                Outcome.SILENT_WRONG,
+                "turns[0].calls[0].arguments",
+                "0000,0001,…",
+                "…0029,0031,…",
+                LONG.index(b"0030,"),
+            ),
+        ),
+        cuts=(1_200, LONG.index(b"0030,") + 2),
+    ),
 )
 
 
-def _finding(
-    rule: str, outcome: Outcome, path: str, expected: str, actual: str, offset: int | None = None
-) -> Finding:
-    return Finding(rule, "MUST", outcome, path, expected, actual, offset)
+def _case(cell: str, failure: Failure) -> Case:
+    decoder = SSEDecoder()
+    return Case(
+        cell=cell,
+        interaction=0,
+        body=failure.body,
+        chunking=failure.cuts,
+        frames=(*decoder.feed(failure.body), *decoder.close()),
+        deltas=_said(failure.body, *failure.wrong),
+        reference=_said(failure.body, *failure.right),
+        error=failure.error,
+        expected=fold(failure.right),
+        actual=fold(failure.wrong),
+    )
 
 
-def _result(
-    scenario: str, normalizer: str, title: str, *findings: Finding, quirks: tuple[str, ...],
-    cuts: tuple[int, ...] = (), conforming: Outcome = Outcome.PASS, blame: Blame = "",
-) -> Result:
-    outcome = findings[0].outcome if findings else conforming
+def _result(failure: Failure, normalizer: str, findings: tuple[Finding, ...] = ()) -> Result:
     return Result(
-        cell=f"{scenario}/{normalizer}",
-        scenario=scenario,
-        title=title,
-        cassette=f"dashscope/qwen-plus/{scenario.rpartition('/')[2]}",
+        cell=f"{failure.scenario}/{normalizer}",
+        scenario=failure.scenario,
+        title=failure.title,
+        cassette=f"dashscope/qwen-plus/{failure.scenario.rpartition('/')[2]}",
         normalizer=normalizer,
-        outcome=outcome,
-        blame="normalizer" if findings else blame,
+        outcome=findings[0].outcome if findings else Outcome.PASS,
+        blame="normalizer" if findings else "",
         findings=findings,
-        chunking=cuts,
+        chunking=failure.cuts if findings else (),
         interaction=0,
         replays=1_214,
         turns=(),
-        quirks=quirks,
+        quirks=failure.quirks,
         provider="dashscope",
         model="qwen-plus",
         prompt="native-tools/v1",
@@ -151,65 +268,12 @@ def _result(
     )
 
 
-_FAILURES: dict[str, tuple[str, tuple[str, ...], bytes, tuple[Delta, ...], tuple[Finding, ...], tuple[Delta, ...], tuple[int, ...], str]] = {
-    "openai-chat/blanked-id-and-name": (
-        "Later chunks repeat id and name as empty strings",
-        ("DELTA-ID-EMPTY-LATER", "DELTA-NAME-EMPTY-LATER"),
-        BLANKED,
-        _whole_call("get_weather", *_WEATHER),
-        (_finding("call-name-kept", Outcome.LOST_CALL, "turns[0].calls[0].name", "get_weather", "", BLANKED.index(b'"name": ""')),
-         _finding("call-id-kept", Outcome.MISMATCH, "turns[0].calls[0].id", "call_7f3a", "")),
-        (ToolCallStart(0, "", ""), *(ArgumentsDelta(0, part) for part in _WEATHER),
-         ToolCallRejected(0, ParseError("tool_use", "unknown tool ''")), Finish(FinishReason.TOOL_CALLS, "tool_calls")),
-        (),
-        "",
-    ),
-    "openai-chat/truncated-arguments": (
-        "The stream ends inside the arguments",
-        ("ARGS-TRUNCATED",),
-        TRUNCATED,
-        _whole_call("get_weather", '{"city": ', '"Hang', end=ToolCallRejected(0, ParseError("tool_use", "truncated"))),
-        (_finding("truncated-never-executed", Outcome.SILENT_WRONG, "turns[0].calls[0]", "rejected: truncated", '{"city": "Hang"}', TRUNCATED.index(b"Hang")),),
-        _whole_call("get_weather", '{"city": ', '"Hang"}'),
-        (),
-        "",
-    ),
-    "openai-chat/crlf-cut-inside": (
-        "CRLF line ends, cut between CR and LF and inside a character",
-        ("SSE-CRLF", "CUT-INSIDE-CHARACTER"),
-        CRLF,
-        _whole_call("get_weather", "".join(_WEATHER)),
-        (_finding("never-raises", Outcome.CRASH, "turns[0]", "no exception", "UnicodeDecodeError"),),
-        (ToolCallStart(0, "call_7f3a", "get_weather"),),
-        (CRLF.index(b"\r\n") + 1, CRLF.index("杭".encode()) + 1),
-        "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xe6 in position 14",
-    ),
-    "openai-chat/hostile-text": (
-        f"Markup in text stays text: {HOSTILE}",
-        ("TEXT-MARKUP",),
-        MARKUP,
-        _TEXT,
-        (_finding("text-exact", Outcome.MISMATCH, "turns[0].text", HOSTILE, HOSTILE.replace("<", "&lt;")),),
-        (TextDelta("The file is "), TextDelta(HOSTILE.replace("<", "&lt;")), Finish(FinishReason.STOP, "stop")),
-        tuple(range(1, len(MARKUP))),
-        "",
-    ),
-    "openai-chat/four-hundred-fragments": (
-        "Arguments in four hundred fragments",
-        ("DELTA-MANY-FRAGMENTS",),
-        LONG,
-        _whole_call("write_file", *(f"{number:04d}," for number in range(400))),
-        (_finding("arguments-exact", Outcome.SILENT_WRONG, "turns[0].calls[0].arguments", "0000,0001,…", "…0199,0201,…", LONG.index(b"0200,")),),
-        _whole_call("write_file", *(f"{number:04d}," for number in range(400) if number != 200)),
-        (1_200, LONG.index(b"0200,") + 2),
-        "",
-    ),
-}
-
-
 def _imported(normalizer: str) -> list[Result]:
-    plan = (("qwen-plus", "native-tools/v1", 48, 2), ("qwen-plus", "json-fallback/v2", 31, 9),
-            ("deepseek-v3", "native-tools/v1", 36, 5), ("glm-4", "native-tools/v1", 6, 0))
+    plan = (
+        ("qwen-plus", "native-tools/v1", 33, 1),
+        ("qwen-plus", "json-fallback/v2", 30, 9),
+        ("glm-4", "native-tools/v1", 6, 0),
+    )
     return [
         _turn(normalizer, model, prompt, number, success=number >= broken)
         for model, prompt, total, broken in plan
@@ -255,24 +319,21 @@ def _turn(normalizer: str, model: str, prompt: str, number: int, *, success: boo
 
 def build() -> Run:
     """Return the sample run."""
-    results: list[Result] = []
+    results = _imported("reference")
     cases: dict[str, Case] = {}
-    for scenario, (title, quirks, body, reference, findings, actual, cuts, error) in _FAILURES.items():
-        for good in ("reference", "dashscope-restore"):
-            results.append(_result(scenario, good, title, quirks=quirks))
-        failing = _result(scenario, "naive", title, *findings, quirks=quirks, cuts=cuts)
-        results.append(failing)
-        cases[failing.cell] = _case(failing.cell, body, cuts, actual, reference, error)
-    for normalizer in ("reference", "naive"):
-        results += _imported(normalizer)
-    results.sort(key=lambda each: each.cell)
+    for each in FAILURES:
+        good = (_result(each, name) for name in ("reference", "dashscope-restore"))
+        bad = _result(each, "naive", each.findings)
+        results += [*good, bad]
+        cases[bad.cell] = _case(bad.cell, each)
+    results.sort(key=lambda result: result.cell)
     return Run(
         header=Header(
             schema=SCHEMA,
             harness="0.1.0",
             normalizers=NORMALIZERS,
             selection=Selection(("scenarios", "cassettes"), "exhaustive"),
-            command=("harness", "run", "scenarios", "cassettes", "-n", "reference", "-n", "dashscope-restore", "-n", "naive"),
+            command=("harness", "run", "scenarios", "cassettes", "-n", "reference", "-n", "naive"),
             scenario_count=len({each.scenario for each in results}),
         ),
         results=tuple(results),

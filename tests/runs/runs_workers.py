@@ -18,6 +18,14 @@ from harness.runs.execute import execute
 from harness.runs.plan import Job, Plan, Subject, plan
 from tests.runs.runs_samples import a_case, a_result
 
+RAISED: dict[str, BaseException] = {
+    "broken-cassette": UnreadableError("damaged", where="c.yaml", hint="Mend it."),
+    "broken-stream": StreamError("too long", offset=7),
+    "bug": KeyError("bug"),
+    "exits": SystemExit(0),
+    "interrupts": KeyboardInterrupt(),
+}
+
 
 def worker(job: Job) -> Judged:
     """Behave as the job's normalizer is called."""
@@ -29,22 +37,14 @@ def worker(job: Job) -> Judged:
             if not marker.exists():
                 marker.touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-        case "exits":
-            sys.exit(0)
-        case "broken-cassette":
-            raise UnreadableError("damaged", where="c.yaml", hint="Mend it.")
-        case "broken-stream":
-            raise StreamError("too long", offset=7)
-        case "bug":
-            raise KeyError("bug")
-        case "interrupts":
-            raise KeyboardInterrupt
         case "slow":
             time.sleep(0.02)
+        case "slower":
+            time.sleep(0.05)
         case "stuck":
             time.sleep(60)
-        case _:
-            pass
+        case name if name in RAISED:
+            raise RAISED[name]
     result = a_result(job.subject.path, job.normalizer)
     return result, a_case(result.cell) if job.normalizer == "with-case" else None
 

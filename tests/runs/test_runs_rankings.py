@@ -45,11 +45,12 @@ def test_emulated_turns_never_count_for_a_model() -> None:
     assert counts(found.normalizers) == [("reference", 1, 1)]
 
 
-def test_a_recorded_turn_counts_once_however_many_judge_it() -> None:
+@pytest.mark.parametrize("scenario", ["a", "z"])
+def test_a_recorded_turn_counts_once_however_many_judge_it(scenario: str) -> None:
     rows = [
-        a_result("s1", cassette="c"),
+        a_result(scenario, cassette="c"),
         a_result("cassette:c", cassette="c", turns=(FAILED,)),
-        a_result("s1", "naive", cassette="c", turns=(FAILED,)),
+        a_result(scenario, "naive", cassette="c", turns=(FAILED,)),
     ]
     assert counts(rankings(a_run(rows, "naive", "reference")).models) == [("m", 1, 1)]
 

@@ -35,9 +35,7 @@ _FINISH = {
     "content_filter": FinishReason.CONTENT_FILTER,
 }
 # A reason that a later bare `stop` does not take back (quirk FINISH-TOOLCALLS-THEN-STOP).
-_STRONG = frozenset(
-    (FinishReason.TOOL_CALLS, FinishReason.LENGTH, FinishReason.CONTENT_FILTER)
-)
+_STRONG = frozenset((FinishReason.TOOL_CALLS, FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 _CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 _DECIDED_BY_CALLS = frozenset((FinishReason.STOP, FinishReason.OTHER))
 _QUOTED_CHARACTERS = 300
@@ -59,7 +57,9 @@ def read(
         calls: how entries become calls; a fresh `Calls` where not given.
     """
     policy = policy or Policy()
-    reader = _Reader(policy, calls or Calls(frozenset(tools), policy))
+    if calls is None:  # an assembler that holds no call yet is false
+        calls = Calls(frozenset(tools), policy)
+    reader = _Reader(policy, calls)
     for frame in frames:
         yield from reader.take(frame)
         if reader.over:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from harness.judging.results import Outcome
-from harness.judging.rules.pairing import arguments_text
+from harness.judging.rules.pairing import arguments_text, unreported_names
 from harness.judging.rules.rule import Broken, Evidence, Rule
 from harness.turns.arguments import parse, same_value
 from harness.turns.calls import SNIPPET_CHARACTERS, ToolCall
@@ -29,17 +29,19 @@ def _arguments_usable(seen: Evidence) -> Iterator[Broken]:
     for place, call in enumerate(seen.replay.turn.tool_calls):
         parsed = parse(call.arguments)
         if parsed.value is None:
-            yield Broken(f"calls[{place}].arguments", f"a JSON object: {parsed.error}", call.arguments)
+            expected = f"a JSON object: {parsed.error}"
+            yield Broken(f"calls[{place}].arguments", expected, call.arguments)
 
 
 def _broken_not_run(seen: Evidence) -> Iterator[Broken]:
     if "calls" not in seen.expectation.judged or seen.expectation.failure is not None:
         return
-    names = {rejection.name for rejection in seen.expectation.rejected}
+    names = unreported_names(seen.expectation, seen.pairing)
     for place in seen.pairing.surplus:
         call = seen.replay.turn.tool_calls[place]
         if (call.name in names or "" in names) and call.name and _usable(call):
-            yield Broken(f"calls[{place}]", "a parse error, nothing run", f"{call.name} {call.arguments}")
+            actual = f"{call.name} {call.arguments}"
+            yield Broken(f"calls[{place}]", "a parse error, nothing run", actual)
 
 
 def _truncated_not_run(seen: Evidence) -> Iterator[Broken]:
@@ -53,11 +55,11 @@ def _truncated_not_run(seen: Evidence) -> Iterator[Broken]:
 def _reported(seen: Evidence) -> Iterator[Broken]:
     if "rejected" not in seen.expectation.judged:
         return
-    run = {call.name for call in seen.replay.turn.tool_calls}
+    run = {seen.replay.turn.tool_calls[place].name for place in seen.pairing.surplus}
     for place in seen.pairing.unreported:
-        rejection = seen.expectation.rejected[place]
-        if rejection.name not in run and not (not rejection.name and run):
-            yield Broken(f"parse_errors[{place}]", f"{rejection.name or 'a call'} rejected", "nothing")
+        name = seen.expectation.rejected[place].name
+        if name not in run and not (not name and run):
+            yield Broken(f"parse_errors[{place}]", f"{name or 'a call'} rejected", "nothing")
 
 
 def _good_not_rejected(seen: Evidence) -> Iterator[Broken]:

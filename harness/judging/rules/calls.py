@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from harness.judging.results import Outcome
+from harness.judging.rules.pairing import unreported_names
 from harness.judging.rules.rule import Broken, Evidence, Rule
 from harness.turns.calls import ToolCall
 
@@ -60,7 +61,7 @@ def _kept(seen: Evidence) -> Iterator[Broken]:
 def _not_invented(seen: Evidence) -> Iterator[Broken]:
     if "calls" not in seen.expectation.judged or seen.expectation.failure is not None:
         return
-    rejections = {rejection.name for rejection in seen.expectation.rejected}
+    rejections = unreported_names(seen.expectation, seen.pairing)
     for place in seen.pairing.surplus:
         call = seen.replay.turn.tool_calls[place]
         if call.name and call.name not in rejections and "" not in rejections:

@@ -13,10 +13,11 @@ def _start_first(seen: Evidence) -> Iterator[Broken]:
         delta = emission.delta
         if isinstance(delta, ToolCallStart):
             started.add(delta.index)
-        elif isinstance(delta, ArgumentsDelta | ToolCallEnd | ToolCallRejected):
-            if delta.index not in started:
-                yield Broken("deltas", "a start before it", delta, emission.bytes_read)
-                return
+        elif not isinstance(delta, ArgumentsDelta | ToolCallEnd | ToolCallRejected):
+            continue
+        elif delta.index not in started:
+            yield Broken("deltas", "a start before it", delta, emission.bytes_read)
+            return
 
 
 def _one_end(seen: Evidence) -> Iterator[Broken]:
@@ -24,10 +25,10 @@ def _one_end(seen: Evidence) -> Iterator[Broken]:
     started: set[int] = set()
     for emission in seen.replay.emissions:
         delta = emission.delta
-        if isinstance(delta, ArgumentsDelta | ToolCallEnd | ToolCallRejected):
-            if delta.index in ended:
-                yield Broken("deltas", "nothing after a call's end", delta, emission.bytes_read)
-                return
+        ends = isinstance(delta, ToolCallEnd | ToolCallRejected)
+        if (ends or isinstance(delta, ArgumentsDelta)) and delta.index in ended:
+            yield Broken("deltas", "nothing after a call's end", delta, emission.bytes_read)
+            return
         if isinstance(delta, ToolCallStart):
             started.add(delta.index)
         elif isinstance(delta, ToolCallEnd | ToolCallRejected):

@@ -10,8 +10,8 @@ from harness.turns.deltas import Finish, StreamFailure, UsageDelta
 def _reason(seen: Evidence) -> Iterator[Broken]:
     expected = seen.expectation.finish
     judged = "finish" in seen.expectation.judged and seen.expectation.failure is None
-    finish = seen.replay.turn.finish
-    if judged and seen.replay.turn.failure is None and (finish is None or finish.reason != expected):
+    finish, failure = seen.replay.turn.finish, seen.replay.turn.failure
+    if judged and failure is None and (finish is None or finish.reason != expected):
         yield Broken("finish", str(expected), str(finish and finish.reason.value))
 
 
@@ -47,9 +47,9 @@ def _failure_not_invented(seen: Evidence) -> Iterator[Broken]:
 
 def _failure_code(seen: Evidence) -> Iterator[Broken]:
     expected, actual = seen.expectation.failure, seen.replay.turn.failure
-    if "failure" in seen.expectation.judged and expected and actual:
-        if expected not in ("*", actual.code):
-            yield Broken("failure.code", expected, actual.code)
+    judged = "failure" in seen.expectation.judged and expected and actual
+    if judged and actual and expected not in ("*", actual.code):
+        yield Broken("failure.code", expected, actual.code)
 
 
 def _failure_message(seen: Evidence) -> Iterator[Broken]:
@@ -94,7 +94,12 @@ RULES = (
         "MUST",
         "An error or an interruption never looks like a finished turn.",
         Outcome.MISMATCH,
-        ("ERR-IN-200", "SSE-EOF-NO-FINISH-TEXT", "STREAM-NO-EVENTS", "FINISH-TOOLCALLS-WITHOUT-CALLS"),
+        (
+            "ERR-IN-200",
+            "SSE-EOF-NO-FINISH-TEXT",
+            "STREAM-NO-EVENTS",
+            "FINISH-TOOLCALLS-WITHOUT-CALLS",
+        ),
         _failure_reported,
     ),
     Rule(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from harness.judging.expectation import ExpectedCall, Expectation
+from harness.judging.expectation import Expectation, ExpectedCall
 from harness.turns.arguments import same_value
 from harness.turns.calls import ParseError, ToolCall
 from harness.turns.turn import Turn
@@ -35,6 +35,11 @@ class Pairing(msgspec.Struct, frozen=True):
 def arguments_text(call: ExpectedCall) -> str:
     """Return the expected arguments as JSON text."""
     return msgspec.json.encode(call.arguments).decode()
+
+
+def unreported_names(expectation: Expectation, pairing: Pairing) -> frozenset[str]:
+    """Return the names of the calls that had to be rejected and were not."""
+    return frozenset(expectation.rejected[place].name for place in pairing.unreported)
 
 
 def pair(expectation: Expectation, turn: Turn) -> Pairing:

@@ -74,7 +74,12 @@ RULES = (
         "MUST",
         "The text is all that the stream says, and only that.",
         Outcome.MISMATCH,
-        ("CONTENT-AND-CALL-SAME-DELTA", "TEXT-AFTER-CALL", "CONTENT-AFTER-FINISH", "SSE-READ-SPLIT"),
+        (
+            "CONTENT-AND-CALL-SAME-DELTA",
+            "TEXT-AFTER-CALL",
+            "CONTENT-AFTER-FINISH",
+            "SSE-READ-SPLIT",
+        ),
         _text_exact,
     ),
     Rule(

@@ -1,0 +1,77 @@
+"""The command `harness`: one file a command, loaded when it is called.
+
+Exit codes: 0 ok, 1 gate failed, 2 usage or unreadable input, 3 internal, 5 nothing selected,
+130 interrupted.
+"""
+
+import importlib
+import sys
+
+import click
+
+from harness import __version__
+from harness.cli.exits import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE
+from harness.errors import HarnessError
+
+# name -> module:attribute; a command's module is imported when it is called or helped.
+_COMMANDS = {
+    "run": "harness.cli.run:run_command",
+    "report": "harness.cli.report:report_command",
+    "replay": "harness.cli.replay:replay_command",
+    "show": "harness.cli.show:show_command",
+    "import": "harness.cli.import_:import_command",
+    "list": "harness.cli.list_:list_command",
+    "schema": "harness.cli.schema:schema_command",
+    "doctor": "harness.cli.doctor:doctor_command",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are imported one by one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, attribute = _COMMANDS[cmd_name].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        return command if isinstance(command, click.Command) else None
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="harness")
+def cli() -> None:
+    """Replay recorded LLM streams through normalizers, judge them, and rank what came out."""
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    try:
+        code = cli(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = EXIT_USAGE
+    except HarnessError as error:
+        click.echo(f"error: {error}", err=True)
+        code = EXIT_USAGE
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        code = EXIT_INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 0
+    except Exception as error:  # noqa: BLE001 - the last door: a bug of the harness has its own code
+        _internal(error)
+        code = EXIT_INTERNAL
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _internal(error: Exception) -> None:
+    import traceback  # noqa: PLC0415 - only a crash needs it
+
+    traceback.print_exception(error)
+    click.echo("internal error of harness: please report it with the lines above", err=True)

@@ -1,0 +1,203 @@
+"""`harness import`: recordings of other projects -> cassettes in a folder.
+
+Every file is accounted for: it gave cassettes, its streams were skipped for a reason, or it
+could not be used. The same files give the same names, and none outside the folder.
+"""
+
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+import msgspec
+
+from harness.cli.exits import EXIT_NOTHING_SELECTED, EXIT_USAGE
+from harness.cli.visible import visible
+from harness.errors import UnreadableError, UsageError
+from harness.recording.importing import Imported, Labels, import_file
+from harness.wire.cassette import Cassette
+from harness.wire.cassette_file import save
+from harness.wire.yaml_guard import MAX_BYTES
+
+_NOT_A_RECORDING = "no recording of a known kind"
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_SUFFIX = re.compile(r"\.(?:ya?ml|jsonl?|txt|sse|httprr|chunks|stream)$", re.IGNORECASE)
+_MOST_CHARS = 120
+
+
+class _Tally(msgspec.Struct):
+    """What became of all files, while the import goes on."""
+
+    cassettes: int = 0
+    readable: int = 0
+    streams: Counter[str] = msgspec.field(default_factory=Counter)
+    skipped: Counter[str] = msgspec.field(default_factory=Counter)
+    unusable: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+@click.command("import")
+@click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path, exists=True),
+    metavar="FILE_OR_DIR...",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("imported"),
+    show_default=True,
+    help="The folder for PROVIDER/MODEL/NAME.yaml.",
+)
+@click.option("--provider", default="", help="Instead of the one that the recording names.")
+@click.option("--model", default="", help="Instead of the one that the recording names.")
+@click.option("--prompt", default="", help="Instead of an id made from the request.")
+@click.option("--dialect", default="", help="Take every response as this dialect.")
+@click.option("--licence", default="", help="SPDX id of the recordings' licence.")
+@click.option(
+    "--format", "form", type=click.Choice(["pretty", "json"]), default="pretty", show_default=True
+)
+def import_command(paths: tuple[Path, ...], output: Path, form: str, **labels: str) -> None:
+    """Turn recordings into cassettes: vcrpy, Ruby's VCR, httpmock, httprr, req_llm, raw SSE, ...
+
+    Folders are searched. Headers that hold credentials are left out; bodies are taken as they
+    are, so look at them before you publish them.
+    """
+    tally = _Tally()
+    names = _Names(output)
+    files = list(_files(paths, output))
+    hidden = not sys.stderr.isatty()
+    with click.progressbar(files, label="import", file=sys.stderr, hidden=hidden) as progress:
+        for path, source in progress:
+            _take(path, source, Labels(**labels), names, tally)
+    click.echo(_as_json(tally) if form == "json" else "\n".join(_as_text(tally, output)))
+    if not tally.cassettes:
+        raise SystemExit(EXIT_NOTHING_SELECTED if tally.readable else EXIT_USAGE)
+
+
+class _Names:
+    """Hands out one file in the output folder for each cassette, never the same twice."""
+
+    def __init__(self, output: Path) -> None:
+        self._output = output
+        self._taken: set[str] = set()
+
+    def path(self, cassette: Cassette) -> Path:
+        """Return the path for `cassette`, numbered where the name is taken."""
+        base = f"{_safe(cassette.provider)}/{_safe(cassette.model)}/{_safe(_stem(cassette.id))}"
+        name, number = base, 1
+        while name.lower() in self._taken:  # some file systems do not tell case apart
+            number += 1
+            name = f"{base}-{number}"
+        self._taken.add(name.lower())
+        return self._output / f"{name}.yaml"
+
+
+def _safe(name: str) -> str:
+    return _UNSAFE.sub("-", name)[:_MOST_CHARS].strip(".-") or "unnamed"
+
+
+def _stem(name: str) -> str:
+    while (shorter := _SUFFIX.sub("", name)) != name and shorter:
+        name = shorter
+    return name
+
+
+def _files(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path, str]]:
+    """Yield each file with what its origin calls it; hidden ones and our own output not."""
+    own = output.resolve()
+    for given in paths:
+        if not given.is_dir():
+            yield given, given.name
+        elif given.resolve() != own:
+            for path in _walk(given, own):
+                yield path, path.relative_to(given).as_posix()
+
+
+def _walk(top: Path, own: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(top):
+        here = Path(folder)
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and (here / name).resolve() != own
+        )
+        for name in sorted(names):
+            if not name.startswith(".") and (here / name).is_file():
+                yield here / name
+
+
+def _take(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally) -> None:
+    try:
+        imported = import_file(path, _read(path), source, labels)
+    except UnreadableError as error:
+        tally.unusable[source] = error.what
+        return
+    if not imported.container:
+        tally.unusable[source] = _NOT_A_RECORDING
+        return
+    _write(imported, names)
+    tally.readable += 1
+    tally.cassettes += len(imported.cassettes)
+    tally.streams[imported.container] += sum(len(c.interactions) for c in imported.cassettes)
+    tally.skipped.update(imported.skipped)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UnreadableError(f"expected at most {MAX_BYTES} bytes, found more")
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"expected a file that can be read: {error.strerror}") from None
+
+
+def _write(imported: Imported, names: _Names) -> None:
+    for cassette in imported.cassettes:
+        path = names.path(cassette)
+        try:
+            save(cassette, path)
+        except OSError as error:
+            raise UsageError(
+                f"cannot write the cassette: {error.strerror}",
+                where=str(path),
+                hint="Choose another folder with -o.",
+            ) from None
+
+
+def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
+    yield (
+        f"{tally.cassettes} cassettes with {tally.streams.total()} streams "
+        f"in {visible(str(output))}"
+    )
+    yield from _counts(tally.streams)
+    if tally.skipped:
+        yield f"{tally.skipped.total()} streams skipped"
+        yield from _counts(tally.skipped)
+    if tally.unusable:
+        yield f"{len(tally.unusable)} files not used"
+        yield from (f"  {visible(f'{file}: {why}')}" for file, why in tally.unusable.items())
+
+
+def _counts(counter: Counter[str]) -> Iterator[str]:
+    for name, count in sorted(counter.items(), key=lambda item: (-item[1], item[0])):
+        if count:
+            yield f"{count:>8}  {visible(name)}"
+
+
+def _as_json(tally: _Tally) -> str:
+    return json.dumps(
+        {
+            "cassettes": tally.cassettes,
+            "streams": tally.streams.total(),
+            "containers": dict(sorted(tally.streams.items())),
+            "skipped": dict(sorted(tally.skipped.items())),
+            "unusable": [{"file": file, "reason": why} for file, why in tally.unusable.items()],
+        },
+        indent=2,
+    )

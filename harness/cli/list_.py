@@ -1,0 +1,125 @@
+"""`harness list KIND`: what ships and what is installed, for people and machines."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, TypeAlias
+
+import click
+import msgspec
+
+from harness import shipped
+from harness.judging.catalogue import load_catalogue
+from harness.judging.rules import RULES
+from harness.judging.scenario_file import find_scenarios, load_scenario
+from harness.normalizers.discovery import available
+from harness.wire import cassette_file
+
+Row: TypeAlias = dict[str, Any]
+
+
+def _scenarios() -> Iterator[Row]:
+    root = shipped.folder("scenarios")
+    for path in find_scenarios([root]):
+        scenario = load_scenario(path, root)
+        yield {
+            "id": scenario.id,
+            "title": scenario.title,
+            "cassette": scenario.cassette,
+            "quirks": scenario.quirks,
+            "capabilities": scenario.capabilities,
+            "blame": scenario.blame,
+        }
+
+
+def _cassettes() -> Iterator[Row]:
+    root = shipped.folder("cassettes")
+    for path in sorted(root.rglob("*.yaml")):
+        cassette = cassette_file.load(path, root)
+        yield {
+            "id": cassette.id,
+            "provider": cassette.provider,
+            "model": cassette.model,
+            "prompt": cassette.prompt,
+            "dialect": cassette.dialect,
+            "origin": cassette.origin.kind,
+            "interactions": len(cassette.interactions),
+            "bytes": sum(len(part.body) for part in cassette.interactions),
+        }
+
+
+def _normalizers() -> Iterator[Row]:
+    for normalizer in available():
+        yield {
+            "name": normalizer.name,
+            "role": normalizer.role,
+            "summary": normalizer.summary,
+            "dialects": sorted(normalizer.dialects),
+            "capabilities": sorted(normalizer.capabilities),
+            "streams": normalizer.streams,
+            "policies": normalizer.policies,
+            "breaks": sorted(normalizer.breaks),
+        }
+
+
+def _agents() -> Iterator[Row]:
+    """Implementations that run whole conversations themselves; none is installed yet."""
+    yield from ()
+
+
+def _rules() -> Iterator[Row]:
+    for rule in RULES.values():
+        yield {
+            "id": rule.id,
+            "level": rule.level,
+            "title": rule.title,
+            "outcome": rule.outcome,
+            "quirks": rule.quirks,
+        }
+
+
+def _quirks() -> Iterator[Row]:
+    root = shipped.folder("scenarios")
+    covered: dict[str, list[str]] = {}
+    for path in find_scenarios([root]):
+        scenario = load_scenario(path, root)
+        for quirk in scenario.quirks:
+            covered.setdefault(quirk, []).append(scenario.id)
+    for quirk in load_catalogue(shipped.folder("catalogue") / "quirks.yaml").values():
+        yield {**msgspec.to_builtins(quirk), "scenarios": covered.get(quirk.id, [])}
+
+
+_KINDS: dict[str, Callable[[], Iterator[Row]]] = {
+    "scenarios": _scenarios,
+    "cassettes": _cassettes,
+    "normalizers": _normalizers,
+    "agents": _agents,
+    "rules": _rules,
+    "quirks": _quirks,
+}
+_COLUMNS = {
+    "scenarios": ("id", "title"),
+    "cassettes": ("id", "origin", "bytes"),
+    "normalizers": ("name", "role", "summary"),
+    "agents": ("name", "summary"),
+    "rules": ("id", "level", "title"),
+    "quirks": ("id", "severity", "title"),
+}
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice(list(_KINDS)))
+@click.option("--format", "style", type=click.Choice(["pretty", "json"]), default="pretty")
+def list_command(kind: str, style: Literal["pretty", "json"]) -> None:
+    """List KIND."""
+    rows = list(_KINDS[kind]())
+    if style == "json":
+        click.echo(msgspec.json.encode(rows).decode())
+        return
+    columns = _COLUMNS[kind]
+    table = [[str(row[column]) for column in columns] for row in rows]
+    widths = [max((len(line[at]) for line in table), default=0) for at in range(len(columns))]
+    for line in table:
+        cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
+    if not rows:
+        click.echo(f"no {kind}", err=True)
+

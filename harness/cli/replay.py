@@ -1,0 +1,138 @@
+"""`harness replay CELL`: one cell again, with its bytes, frames and deltas side by side."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from harness.cli.exits import EXIT_GATE_FAILED
+from harness.errors import UsageError
+from harness.judging.judge import Loaded, judge
+from harness.judging.replaying import replay
+from harness.judging.results import Result
+from harness.normalizers.discovery import load_normalizer
+from harness.normalizers.protocol import Normalizer
+from harness.normalizers.reference import normalizer as reference
+from harness.reporting.timeline import timeline
+from harness.reporting.visible import plain
+from harness.runs.plan import Subject
+from harness.runs.select import select
+from harness.runs.store import read_run
+from harness.runs.worker import cell_prefix, load_subject
+from harness.wire.cuts import WHOLE, Chunking, each_byte, seams
+from harness.wire.interaction import Interaction
+
+_LAST_RUN = Path("reports") / "run.jsonl"
+_NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")
+
+
+@click.command("replay")
+@click.argument("cell")
+@click.option(
+    "--cuts",
+    metavar="CUTS",
+    help=f"{', '.join(_NAMED_CUTS)}, or offsets such as 12,40. Default: the smallest failing ones.",
+)
+@click.option("--at", type=click.IntRange(min=0), help="Show only what is around this byte.")
+@click.option("--interaction", type=click.IntRange(min=0), help="Default: the failing one.")
+@click.option(
+    "--in",
+    "places",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Where the scenario or cassette lies. Default: what the last run in reports/ was of.",
+)
+def replay_command(
+    cell: str,
+    *,
+    cuts: str | None,
+    at: int | None,
+    interaction: int | None,
+    places: tuple[Path, ...],
+) -> int:
+    """Replay CELL, such as dashscope/split-chunks/reference, and print what happened when.
+
+    Leaves with 1 where the cell does not conform.
+    """
+    subject, name = _find(cell, places)
+    loaded, normalizer = load_subject(subject), load_normalizer(name)
+    result, _ = judge(loaded, normalizer)
+    place = result.interaction if interaction is None else interaction
+    for line in _lines(loaded, normalizer, result, place, cuts, at):
+        click.echo(line)
+    return 0 if result.outcome.conforms else EXIT_GATE_FAILED
+
+
+def _find(cell: str, places: tuple[Path, ...]) -> tuple[Subject, str]:
+    """Return the subject and the normalizer's name that `cell` is made of."""
+    for subject in select(places or _last_paths()):
+        prefix = cell_prefix(subject) + "/"
+        if cell.startswith(prefix) and len(cell) > len(prefix):
+            return subject, cell[len(prefix) :]
+    raise UsageError(
+        f"no subject of the cell {cell!r}",
+        where="CELL",
+        hint="a cell is a scenario's id and a normalizer's name, as in "
+        "dashscope/split-chunks/reference; name the folder of other scenarios with --in",
+    )
+
+
+def _last_paths() -> tuple[Path, ...]:
+    if not _LAST_RUN.is_file():
+        return ()
+    return tuple(Path(path) for path in read_run(_LAST_RUN).header.selection.paths)
+
+
+def _lines(  # noqa: PLR0913, PLR0917 - one call site
+    loaded: Loaded,
+    normalizer: Normalizer,
+    result: Result,
+    place: int,
+    cuts: str | None,
+    at: int | None,
+) -> Iterator[str]:
+    interactions = loaded.cassette.interactions
+    if place >= len(interactions):
+        raise UsageError(f"the cassette has {len(interactions)} interactions", where="--interaction")
+    interaction = interactions[place]
+    chunking = result.chunking if cuts is None else _chunking(cuts, interaction)
+    yield f"{result.cell}  {plain(result.title)}"
+    yield f"cassette {loaded.cassette.id}, interaction {place}, {len(interaction.body)} bytes"
+    shown = replay(normalizer, interaction, chunking)
+    yield from timeline(interaction, shown, replay(reference, interaction, chunking), at=at)
+    yield from _verdict(result)
+
+
+def _verdict(result: Result) -> Iterator[str]:
+    blame = f", blame {result.blame}" if result.blame else ""
+    yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
+    for finding in result.findings:
+        yield f"  {finding.level} {finding.rule} at {finding.path}"
+        yield f"    expected {plain(finding.expected)}"
+        yield f"    actual   {plain(finding.actual)}"
+    for turn in result.turns:
+        if not turn.success:
+            yield f"  turn {turn.interaction} is no success: {plain(turn.why)} ({turn.blame})"
+
+
+def _chunking(cuts: str, interaction: Interaction) -> Chunking:
+    body = interaction.body
+    named = {
+        "whole": WHOLE,
+        "recorded": interaction.recorded_cuts(),
+        "each-byte": each_byte(body),
+        "seams": seams(body),
+    }
+    if cuts in named:
+        return named[cuts]
+    try:
+        offsets = sorted({int(part) for part in cuts.split(",")})
+    except ValueError:
+        raise UsageError(
+            f"expected {', '.join(named)} or offsets such as 12,40; found {cuts!r}", where="--cuts"
+        ) from None
+    if offsets and not 0 < offsets[0] <= offsets[-1] < len(body):
+        raise UsageError(
+            f"offsets must be from 1 to {len(body) - 1}, found {cuts}", where="--cuts"
+        )
+    return tuple(offsets)

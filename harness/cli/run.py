@@ -1,0 +1,160 @@
+"""`harness run`: replay scenarios and cassettes through normalizers, rank, report, gate."""
+
+import os
+import shlex
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import click
+import msgspec
+
+from harness import __version__
+from harness.cli.exits import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
+from harness.cli.progress import progress
+from harness.cli.report import write_page
+from harness.judging.chunkings import CUTS, Cuts
+from harness.normalizers.discovery import default_names, load_normalizer
+from harness.reporting.terminal import tables
+from harness.runs.execute import Progress, execute
+from harness.runs.plan import Job, Subject, plan
+from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of
+from harness.runs.select import select
+from harness.runs.store import RunWriter, read_run
+from harness.runs.summary import Summary, summarize
+from harness.runs.worker import crashed, judge_job
+
+_FEW = 64
+
+Format = Literal["pretty", "json", "jsonl", "markdown"]
+
+
+@click.command("run")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "-n",
+    "--normalizer",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A normalizer's name or module:callable; repeatable. Default: all meant to pass.",
+)
+@click.option(
+    "--cuts",
+    type=click.Choice(CUTS),
+    default="standard",
+    show_default=True,
+    help="quick: whole, recorded, each byte. standard: seams too. every: each single cut.",
+)
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), default=None, help="Processes. Default: as fits."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("reports"),
+    show_default=True,
+    help="Folder for run.jsonl and index.html.",
+)
+@click.option("--no-report", is_flag=True, help="Do not write index.html.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["pretty", "json", "jsonl", "markdown"]),
+    default="pretty",
+    show_default=True,
+)
+def run_command(  # noqa: PLR0913 - one parameter for each option
+    paths: tuple[Path, ...],
+    *,
+    names: tuple[str, ...],
+    cuts: Cuts,
+    jobs: int | None,
+    output: Path,
+    no_report: bool,
+    style: Format,
+) -> int:
+    """Replay PATHS through normalizers, print the ranking, write a run, apply the gate.
+
+    PATHS are scenarios, cassettes or folders of them; without any, the scenarios that ship.
+    """
+    names = tuple(dict.fromkeys(names)) or default_names()
+    subjects = select(paths)
+    if not subjects:
+        click.echo("nothing selected: the paths hold no scenario and no cassette", err=True)
+        return EXIT_NOTHING_SELECTED
+    path = output / "run.jsonl"
+    header = _header(paths, names, cuts, len(subjects))
+    done = _execute(header, subjects, names, cuts, jobs, path)
+    run = read_run(path)
+    summary = summarize(run)
+    if not no_report and done.done:
+        write_page(run, output / "index.html")
+    _print(run, summary, style)
+    _tell(done, summary, output, report=not no_report)
+    if done.interrupted:
+        return EXIT_INTERRUPTED
+    return 0 if summary.gate.verdict == "pass" else EXIT_GATE_FAILED
+
+
+def _header(paths: tuple[Path, ...], names: tuple[str, ...], cuts: Cuts, count: int) -> Header:
+    shown = tuple(path.as_posix() for path in paths)
+    options = [option for name in names for option in ("-n", name)]
+    return Header(
+        schema=SCHEMA,
+        harness=__version__,
+        normalizers=tuple(facts_of(load_normalizer(name)) for name in names),
+        selection=Selection(shown, cuts),
+        command=("harness", "run", *shown, *options, "--cuts", cuts),
+        scenario_count=count,
+    )
+
+
+def _execute(  # noqa: PLR0913, PLR0917 - one call site, which names each
+    header: Header,
+    subjects: tuple[Subject, ...],
+    names: tuple[str, ...],
+    cuts: Cuts,
+    jobs: int | None,
+    path: Path,
+) -> Progress:
+    planned = plan(subjects, names).jobs
+    with RunWriter(path) as writer, progress() as show:
+        writer.header(header)
+        done = execute(
+            planned,
+            partial(judge_job, cuts=cuts),
+            jobs_in_parallel=jobs or _processes(planned),
+            on_result=writer.add,
+            on_progress=show,
+            crashed=crashed,
+        )
+        writer.finish(interrupted=done.interrupted, not_run=done.not_run)
+    return done
+
+
+def _processes(jobs: tuple[Job, ...]) -> int:
+    """Return 1 where starting processes would cost more than it saves."""
+    return 1 if len(jobs) < _FEW else os.cpu_count() or 1
+
+
+def _print(run: Run, summary: Summary, style: Format) -> None:
+    if style == "json":
+        click.echo(msgspec.json.encode(summary).decode())
+    elif style == "jsonl":
+        for result in run.results:
+            click.echo(msgspec.json.encode(result).decode())
+    else:
+        click.echo(tables(summary, style))
+
+
+def _tell(done: Progress, summary: Summary, output: Path, *, report: bool) -> None:
+    for reason in summary.gate.reasons:
+        click.echo(f"gate {summary.gate.verdict}: {reason}", err=True)
+    if done.interrupted:
+        click.echo(f"interrupted: {done.done} of {done.total} cells are in the run", err=True)
+    if report and done.done:
+        click.echo(f"report: {shlex.quote(str(output / 'index.html'))}", err=True)
+    sys.stderr.flush()

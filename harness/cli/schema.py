@@ -1,0 +1,23 @@
+"""`harness schema NAME`: the JSON Schema of a file that people write or machines read."""
+
+import click
+import msgspec
+
+from harness.judging.results import Result
+from harness.judging.scenario_file import schema as scenario_schema
+from harness.runs.run import Footer, Header
+from harness.runs.summary import Summary
+
+_SCHEMAS = {
+    "scenario": scenario_schema,
+    "result": lambda: msgspec.json.schema(Result),
+    "run": lambda: msgspec.json.schema(Header | Result | Footer),
+    "summary": lambda: msgspec.json.schema(Summary),
+}
+
+
+@click.command("schema")
+@click.argument("name", type=click.Choice(sorted(_SCHEMAS)))
+def schema_command(name: str) -> None:
+    """Print the JSON Schema of NAME."""
+    click.echo(msgspec.json.format(msgspec.json.encode(_SCHEMAS[name]()), indent=2).decode())

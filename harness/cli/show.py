@@ -1,0 +1,169 @@
+"""`harness show`: a cassette as a person reads it, read by read and event by event.
+
+Also a driver for git: `git config diff.cassette.textconv "harness show"`. The same cassette
+always gives the same text, and nothing in it can move a terminal's cursor.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from harness.cli.visible import visible
+from harness.dialects.openai_chat.request import ChatRequest, read_request
+from harness.errors import StreamError
+from harness.recording.identify import identify
+from harness.shipped import folder
+from harness.wire.cassette import Cassette
+from harness.wire.cassette_file import load
+from harness.wire.frames import Frame
+from harness.wire.framing import sse_frames
+from harness.wire.interaction import Interaction
+
+_LABEL_WIDTH = 20
+_SYSTEM_CHARS = 100
+
+
+@click.command("show")
+@click.argument("cassette", type=click.Path(path_type=Path))
+@click.option(
+    "--format", "form", type=click.Choice(["pretty", "json"]), default="pretty", show_default=True
+)
+def show_command(cassette: Path, form: str) -> None:
+    r"""Print CASSETTE, a file or the id of one that ships, read by read and event by event.
+
+    Invisible characters are made visible: ␍ ␊ ␉ for controls, <U+2028> for others, <\xFF> for
+    a byte that is no UTF-8.
+    """
+    shown = identify(_load(cassette))
+    if form == "json":
+        click.echo(json.dumps(_as_json(shown), indent=2))
+    else:
+        click.echo("\n".join(_as_text(shown)))
+
+
+def _load(name: Path) -> Cassette:
+    ships = folder("cassettes")
+    shipped = ships / f"{name}.yaml"
+    if not name.exists() and shipped.is_file():
+        return load(shipped, ships)
+    return load(name)
+
+
+def _as_text(cassette: Cassette) -> Iterator[str]:
+    for name in ("id", "provider", "model", "prompt", "dialect"):
+        yield f"{name:<12}{visible(getattr(cassette, name))}"
+    origin = msgspec.structs.asdict(cassette.origin)
+    said = (f"{key} {visible(value)}" for key, value in origin.items() if value)
+    yield f"{'origin':<12}{', '.join(said)}"
+    for n, interaction in enumerate(cassette.interactions):
+        yield ""
+        yield from _interaction(n, interaction)
+
+
+def _interaction(n: int, interaction: Interaction) -> Iterator[str]:
+    request = interaction.request
+    address = visible(f"{request.method} {request.uri or '(no address kept)'}")
+    yield f"interaction {n}: {address} -> {interaction.status}"
+    yield f"  request   {_request(request.body)}"
+    for name, value in interaction.headers:
+        yield f"  header    {visible(name)}: {visible(value)}"
+    kept = "as the network cut them" if interaction.reads_kept else "synthetic, one for each event"
+    yield f"  body      {len(interaction.body)} bytes in {len(interaction.reads)} reads ({kept})"
+    frames, problem = _frames(interaction.body)
+    yield from _reads(interaction, {frame.offset: (k, frame) for k, frame in enumerate(frames)})
+    if problem:
+        yield f"  {visible(problem)}"
+
+
+def _request(body: bytes) -> str:
+    request = read_request(body)
+    if not request.tools_known:
+        return f"not kept as JSON ({len(body)} bytes)"
+    return visible(", ".join(_request_facts(request)))
+
+
+def _request_facts(request: ChatRequest) -> Iterator[str]:
+    yield f"model {request.model or '(none)'}"
+    yield "stream" if request.stream else "no stream"
+    names = " ".join(tool.name for tool in request.tools)
+    yield f"{len(request.tools)} tools" + (f": {names}" if names else "")
+    if request.system:
+        more = "..." if len(request.system) > _SYSTEM_CHARS else ""
+        yield f"system {request.system[:_SYSTEM_CHARS]}{more}"
+
+
+def _frames(body: bytes) -> tuple[list[Frame], str]:
+    """Return the events of `body`, and why they end early where they do."""
+    frames: list[Frame] = []
+    try:
+        frames.extend(sse_frames([body]))
+    except StreamError as error:
+        return frames, str(error)
+    return frames, ""
+
+
+def _reads(interaction: Interaction, events: dict[int, tuple[int, Frame]]) -> Iterator[str]:
+    start = 0
+    for n, read in enumerate(interaction.reads):
+        yield f"  read {n}: {read.size} bytes at {start}, after {read.delay_ms} ms"
+        piece = interaction.body[start : start + read.size]
+        yield from _lines(piece, start, events)
+        start += read.size
+
+
+def _lines(piece: bytes, start: int, events: dict[int, tuple[int, Frame]]) -> Iterator[str]:
+    """Yield each line of a read with its offset; the first line of an event bears its number."""
+    for line in piece.splitlines(keepends=True):
+        label = _label(*events[start]) if start in events else ""
+        yield f"    {label:<{_LABEL_WIDTH}}{start:>8}  {visible(line)}"
+        start += len(line)
+
+
+def _label(n: int, frame: Frame) -> str:
+    name = f" {visible(frame.event)}" if frame.event else ""
+    cut = "" if frame.complete else " cut short"
+    return f"event {n}{name}{cut}"
+
+
+def _as_json(cassette: Cassette) -> dict[str, Any]:
+    names = ("id", "provider", "model", "prompt", "dialect")
+    return {
+        **{name: getattr(cassette, name) for name in names},
+        "origin": msgspec.structs.asdict(cassette.origin),
+        "interactions": [_interaction_as_json(item) for item in cassette.interactions],
+    }
+
+
+def _interaction_as_json(interaction: Interaction) -> dict[str, Any]:
+    request = interaction.request
+    asked = read_request(request.body)
+    frames, problem = _frames(interaction.body)
+    return {
+        "request": {
+            "method": request.method,
+            "uri": request.uri,
+            "model": asked.model,
+            "stream": asked.stream,
+            "tools": [tool.name for tool in asked.tools] if asked.tools_known else None,
+            "system": asked.system,
+        },
+        "status": interaction.status,
+        "headers": [list(header) for header in interaction.headers],
+        "bytes": len(interaction.body),
+        "reads_kept": interaction.reads_kept,
+        "reads": [{"bytes": read.size, "delay_ms": read.delay_ms} for read in interaction.reads],
+        "events": [
+            {
+                "offset": frame.offset,
+                "event": frame.event,
+                "data": frame.data.decode("utf-8", "backslashreplace"),
+                "complete": frame.complete,
+            }
+            for frame in frames
+        ],
+        "problem": problem,
+    }

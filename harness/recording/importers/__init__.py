@@ -1,0 +1,42 @@
+"""Recordings of other projects -> one cassette each, by one reader for each container."""
+
+from pathlib import PurePath
+from typing import Final
+
+from harness.recording.importers import (
+    chunk_list,
+    httpmock_yaml,
+    httprr,
+    jsonl_events,
+    raw_sse,
+    req_llm,
+    vcr_ruby,
+    vcr_yaml,
+)
+from harness.recording.importers.container import Reader
+from harness.wire.cassette import Cassette
+
+# Asked in this order; the first that knows the container answers.
+READERS: Final[dict[str, Reader]] = {
+    "httprr": httprr.read,
+    "vcr-ruby": vcr_ruby.read,
+    "vcr-yaml": vcr_yaml.read,
+    "httpmock-yaml": httpmock_yaml.read,
+    "req_llm": req_llm.read,
+    "jsonl-events": jsonl_events.read,
+    "chunk-list": chunk_list.read,
+    "raw-sse": raw_sse.read,
+}
+
+
+def read(path: PurePath, data: bytes) -> tuple[str, Cassette] | None:
+    """Return the name of the container and what it holds, or None where no reader knows it.
+
+    Raises:
+        UnreadableError: a known container that is damaged.
+    """
+    for container, reader in READERS.items():
+        cassette = reader(path, data)
+        if cassette is not None:
+            return container, cassette
+    return None

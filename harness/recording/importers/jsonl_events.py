@@ -1,0 +1,39 @@
+"""One `{LastEventID, Type, Data}` a line, as axonhub keeps its streams: events without framing.
+
+The framing is built anew: an `event:` line where the type is named, and the data lines.
+"""
+
+from pathlib import PurePath
+
+from harness.recording.importers.container import found, joined
+from harness.wire.cassette import Cassette
+from harness.wire.payload import NotJson, decode_json
+from harness.wire.sse import encode
+
+_KEPT = "event names and data; framing rebuilt; no request, headers, reads or times"
+
+
+def read(path: PurePath, data: bytes) -> Cassette | None:
+    """Return the one response that the lines hold; None where a line is no such event."""
+    if not data.lstrip().startswith(b"{"):
+        return None
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    events = []
+    for line in lines:
+        event = _event(line)
+        if event is None:
+            return None
+        events.append(event)
+    return found(path, [joined(b"".join(events))], _KEPT)
+
+
+def _event(line: bytes) -> bytes | None:
+    try:
+        value = decode_json(line)
+    except NotJson:
+        return None
+    if not isinstance(value, dict) or not isinstance(value.get("Data"), str):
+        return None
+    name = value.get("Type")
+    payload = value["Data"].encode("utf-8", "replace")
+    return encode(payload, event=name if isinstance(name, str) else "")

@@ -1,0 +1,150 @@
+"""A run's summary -> ranking tables for a terminal, or the same as Markdown.
+
+What a symbol or colour says stands there as a word too, so a pipe without colour loses
+nothing. Names are hostile: control characters never reach the terminal.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, TypeAlias
+
+import click
+import msgspec
+
+from harness.judging.results import Outcome
+from harness.reporting.boards import FEW, place
+from harness.reporting.visible import plain
+from harness.reporting.words import WORD, percent
+from harness.runs.questions import ParseErrorSplit
+from harness.runs.rankings import Ranked
+from harness.runs.summary import Summary
+
+Format = Literal["pretty", "markdown"]
+
+_Paint: TypeAlias = Callable[[str, str], str]
+
+_TONES: dict[str, str] = {each.value: WORD[each].tone for each in Outcome}
+_COLOURS = {"bad": "red", "warn": "yellow", "ok": "green", "mute": "bright_black"}
+_HEAD = ("rank", "name", "k/n", "rate", "95 % interval", "parse_error by blame")
+_NOBODY = "no recorded or imported turns: emulated cassettes judge normalizers, never models"
+
+
+class _Table(msgspec.Struct, frozen=True):
+    """A titled table of plain texts; `empty` stands where it has no rows."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    empty: str
+
+
+def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = None) -> str:
+    """Return the rankings of normalizers, models and prompts as text, ending in a newline.
+
+    Args:
+        summary: what `harness.runs.summary.summarize` says of a run.
+        style: of the tables.
+        colour: whether `pretty` may use ANSI colours; None asks the variable NO_COLOR
+            (no-color.org). `click.echo` still strips them where the output is no terminal.
+    """
+    write = _WRITERS[style]
+    coloured = not os.environ.get("NO_COLOR") if colour is None else colour
+    paint = _coloured if coloured else _plainly
+    ranked = summary.rankings
+    found = (
+        _table("Normalizers by conformance", ranked.normalizers, "nothing judged"),
+        _outcomes(summary.outcomes),
+        _table("Models by turn success", ranked.models, _NOBODY),
+        _table("Prompts by turn success", ranked.prompts, _NOBODY),
+    )
+    return "\n".join(write(table, paint) for table in found)
+
+
+def _table(title: str, ranked: Iterable[Ranked], empty: str) -> _Table:
+    return _Table(title, _HEAD, tuple(_row(each) for each in ranked), empty)
+
+
+def _row(ranked: Ranked) -> tuple[str, ...]:
+    few = ", few" if ranked.n < FEW else ""
+    return (
+        place(ranked),
+        plain(ranked.name, limit=60),
+        f"{ranked.k}/{ranked.n}",
+        percent(ranked.k / ranked.n),
+        f"{percent(ranked.low)} to {percent(ranked.high)}{few}",
+        _blamed(ranked.parse_error),
+    )
+
+
+def _blamed(split: ParseErrorSplit) -> str:
+    parts = (
+        (split.model, "model"),
+        (split.provider, "provider"),
+        (split.normalizer, "normalizer"),
+    )
+    return ", ".join(f"{count} {name}" for count, name in parts if count) or "0"
+
+
+def _outcomes(counts: dict[str, dict[str, int]]) -> _Table:
+    """Return cells by normalizer and outcome; outcomes that nothing had have no column."""
+    used = [each for each in Outcome if any(each.value in row for row in counts.values())]
+    rows = tuple(
+        (plain(name, limit=60), *(str(row.get(each.value, 0)) for each in used))
+        for name, row in counts.items()
+    )
+    return _Table("Outcomes of cells", ("name", *map(str, used)), rows, "no cells")
+
+
+def _pretty(table: _Table, paint: _Paint) -> str:
+    title = paint(table.title, "title")
+    if not table.rows:
+        return f"{title}\n  {table.empty}\n"
+    widths = [max(map(len, column)) for column in zip(table.head, *table.rows, strict=True)]
+    head = _line(table.head, widths, [""] * len(widths), paint)
+    lines = [_line(row, widths, _tones(table.head, row), paint) for row in table.rows]
+    return "\n".join([title, head, *lines, ""])
+
+
+def _line(row: Iterable[str], widths: Iterable[int], tones: Iterable[str], paint: _Paint) -> str:
+    cells = zip(row, widths, tones, strict=True)
+    padded = (paint(text.ljust(width), tone) for text, width, tone in cells)
+    return "  " + "  ".join(padded).rstrip()
+
+
+def _tones(head: Sequence[str], row: Sequence[str]) -> list[str]:
+    """Return the tone of each cell: a count of outcomes has that of its outcome."""
+    return [
+        _TONES.get(name, "") if text != "0" else "" for name, text in zip(head, row, strict=True)
+    ]
+
+
+def _coloured(text: str, tone: str) -> str:
+    if tone == "title":
+        return click.style(text, bold=True)
+    return click.style(text, fg=_COLOURS[tone]) if tone else text
+
+
+def _plainly(text: str, _tone: str) -> str:
+    return text
+
+
+def _markdown(table: _Table, _paint: _Paint) -> str:
+    lines = [f"### {table.title}", ""]
+    if not table.rows:
+        return "\n".join([*lines, table.empty, ""])
+    lines.append(_markdown_row(table.head))
+    lines.append("|" + " --- |" * len(table.head))
+    return "\n".join([*lines, *map(_markdown_row, table.rows), ""])
+
+
+def _markdown_row(texts: Iterable[str]) -> str:
+    return "| " + " | ".join(map(_markdown_text, texts)) + " |"
+
+
+def _markdown_text(text: str) -> str:
+    """Return `text` so that Markdown and the HTML in it read it as text."""
+    return "".join(_MARKDOWN.get(char, char) for char in text)
+
+
+_MARKDOWN = {char: f"\\{char}" for char in "\\`*_[]|~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+_WRITERS: dict[Format, Callable[[_Table, _Paint], str]] = {"pretty": _pretty, "markdown": _markdown}

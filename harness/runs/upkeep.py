@@ -1,0 +1,196 @@
+"""What is unused, uncovered, unmatched or unscrubbed in what ships: the checks of `doctor`.
+
+Each check is one function that yields a line for each thing that is wrong.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from harness import shipped
+from harness.errors import HarnessError
+from harness.judging.catalogue import Quirk, load_catalogue, load_excluded
+from harness.judging.judge import Loaded, judge
+from harness.judging.rules import RULES
+from harness.judging.scenario import Scenario
+from harness.judging.scenario_file import find_scenarios, load_scenario
+from harness.normalizers.discovery import default_names, load_normalizer
+from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.wire import cassette_file
+from harness.wire.cassette import Cassette
+
+T = TypeVar("T")
+
+_SECRET_HEADERS = re.compile(r"(?i)^(authorization|cookie|set-cookie|.*api-?key|.*token)$")
+_SECRET_TEXT = re.compile(rb"\b(sk|gsk|xai|hf)[-_][A-Za-z0-9_-]{20,}\b|AIza[A-Za-z0-9_-]{30,}")
+
+
+class Check(msgspec.Struct, frozen=True):
+    """The result of one check; `count` is what was looked at, `detail` what is wrong."""
+
+    check: str
+    ok: bool
+    count: int
+    detail: tuple[str, ...]
+
+
+class Shipped:
+    """All that ships, loaded once; files that cannot be read are kept as their errors."""
+
+    def __init__(self) -> None:
+        self.unreadable: list[str] = []
+
+    @cached_property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """The scenarios that can be read."""
+        root = shipped.folder("scenarios")
+        return tuple(self._readable(find_scenarios([root]), lambda path: load_scenario(path, root)))
+
+    @cached_property
+    def cassettes(self) -> dict[str, Cassette]:
+        """The cassettes that can be read, by id."""
+        root = shipped.folder("cassettes")
+        paths = tuple(sorted(root.rglob("*.yaml")))
+        loaded = self._readable(paths, lambda path: cassette_file.load(path, root))
+        return {cassette.id: cassette for cassette in loaded}
+
+    @cached_property
+    def quirks(self) -> dict[str, Quirk]:
+        """The catalogue."""
+        return load_catalogue(shipped.folder("catalogue") / "quirks.yaml")
+
+    @cached_property
+    def excluded(self) -> dict[str, str]:
+        """Quirks that no scenario can show, with the reason."""
+        return load_excluded(shipped.folder("catalogue") / "excluded.yaml")
+
+    @property
+    def subjects(self) -> Iterator[Loaded]:
+        """The scenarios with their cassettes."""
+        for scenario in self.scenarios:
+            if scenario.cassette in self.cassettes:
+                yield Loaded(self.cassettes[scenario.cassette], scenario)
+
+    def _readable(self, paths: tuple[Path, ...], load: Callable[[Path], T]) -> Iterator[T]:
+        for path in paths:
+            try:
+                yield load(path)
+            except HarnessError as error:
+                self.unreadable.append(str(error))
+
+
+def _files_readable(data: Shipped) -> Iterator[str]:
+    _ = data.scenarios, data.cassettes
+    yield from data.unreadable
+
+
+def _scenario_has_cassette(data: Shipped) -> Iterator[str]:
+    for scenario in data.scenarios:
+        cassette = data.cassettes.get(scenario.cassette)
+        if cassette is None:
+            yield f"{scenario.id}: there is no cassette {scenario.cassette}"
+        elif len(cassette.interactions) != len(scenario.expect):
+            yield f"{scenario.id}: {len(scenario.expect)} turns, {len(cassette.interactions)} wanted"
+
+
+def _cassette_has_scenario(data: Shipped) -> Iterator[str]:
+    used = {scenario.cassette for scenario in data.scenarios}
+    yield from sorted(set(data.cassettes) - used)
+
+
+def _quirks_known(data: Shipped) -> Iterator[str]:
+    cited = {(scenario.id, quirk) for scenario in data.scenarios for quirk in scenario.quirks}
+    cited |= {(f"rule {rule.id}", quirk) for rule in RULES.values() for quirk in rule.quirks}
+    for source, quirk in sorted(cited):
+        if quirk not in data.quirks:
+            yield f"{source}: cites {quirk}, which is not in the catalogue"
+
+
+def _quirks_covered(data: Shipped) -> Iterator[str]:
+    cited = {quirk for scenario in data.scenarios for quirk in scenario.quirks}
+    for quirk in sorted(set(data.quirks) - cited - set(data.excluded)):
+        yield f"{quirk}: no scenario shows it, and it is not excluded"
+    for quirk in sorted(set(data.excluded) & cited):
+        yield f"{quirk}: excluded, but a scenario shows it"
+
+
+def _rules_known(data: Shipped) -> Iterator[str]:
+    for scenario in data.scenarios:
+        for rule in scenario.rules:
+            if rule not in RULES:
+                yield f"{scenario.id}: there is no rule {rule}"
+        for capability in scenario.capabilities:
+            if capability not in CAPABILITIES:
+                yield f"{scenario.id}: there is no capability {capability}"
+
+
+def _rules_have_miniatures(_data: Shipped) -> Iterator[str]:
+    broken = {rule for miniature in MINIATURES.values() for rule in miniature.breaks}
+    yield from (f"{rule}: no miniature breaks it" for rule in sorted(set(RULES) - broken))
+    for miniature in MINIATURES.values():
+        yield from (f"{miniature.name}: there is no rule {r}" for r in miniature.breaks - set(RULES))
+
+
+def _miniatures_caught(data: Shipped) -> Iterator[str]:
+    for miniature in MINIATURES.values():
+        for rule in sorted(miniature.breaks - _caught(miniature, data)):
+            yield f"{miniature.name}: no scenario catches it breaking {rule}"
+
+
+def _caught(normalizer: Normalizer, data: Shipped) -> set[str]:
+    """Return the rules that the scenarios find broken, up to those that it declares."""
+    caught: set[str] = set()
+    for subject in data.subjects:
+        result, _ = judge(subject, normalizer)
+        caught |= {finding.rule for finding in result.findings}
+        if caught >= normalizer.breaks:
+            break
+    return caught
+
+
+def _passing_ones_pass(data: Shipped) -> Iterator[str]:
+    for name in default_names():
+        normalizer = load_normalizer(name)
+        for subject in data.subjects:
+            result, _ = judge(subject, normalizer, cuts="quick")
+            for finding in result.findings:
+                yield f"{result.cell}: {finding.rule} at {finding.path}"
+
+
+def _scrubbed(data: Shipped) -> Iterator[str]:
+    for cassette in data.cassettes.values():
+        for place, interaction in enumerate(cassette.interactions):
+            headers = (*interaction.request.headers, *interaction.headers)
+            for name, value in headers:
+                if _SECRET_HEADERS.match(name) and value not in ("", "REDACTED"):
+                    yield f"{cassette.id}#{place}: header {name}"
+            for body in (interaction.request.body, interaction.body):
+                if _SECRET_TEXT.search(body):
+                    yield f"{cassette.id}#{place}: a body holds what looks like a key"
+
+
+_CHECKS: dict[str, tuple[Callable[[Shipped], Iterator[str]], Callable[[Shipped], int]]] = {
+    "files are readable": (_files_readable, lambda d: len(d.scenarios) + len(d.cassettes)),
+    "each scenario has its cassette": (_scenario_has_cassette, lambda d: len(d.scenarios)),
+    "each cassette has a scenario": (_cassette_has_scenario, lambda d: len(d.cassettes)),
+    "cited quirks are in the catalogue": (_quirks_known, lambda d: len(d.quirks)),
+    "each quirk has a scenario": (_quirks_covered, lambda d: len(d.quirks)),
+    "cited rules and capabilities exist": (_rules_known, lambda d: len(d.scenarios)),
+    "each rule has a miniature": (_rules_have_miniatures, lambda _: len(RULES)),
+    "each miniature is caught": (_miniatures_caught, lambda _: len(MINIATURES)),
+    "what is meant to pass breaks no rule": (_passing_ones_pass, lambda _: len(default_names())),
+    "cassettes are scrubbed": (_scrubbed, lambda d: len(d.cassettes)),
+}
+
+
+def checks() -> Iterator[Check]:
+    """Run every check on what ships, one by one."""
+    data = Shipped()
+    for name, (look, count) in _CHECKS.items():
+        wrong = tuple(look(data))
+        yield Check(name, ok=not wrong, count=count(data), detail=wrong)

@@ -1,0 +1,102 @@
+"""One job -> one result: loads what the job names, here or in a worker process, and judges it."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from harness.errors import UnreadableError
+from harness.judging.cases import Case
+from harness.judging.chunkings import Cuts
+from harness.judging.judge import CASSETTE_PREFIX, Loaded, judge
+from harness.judging.results import Finding, Outcome, Result
+from harness.judging.scenario_file import load_scenario
+from harness.normalizers.discovery import load_normalizer
+from harness.recording.identify import identify
+from harness.runs.plan import Job, Subject
+from harness.wire import cassette_file
+from harness.wire.cassette import Cassette
+
+_NORMALIZERS_KEPT = 64
+# The jobs of one subject follow each other, so a few suffice.
+_SUBJECTS_KEPT = 4
+
+_normalizer = lru_cache(_NORMALIZERS_KEPT)(load_normalizer)
+
+
+def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, Case | None]:
+    """Judge the cell that `job` names.
+
+    Raises:
+        UnreadableError: the scenario or its cassette cannot be used.
+    """
+    return judge(load_subject(job.subject), _normalizer(job.normalizer), cuts=cuts)
+
+
+def crashed(job: Job, reason: str) -> Result:
+    """Return the result of a job whose process did not survive it."""
+    loaded = load_subject(job.subject)
+    finding = Finding("NO-CRASH", "MUST", Outcome.CRASH, "replay", "no exception", reason)
+    cassette = loaded.cassette
+    return Result(
+        cell=f"{loaded.id}/{job.normalizer}",
+        scenario=loaded.id,
+        title=loaded.scenario.title if loaded.scenario else cassette.id,
+        cassette=cassette.id,
+        normalizer=job.normalizer,
+        outcome=Outcome.CRASH,
+        blame="normalizer",
+        findings=(finding,),
+        chunking=(),
+        interaction=0,
+        replays=0,
+        turns=(),
+        quirks=loaded.scenario.quirks if loaded.scenario else (),
+        provider=cassette.provider,
+        model=cassette.model,
+        prompt=cassette.prompt,
+        dialect=cassette.dialect,
+        origin=cassette.origin.kind,
+    )
+
+
+@lru_cache(_SUBJECTS_KEPT)
+def load_subject(subject: Subject) -> Loaded:
+    """Load a scenario with its cassette, or a cassette alone.
+
+    Raises:
+        UnreadableError: one of them cannot be used, or the two do not fit.
+    """
+    path = Path(subject.path)
+    if subject.kind == "cassette":
+        cassette = cassette_file.load(path, Path(subject.roots[0]) if subject.roots else None)
+        return Loaded(identify(cassette))
+    scenario = load_scenario(path, Path(subject.roots[0]))
+    cassette = _cassette(scenario.cassette, subject)
+    if len(scenario.expect) != len(cassette.interactions):
+        raise UnreadableError(
+            f"expect: {len(cassette.interactions)} turns wanted, one for each interaction of "
+            f"{scenario.cassette}; found {len(scenario.expect)}",
+            where=subject.path,
+        )
+    return Loaded(cassette, scenario)
+
+
+def _cassette(name: str, subject: Subject) -> Cassette:
+    for root in map(Path, subject.roots[1:]):
+        path = (root / name).with_name(Path(name).name + ".yaml")
+        if path.resolve().is_relative_to(root.resolve()) and path.is_file():
+            return identify(cassette_file.load(path, root))
+    raise UnreadableError(
+        f"there is no cassette {name!r}",
+        where=subject.path,
+        hint=f"looked for {name}.yaml in {' and '.join(subject.roots[1:])}",
+    )
+
+
+def cell_prefix(subject: Subject) -> str:
+    """Return what the ids of a subject's cells begin with, without loading it."""
+    root = Path(subject.roots[0]) if subject.roots else Path(subject.path).parent
+    path = Path(subject.path)
+    inside = path.resolve().is_relative_to(root.resolve())
+    relative = path.resolve().relative_to(root.resolve()) if inside else Path(path.name)
+    name = relative.with_suffix("").as_posix()
+    return name if subject.kind == "scenario" else CASSETTE_PREFIX + name

@@ -1,0 +1,114 @@
+"""`harness import`: every file is accounted for, and nothing is written outside the folder."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import import_
+from harness.cli.import_ import import_command
+from harness.errors import UsageError
+from harness.wire.cassette_file import load
+
+CHUNK = '{"id":"1","object":"chat.completion.chunk","model":"a/b:free","choices":[]}'
+STREAM = f"data: {CHUNK}\n\ndata: [DONE]\n\n"
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(import_command, [str(arg) for arg in args])
+
+
+def told(*args: object) -> dict[str, Any]:
+    result = run(*args, "--format", "json")
+    answer = json.loads(result.stdout)
+    assert isinstance(answer, dict)
+    return answer
+
+
+@pytest.fixture
+def recordings(tmp_path: Path) -> Path:
+    folder = tmp_path / "recordings"
+    for name in ("deepseek/a.sse", "deepseek/A.SSE.txt", "groq/a.chunks.txt"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(STREAM if "chunks" not in name else f"{CHUNK}\n{CHUNK}\n")
+    (folder / "other.sse").write_text('event: ping\ndata: {"type": "message_start"}\n\n')
+    (folder / "README.md").write_text("hello")
+    (folder / "bad.yaml").write_text("interactions: [")
+    (folder / ".hidden.sse").write_text(STREAM)
+    return folder
+
+
+def test_a_folder_becomes_cassettes(recordings: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = run(recordings, "-o", out, "--licence", "MIT")
+    assert result.exit_code == 0
+    found = sorted(path.relative_to(out).as_posix() for path in out.rglob("*.yaml"))
+    assert found == [
+        "deepseek/a-b-free/A.yaml",
+        "deepseek/a-b-free/a-2.yaml",
+        "groq/a-b-free/a.yaml",
+    ]
+    cassette = load(out / found[1], out)
+    assert (cassette.provider, cassette.model) == ("deepseek", "a/b:free")
+    assert (cassette.origin.source, cassette.origin.licence) == ("deepseek/a.sse#0", "MIT")
+    assert "3 cassettes with 3 streams" in result.stdout
+    assert "       1  dialect anthropic is not read yet" in result.stdout
+    assert "  README.md: no recording of a known kind" in result.stdout
+    assert "  bad.yaml: expected YAML" in result.stdout
+    assert result.stderr == ""
+
+
+def test_the_same_files_give_the_same_bytes(recordings: Path, tmp_path: Path) -> None:
+    texts = []
+    for _ in range(2):
+        run(recordings, "-o", tmp_path / "out")
+        texts.append({path: path.read_bytes() for path in (tmp_path / "out").rglob("*.yaml")})
+    assert texts[0] == texts[1]
+
+
+def test_json_says_the_same(recordings: Path, tmp_path: Path) -> None:
+    answer = told(recordings, "-o", tmp_path / "out")
+    assert (answer["cassettes"], answer["streams"]) == (3, 3)
+    assert answer["containers"] == {"chunk-list": 1, "raw-sse": 2}
+    assert answer["skipped"] == {"dialect anthropic is not read yet": 1}
+    assert [item["file"] for item in answer["unusable"]] == ["README.md", "bad.yaml"]
+
+
+def test_the_output_is_not_imported_again(recordings: Path) -> None:
+    inside = recordings / "imported"
+    assert told(recordings, "-o", inside) == told(recordings, "-o", inside)
+
+
+@pytest.mark.parametrize("name", ["../../evil", "/etc/evil", "..", "", "a\x1b[31m/b", "中" * 300])
+def test_names_do_not_leave_the_folder(recordings: Path, tmp_path: Path, name: str) -> None:
+    out = tmp_path / "deep" / "out"
+    result = run(recordings, "-o", out, "--model", name, "--provider", name)
+    assert result.exit_code == 0
+    assert not [path for path in tmp_path.rglob("*evil*") if out not in path.parents]
+    assert len(list(out.rglob("*.yaml"))) == 3
+
+
+def test_exit_codes(recordings: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run(recordings / "other.sse", "-o", out).exit_code == 5
+    assert run(recordings / "bad.yaml", "-o", out).exit_code == 2
+    assert run(recordings / "README.md", "-o", out).exit_code == 2
+    assert run(recordings / "none", "-o", out).exit_code == 2
+    assert run("-o", out).exit_code == 2
+
+
+def test_a_huge_file_is_not_read(recordings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_, "MAX_BYTES", 3)
+    result = run(recordings / "deepseek" / "a.sse", "-o", recordings / "out")
+    assert (result.exit_code, "at most 3 bytes" in result.stdout) == (2, True)
+
+
+def test_a_folder_that_cannot_be_written_is_said(recordings: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "deepseek").write_text("a file where a folder must go")
+    result = run(recordings, "-o", tmp_path / "out")
+    assert isinstance(result.exception, UsageError)
+    assert "-o" in result.exception.hint

@@ -1,0 +1,77 @@
+"""`harness report`: which run it shows, and which it refuses."""
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli.report import report_command
+from harness.errors import UnreadableError, UsageError
+
+GOLDEN = Path(__file__).parent.parent / "reporting" / "golden"
+_RUN = (GOLDEN / "run.jsonl").read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def _report(*arguments: str) -> Result:
+    return CliRunner().invoke(report_command, arguments)
+
+
+def _put(path: str, content: bytes = _RUN) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_bytes(content)
+
+
+def _refused(result: Result) -> str:
+    assert isinstance(result.exception, UnreadableError | UsageError)
+    return str(result.exception)
+
+
+def test_a_named_run_is_written_where_it_should_be() -> None:
+    _put("run.jsonl")
+    result = _report("run.jsonl", "-o", "out/page.html")
+    assert (result.exit_code, result.output) == (0, f"{Path('out/page.html')}\n")
+    assert Path("out/page.html").read_bytes() == (GOLDEN / "index.html").read_bytes()
+
+
+def test_the_newest_run_is_the_default() -> None:
+    _put("reports/old.jsonl", b"not a run\n")
+    _put("reports/run.jsonl")
+    os.utime("reports/old.jsonl", (1, 1))
+    assert _report().exit_code == 0
+    assert Path("reports/index.html").exists()
+
+
+def test_no_run_at_all_says_what_to_do() -> None:
+    assert "harness run" in _refused(_report())
+
+
+def test_an_unfinished_run_is_refused() -> None:
+    _put("run.jsonl", _RUN[: _RUN.rindex(b"\n", 0, -1) + 1])
+    assert "not a finished run: 84 results and no footer" in _refused(_report("run.jsonl"))
+    assert not Path("reports").exists()
+
+
+def test_a_foreign_file_is_refused() -> None:
+    _put("run.jsonl", b'{"hello": 1}\n')
+    assert "not a run" in _refused(_report("run.jsonl"))
+
+
+def test_a_newer_run_is_refused() -> None:
+    _put("run.jsonl", _RUN.replace(b'"schema":1', b'"schema":99', 1))
+    assert "newer harness" in _refused(_report("run.jsonl"))
+
+
+def test_several_runs_are_a_usage_error_that_says_so() -> None:
+    assert "one RUN is shown at a time in this edition" in _refused(_report("a", "b"))
+
+
+def test_a_place_that_cannot_be_written_is_named() -> None:
+    _put("run.jsonl")
+    _put("file", b"")
+    assert "cannot write the report" in _refused(_report("run.jsonl", "-o", "file/page.html"))

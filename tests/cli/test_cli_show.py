@@ -1,0 +1,99 @@
+"""`harness show`: all of a cassette, and nothing that could drive a terminal."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.cli.show import show_command
+from harness.cli.visible import visible
+from harness.errors import UnreadableError
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.cassette_file import save
+from harness.wire.interaction import Interaction, Read, Request
+
+EVIL = "\x1b[31m\u202e\u2028\r"
+BODY = b'data: {"a": "\xff\xc3\xa9"}\r\n\r\nevent: end\ndata: x' + EVIL.encode()
+ASKED = {
+    "model": "m" + EVIL,
+    "stream": True,
+    "tools": [{"function": {"name": "get" + EVIL}}],
+    "messages": [{"role": "system", "content": "Be brief." + EVIL * 60}],
+}
+
+
+def saved(path: Path, sent: bytes = json.dumps(ASKED).encode()) -> Path:
+    request = Request("POST", "https://api.openai.com/v1/chat/completions" + EVIL, (), sent)
+    reads = (Read(10, 31), Read(len(BODY) - 10, 598))
+    first = Interaction(request, 200, (("X" + EVIL, "y" + EVIL),), BODY, reads)
+    origin = Origin("recorded", by="tests" + EVIL)
+    save(Cassette("a", (first,), origin, "openai", "m" + EVIL), path)
+    return path
+
+
+def shown(*args: object) -> str:
+    result = CliRunner().invoke(show_command, [str(arg) for arg in args])
+    assert result.exit_code == 0, result.exception
+    return result.stdout
+
+
+def test_a_cassette_as_a_person_reads_it(tmp_path: Path) -> None:
+    text = shown(saved(tmp_path / "a.yaml"))
+    assert "provider    openai" in text
+    assert "origin      kind recorded, by tests␛[31m<U+202E><U+2028>␍" in text
+    assert ", stream, 1 tools: get␛[31m" in text
+    assert f"body      {len(BODY)} bytes in 2 reads (as the network cut them)" in text
+    assert "  read 0: 10 bytes at 0, after 31 ms" in text
+    assert '    event 0                    0  data: {"a"\n' in text
+    assert '                              10  : "<\\xFF>é"}␍␊\n' in text
+    assert "    event 1 end cut short" in text
+
+
+@pytest.mark.parametrize("form", ["pretty", "json"])
+def test_no_character_drives_the_terminal(tmp_path: Path, form: str) -> None:
+    text = shown(saved(tmp_path / "a.yaml"), "--format", form)
+    assert all(char.isprintable() or char == "\n" for char in text)
+
+
+def test_json_has_all_of_it(tmp_path: Path) -> None:
+    answer = json.loads(shown(saved(tmp_path / "a.yaml"), "--format", "json"))
+    assert answer["origin"]["kind"] == "recorded"
+    (only,) = answer["interactions"]
+    assert only["request"]["tools"] == ["get" + EVIL]
+    assert only["reads"] == [
+        {"bytes": 10, "delay_ms": 31},
+        {"bytes": len(BODY) - 10, "delay_ms": 598},
+    ]
+    assert [event["complete"] for event in only["events"]] == [True, False]
+
+
+def test_a_request_that_was_not_kept_is_said(tmp_path: Path) -> None:
+    path = saved(tmp_path / "a.yaml", sent=b"")
+    assert "request   not kept as JSON (0 bytes)" in shown(path)
+    answer = json.loads(shown(path, "--format", "json"))
+    assert answer["interactions"][0]["request"]["tools"] is None
+
+
+def test_the_same_cassette_gives_the_same_text(tmp_path: Path) -> None:
+    assert shown(saved(tmp_path / "a.yaml")) == shown(saved(tmp_path / "b" / "a.yaml"))
+
+
+def test_a_cassette_that_ships_is_named_by_its_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(tmp_path / "x" / "y.yaml")
+    monkeypatch.setattr("harness.cli.show.folder", lambda _name: tmp_path)
+    assert shown("x/y").startswith("id          x/y\n")
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    result = CliRunner().invoke(show_command, [str(tmp_path / "none.yaml")])
+    assert isinstance(result.exception, UnreadableError)
+
+
+@given(st.binary() | st.text())
+def test_visible_text_is_printable(data: bytes | str) -> None:
+    assert visible(data).isprintable()

@@ -1,0 +1,48 @@
+"""The matrices use the denominators of the rankings."""
+
+from collections import Counter
+
+import msgspec
+
+from harness.reporting.matrix import Square, model_matrix, quirk_matrix
+from harness.runs.questions import Questions
+from harness.runs.rankings import rankings
+from harness.runs.run import Run
+
+
+def test_the_squares_of_a_model_add_up_to_its_rank(sample: Run) -> None:
+    found = model_matrix(sample)
+    sums = {row: (sum(s.k for s in each), sum(s.n for s in each)) for row, each in found.rows}
+    assert sums == {each.name: (each.k, each.n) for each in rankings(sample).models}
+
+
+def test_a_turn_that_several_scenarios_and_normalizers_read_counts_once(sample: Run) -> None:
+    again = tuple(
+        msgspec.structs.replace(each, cell=f"{each.cell}/again", scenario="labelled/again")
+        for each in sample.results
+    )
+    other = tuple(
+        msgspec.structs.replace(each, cell=f"{each.cell}/other", normalizer="other")
+        for each in sample.results
+    )
+    more = msgspec.structs.replace(sample, results=(*sample.results, *again, *other))
+    assert model_matrix(more) == model_matrix(sample)
+
+
+def test_a_failing_square_leads_to_a_failing_case(sample: Run) -> None:
+    with Questions(sample) as questions:
+        found = quirk_matrix(questions.losses_by_quirk(), sample.results)
+    verdicts = Counter(square.verdict for _, squares in found.rows for square in squares)
+    assert verdicts == {"all": 14, "none": 7}
+    worst = {square.worst for _, squares in found.rows for square in squares if square.worst}
+    assert worst == set(sample.cases)
+
+
+def test_a_square_says_what_it_means_without_colour() -> None:
+    assert [Square(k, n).verdict for k, n in ((2, 2), (1, 2), (0, 2), (0, 0))] == [
+        "all",
+        "some",
+        "none",
+        "absent",
+    ]
+    assert len({Square(k, n).symbol for k, n in ((2, 2), (1, 2), (0, 2), (0, 0))}) == 4

@@ -1,0 +1,215 @@
+"""The page: same run, same bytes; hostile text stays text; it reads without script.
+
+After a change that is meant, `UPDATE_GOLDEN=1 pytest tests/reporting -n 0` writes the
+golden run and its page anew; look at the page before it is committed.
+"""
+
+import base64
+import hashlib
+import os
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.judging.results import Finding, Outcome
+from harness.reporting.page import MAX_CASES, page
+from harness.runs.run import Footer, Header, Run, Selection
+from harness.runs.store import encode_line, read_run
+
+GOLDEN = Path(__file__).parent / "golden"
+_VOID = {"meta", "link", "br", "img", "input", "hr", "path", "rect"}
+
+
+class Outline(HTMLParser):
+    """Collects what tests ask of a page; complains where tags do not match."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self._open: list[str] = []
+        self.content: dict[str, list[str]] = {}
+        self.feed(text)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in _VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.content.setdefault(self._open[-1] if self._open else "", []).append(data)
+
+    def named(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def html(sample: Run) -> str:
+    return page(sample)
+
+
+@pytest.fixture(scope="module")
+def outline(html: str) -> Outline:
+    return Outline(html)
+
+
+def _empty() -> Run:
+    header = Header(1, "0.1.0", (), Selection(), ("harness", "run"), 0)
+    return Run(header, (), {}, Footer(0, 0))
+
+
+def test_the_golden_run_and_its_report_are_these_bytes(sample: Run, html: str) -> None:
+    lines = [encode_line(sample.header)]
+    for result in sample.results:
+        lines.append(encode_line(result))
+        lines += [encode_line(sample.cases[result.cell])] if result.cell in sample.cases else []
+    assert sample.footer is not None
+    run = b"".join([*lines, encode_line(sample.footer)])
+    if os.environ.get("UPDATE_GOLDEN"):
+        (GOLDEN / "run.jsonl").write_bytes(run)
+        (GOLDEN / "index.html").write_text(html, encoding="utf-8", newline="\n")
+    assert (GOLDEN / "run.jsonl").read_bytes() == run
+    assert (GOLDEN / "index.html").read_text(encoding="utf-8") == html
+    assert page(read_run(GOLDEN / "run.jsonl")) == html
+
+
+def test_the_policy_allows_the_one_style_and_the_one_script_and_nothing_else(
+    outline: Outline,
+) -> None:
+    policy = next(m["content"] for m in outline.named("meta") if "http-equiv" in m)
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        assert len(outline.named(tag)) == 1
+        digest = hashlib.sha256("".join(outline.content[tag]).encode()).digest()
+        assert f"{tag}-src 'sha256-{base64.b64encode(digest).decode()}'" in policy
+
+
+def test_hostile_text_never_becomes_markup(outline: Outline) -> None:
+    assert not outline.named("img")
+    assert not [name for _, each in outline.tags for name in each if name.startswith("on")]
+    assert not [each for _, each in outline.tags if "style" in each]
+    assert "alert(1)" not in "".join(outline.content["script"])
+
+
+def test_hostile_controls_never_reach_the_page(html: str) -> None:
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e]", html)
+
+
+def test_it_asks_no_network_and_every_link_leads_somewhere(outline: Outline) -> None:
+    links = [each["href"] for _, each in outline.tags if "href" in each]
+    ids = [each["id"] for _, each in outline.tags if "id" in each]
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in links if link != "data:,"} <= set(ids)
+    assert not [each for _, each in outline.tags if "src" in each]
+
+
+def test_headings_go_down_one_step_at_a_time(outline: Outline) -> None:
+    levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_tables_landmarks_and_drawings_have_names(outline: Outline) -> None:
+    assert all("scope" in each for each in outline.named("th"))
+    assert len(outline.named("main")) == len(outline.named("nav")) == 1
+    assert all("aria-label" in each or "aria-hidden" in each for each in outline.named("svg"))
+    assert all("aria-label" in e for _, e in outline.tags if e.get("role") == "region")
+
+
+def test_it_names_models_prompts_normalizers_counts_and_intervals(html: str) -> None:
+    for text in ("qwen-plus", "native-tools/v1", "dashscope-restore", "53 / 63", "84.1 %"):
+        assert text in html
+    assert "few</small>" in html
+    assert "harness replay openai-chat/many-fragments/naive --cuts 1200,5" in html
+    assert "harness replay openai-chat/hostile-text/naive --cuts each-byte" in html
+
+
+def test_emulated_cassettes_rank_no_model_and_the_page_says_so(sample: Run) -> None:
+    emulated = tuple(each for each in sample.results if each.origin == "emulated")
+    text = page(msgspec.structs.replace(sample, results=emulated))
+    assert "Emulated cassettes judge normalizers, never models" in text
+    assert "Emulated cassettes judge normalizers, never prompts" in text
+
+
+def test_a_run_of_nothing_is_shown_and_does_not_pass() -> None:
+    text = page(_empty())
+    assert "<title>nothing: harness conformance report</title>" in text
+    Outline(text)
+
+
+def test_an_interrupted_run_says_so(sample: Run) -> None:
+    footer = Footer(len(sample.results), 1, interrupted=True, not_run=7)
+    assert "7 not run" in page(msgspec.structs.replace(sample, footer=footer))
+
+
+def test_a_line_of_a_megabyte_does_not_make_a_page_of_megabytes(sample: Run) -> None:
+    cell = "openai-chat/hostile-text/naive"
+    huge = "</script>" * 120_000
+    case = msgspec.structs.replace(sample.cases[cell], body=huge.encode(), frames=(), error=huge)
+    finding = Finding("text-exact", "MUST", Outcome.MISMATCH, huge, huge, huge)
+    results = tuple(
+        msgspec.structs.replace(each, title=huge, findings=(finding,))
+        if each.cell == cell
+        else each
+        for each in sample.results
+    )
+    run = msgspec.structs.replace(sample, results=results, cases={**sample.cases, cell: case})
+    assert len(page(run)) < 400_000
+
+
+def test_many_failures_are_capped_and_the_page_says_so(sample: Run) -> None:
+    bad = next(each for each in sample.results if each.normalizer == "naive")
+    results = tuple(
+        msgspec.structs.replace(bad, cell=f"many/{number:04d}") for number in range(MAX_CASES + 5)
+    )
+    text = page(msgspec.structs.replace(sample, results=results, cases={}))
+    assert f"{MAX_CASES + 5} cells fail; the worst {MAX_CASES} are shown here" in text
+    assert text.count('<details class="case">') == MAX_CASES
+    Outline(text)
+
+
+_THEMES = (
+    (0, "light"),
+    (1, "dark by the system"),
+    (2, "dark by the toggle"),
+)
+_PAIRS = (
+    *((ink, ground) for ink in ("ink", "soft", "link") for ground in ("page", "raised")),
+    *((name, f"{name}-bg") for name in ("bad", "warn", "ok", "mute")),
+    *((name, "page") for name in ("bad", "warn", "ok", "code")),
+    ("ink", "bad-bg"),
+    ("soft", "bad-bg"),
+    ("ink", "ok-bg"),
+)
+
+
+@pytest.mark.parametrize(("block", "name"), _THEMES)
+def test_text_has_the_contrast_of_wcag_aa(outline: Outline, block: int, name: str) -> None:
+    style = "".join(outline.content["style"])
+    blocks = [part for part in style.split("color-scheme:") if "--page" in part.partition("}")[0]]
+    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", blocks[block].partition("}")[0]))
+    low = {pair: _contrast(colours[pair[0]], colours[pair[1]]) for pair in _PAIRS}
+    assert {pair: ratio for pair, ratio in low.items() if ratio < 4.5} == {}, name
+
+
+def _contrast(one: str, other: str) -> float:
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,0 +1,52 @@
+"""The tables of a terminal: aligned, honest without colour, deaf to hostile names."""
+
+import msgspec
+import pytest
+
+from harness.reporting.terminal import tables
+from harness.runs.run import Run
+from harness.runs.summary import summarize
+
+
+def test_the_ranking_of_normalizers(sample: Run) -> None:
+    lines = tables(summarize(sample), colour=False).splitlines()
+    assert lines[:3] == [
+        "Normalizers by conformance",
+        "  rank  name               k/n    rate     95 % interval           parse_error by blame",
+        "  1-2   reference          74/74  100.0 %  95.1 % to 100.0 %       6 model, 4 provider",
+    ]
+
+
+def test_few_outcomes_and_blame_are_words(sample: Run) -> None:
+    text = tables(summarize(sample), colour=False)
+    assert "61.0 % to 100.0 %, few" in text
+    assert "silent_wrong" in text
+    assert "\x1b" not in text
+
+
+def test_without_measured_turns_it_says_so(sample: Run) -> None:
+    emulated = tuple(each for each in sample.results if each.origin == "emulated")
+    text = tables(summarize(msgspec.structs.replace(sample, results=emulated)), colour=False)
+    assert text.count("emulated cassettes judge normalizers, never models") == 2
+
+
+def test_no_color_is_honoured(sample: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in tables(summarize(sample))
+    monkeypatch.delenv("NO_COLOR")
+    assert "\x1b[31m" in tables(summarize(sample))
+
+
+def test_hostile_names_reach_neither_terminal_nor_markdown(sample: Run) -> None:
+    results = tuple(
+        msgspec.structs.replace(each, model="\x1b[2J|<b>evil\n") for each in sample.results
+    )
+    summary = summarize(msgspec.structs.replace(sample, results=results))
+    assert "\x1b" not in tables(summary, colour=False)
+    assert "\\\\x1B\\[2J\\|&lt;b&gt;evil\\\\x0A" in tables(summary, "markdown")
+
+
+def test_markdown_rows_have_as_many_cells_as_their_head(sample: Run) -> None:
+    for table in tables(summarize(sample), "markdown").split("### ")[1:]:
+        rows = [line for line in table.splitlines() if line.startswith("|")]
+        assert len({line.count("|") for line in rows}) == 1
