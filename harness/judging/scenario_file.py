@@ -20,7 +20,7 @@ from harness.judging.expectation import (
     Field,
 )
 from harness.judging.scenario import Scenario, ScenarioBlame
-from harness.judging.strict import convert, not_json
+from harness.judging.typed_file import convert, not_json
 from harness.turns.deltas import FinishReason, Usage
 from harness.turns.tools import Tool
 from harness.wire import yaml_guard

@@ -98,6 +98,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 normalizer = Normalizer(
     name="dashscope-restore",
     normalize=normalize,
+    capabilities=frozenset(("calls-without-index",)),
     summary="seed system 1: id and name kept by index, restored at the end of the turn",
     policies={"nameless": "drop", "arguments": "append", "names": "first"},
 )

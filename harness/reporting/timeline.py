@@ -16,7 +16,8 @@ from harness.wire.frames import Frame
 from harness.wire.framing import sse_frames
 from harness.wire.interaction import Interaction
 
-_READ_CHARACTERS = 160
+_READ_CHARACTERS = 100
+_FRAME_CHARACTERS = 600
 _AROUND_BYTES = 400
 
 
@@ -84,7 +85,7 @@ def _frames(frames: list[tuple[int, Frame]], start: int, end: int) -> Iterator[s
         if start < complete_at <= end:
             state = "" if frame.complete else "  (cut short by the end of the stream)"
             name = f" {frame.event}" if frame.event else ""
-            data = plain(frame.data.decode("utf-8", "surrogateescape"), _READ_CHARACTERS)
+            data = plain(frame.data.decode("utf-8", "surrogateescape"), _FRAME_CHARACTERS)
             yield f"{frame.offset:>8}  frame{name}     {data}{state}"
 
 

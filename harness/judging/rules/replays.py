@@ -107,7 +107,7 @@ RULES = (
         "MUST",
         "The same bytes give the same turn again: no state crosses from run to run.",
         Outcome.MISMATCH,
-        ("ID-REUSED-ACROSS-TURNS", "DELTA-ID-MISSING"),
+        ("DELTA-ID-MISSING",),
         _repeatable,
     ),
     Rule(
