@@ -96,10 +96,14 @@ def _each_byte(cuts: Chunking) -> bool:
 
 
 def _command(result: Result) -> str:
-    """Return the command for a shell; a chunking too long for one is left to the run file."""
+    """Return the command for a shell; without cuts `replay` looks for the smallest itself."""
     words = ["harness", "replay", result.cell]
-    if _each_byte(result.chunking):
+    if result.interaction:
+        words += ["--interaction", str(result.interaction)]
+    if not result.chunking:
+        words += ["--cuts", "whole"]
+    elif _each_byte(result.chunking):
         words += ["--cuts", "each-byte"]
-    elif 0 < len(result.chunking) <= _MAX_COMMAND_CUTS:
+    elif len(result.chunking) <= _MAX_COMMAND_CUTS:
         words += ["--cuts", ",".join(map(str, result.chunking))]
     return shlex.join(words)

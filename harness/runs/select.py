@@ -28,8 +28,8 @@ def select(paths: Iterable[Path]) -> tuple[Subject, ...]:
         UnreadableError: a file that was named is neither scenario nor cassette.
     """
     wanted = tuple(paths) or (shipped.folder("scenarios"),)
-    files = [found for path in wanted for found in _files(path)]
-    subjects = {subject.path: subject for subject in (_subject(f) for f in files) if subject}
+    found = (_subject(file, path) for path in wanted for file in _files(path))
+    subjects = {subject.path: subject for subject in found if subject}
     labelled = {path for s in subjects.values() if s.kind == "scenario" for path in _labelled(s)}
     return tuple(subjects[path] for path in sorted(subjects) if path not in labelled)
 
@@ -53,13 +53,13 @@ def _files(path: Path) -> Iterator[Path]:
         )
 
 
-def _subject(path: Path) -> Subject | None:
+def _subject(path: Path, asked: Path) -> Subject | None:
     kind = _kind(path)
     if kind == b"scenario":
-        root = _root(path, "scenarios")
+        root = _root(path, "scenarios", asked)
         return Subject("scenario", str(path), (str(root), *map(str, _cassette_roots(root))))
     if kind == b"cassette":
-        return Subject("cassette", str(path), (str(_root(path, "cassettes")),))
+        return Subject("cassette", str(path), (str(_root(path, "cassettes", asked)),))
     return None
 
 
@@ -78,9 +78,16 @@ def _head(path: Path) -> bytes:
         raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
-def _root(path: Path, name: str) -> Path:
-    """Return the nearest folder called `name` above `path`, else the folder it lies in."""
-    return next((folder for folder in path.parents if folder.name == name), path.parent)
+def _root(path: Path, name: str, asked: Path) -> Path:
+    """Return what ids are relative to.
+
+    That is the nearest folder called `name` above `path`, else the folder that was asked for,
+    else the one that the file lies in.
+    """
+    above = next((folder for folder in path.absolute().parents if folder.name == name), None)
+    if above is not None:
+        return above
+    return asked if asked.is_dir() else path.parent
 
 
 def _cassette_roots(scenario_root: Path) -> tuple[Path, ...]:

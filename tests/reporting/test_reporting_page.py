@@ -134,6 +134,7 @@ def test_it_names_models_prompts_normalizers_counts_and_intervals(html: str) -> 
     assert "few</small>" in html
     assert "harness replay openai-chat/many-fragments/naive --cuts 1200,5" in html
     assert "harness replay openai-chat/hostile-text/naive --cuts each-byte" in html
+    assert "harness replay openai-chat/truncated-arguments/naive --cuts whole" in html
 
 
 def test_emulated_cassettes_rank_no_model_and_the_page_says_so(sample: Run) -> None:
