@@ -10,6 +10,7 @@ are printed, never asserted; that everybody read the same calls is.
 
 import argparse
 import gc
+import importlib
 import importlib.util
 import json
 import os
@@ -44,6 +45,8 @@ _WORDS = ("snow", "is", "gone", "und", "die", "Wiese", "blüht", "春天", "来�
 _PATIENT = Limits(seconds=600)
 # The SDK is far slower than the rest; its best settles after a few turns.
 _FEWER_REPEATS = 3
+# The last major version of openai that stands on httpx; later ones stand on httpx2.
+_HTTPX = 2
 
 Streams = Sequence[Interaction]
 # Reads all streams; returns the arguments of each call, to be checked outside the clock.
@@ -113,9 +116,7 @@ def reference_recorded(streams: Streams) -> list[str]:
 
 def make_floor() -> Contender:
     """Return what only splits and decodes; it makes no turn, so it returns no calls."""
-    import orjson  # noqa: PLC0415 - only this part needs it
-
-    loads = orjson.loads
+    loads = importlib.import_module("orjson").loads
 
     def floor(streams: Streams) -> list[str]:
         for each in streams:
@@ -130,28 +131,31 @@ def make_floor() -> Contender:
 
 def make_openai() -> Contender:
     """Return the SDK's own accumulation, fed through its own decoder by a transport."""
-    import httpx2  # noqa: PLC0415 - comes with openai 3; only this part needs it
-    import openai  # noqa: PLC0415 - as above
+    openai = importlib.import_module("openai")
+    http = importlib.import_module("httpx2" if _major(openai.__version__) > _HTTPX else "httpx")
+    served = b""
 
-    served: list[bytes] = []
+    def answer(_request: object) -> object:
+        return http.Response(200, headers={"content-type": "text/event-stream"}, content=served)
 
-    def answer(_request: httpx2.Request) -> httpx2.Response:
-        headers = {"content-type": "text/event-stream"}
-        return httpx2.Response(200, headers=headers, content=served[-1])
-
-    http_client = httpx2.Client(transport=httpx2.MockTransport(answer))
+    http_client = http.Client(transport=http.MockTransport(answer))
     client = openai.OpenAI(http_client=http_client, api_key="x", max_retries=0)
 
     def accumulate(streams: Streams) -> list[str]:
+        nonlocal served
         calls: list[str] = []
         for each in streams:
-            served[:] = [each.body]
+            served = each.body
             with client.chat.completions.stream(model="gpt-4o-mini", messages=[]) as stream:
                 message = stream.get_final_completion().choices[0].message
             calls += [call.function.arguments for call in message.tool_calls or ()]
         return calls
 
     return accumulate
+
+
+def _major(version: str) -> int:
+    return int(version.partition(".")[0])
 
 
 def contenders() -> tuple[dict[str, Contender], list[str]]:

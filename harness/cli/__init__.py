@@ -61,9 +61,6 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 0
     except Exception as error:  # noqa: BLE001 - the last door: a bug of the harness has its own code
         _internal(error)
         code = EXIT_INTERNAL

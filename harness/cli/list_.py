@@ -81,8 +81,8 @@ def _quirks() -> Iterator[Row]:
     covered: dict[str, list[str]] = {}
     for path in find_scenarios([root]):
         scenario = load_scenario(path, root)
-        for quirk in scenario.quirks:
-            covered.setdefault(quirk, []).append(scenario.id)
+        for cited in scenario.quirks:
+            covered.setdefault(cited, []).append(scenario.id)
     for quirk in load_catalogue(shipped.folder("catalogue") / "quirks.yaml").values():
         yield {**msgspec.to_builtins(quirk), "scenarios": covered.get(quirk.id, [])}
 
@@ -122,4 +122,3 @@ def list_command(kind: str, style: Literal["pretty", "json"]) -> None:
         click.echo("  ".join(cells).rstrip())
     if not rows:
         click.echo(f"no {kind}", err=True)
-

@@ -16,9 +16,9 @@ from harness.normalizers.reference import normalizer as reference
 from harness.reporting.timeline import timeline
 from harness.reporting.visible import plain
 from harness.runs.plan import Subject
-from harness.runs.select import select
+from harness.runs.select import select, subject_id
 from harness.runs.store import read_run
-from harness.runs.worker import cell_prefix, load_subject
+from harness.runs.worker import load_subject
 from harness.wire.cuts import WHOLE, Chunking, each_byte, seams
 from harness.wire.interaction import Interaction
 
@@ -66,7 +66,7 @@ def replay_command(
 def _find(cell: str, places: tuple[Path, ...]) -> tuple[Subject, str]:
     """Return the subject and the normalizer's name that `cell` is made of."""
     for subject in select(places or _last_paths()):
-        prefix = cell_prefix(subject) + "/"
+        prefix = subject_id(subject) + "/"
         if cell.startswith(prefix) and len(cell) > len(prefix):
             return subject, cell[len(prefix) :]
     raise UsageError(
@@ -93,7 +93,9 @@ def _lines(  # noqa: PLR0913, PLR0917 - one call site
 ) -> Iterator[str]:
     interactions = loaded.cassette.interactions
     if place >= len(interactions):
-        raise UsageError(f"the cassette has {len(interactions)} interactions", where="--interaction")
+        raise UsageError(
+            f"the cassette has {len(interactions)} interactions", where="--interaction"
+        )
     interaction = interactions[place]
     chunking = result.chunking if cuts is None else _chunking(cuts, interaction)
     yield f"{result.cell}  {plain(result.title)}"
@@ -132,7 +134,5 @@ def _chunking(cuts: str, interaction: Interaction) -> Chunking:
             f"expected {', '.join(named)} or offsets such as 12,40; found {cuts!r}", where="--cuts"
         ) from None
     if offsets and not 0 < offsets[0] <= offsets[-1] < len(body):
-        raise UsageError(
-            f"offsets must be from 1 to {len(body) - 1}, found {cuts}", where="--cuts"
-        )
+        raise UsageError(f"offsets must be from 1 to {len(body) - 1}, found {cuts}", where="--cuts")
     return tuple(offsets)

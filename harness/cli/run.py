@@ -88,9 +88,12 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     path = output / "run.jsonl"
     header = _header(paths, names, cuts, len(subjects))
     done = _execute(header, subjects, names, cuts, jobs, path)
+    if not done.done:  # the run that stands at `path` is an older one
+        click.echo(f"nothing to show: 0 of {done.total} cells ran", err=True)
+        return EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
     run = read_run(path)
     summary = summarize(run)
-    if not no_report and done.done:
+    if not no_report:
         write_page(run, output / "index.html")
     _print(run, summary, style)
     _tell(done, summary, output, report=not no_report)
@@ -155,6 +158,6 @@ def _tell(done: Progress, summary: Summary, output: Path, *, report: bool) -> No
         click.echo(f"gate {summary.gate.verdict}: {reason}", err=True)
     if done.interrupted:
         click.echo(f"interrupted: {done.done} of {done.total} cells are in the run", err=True)
-    if report and done.done:
+    if report:
         click.echo(f"report: {shlex.quote(str(output / 'index.html'))}", err=True)
     sys.stderr.flush()

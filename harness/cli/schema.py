@@ -1,5 +1,8 @@
 """`harness schema NAME`: the JSON Schema of a file that people write or machines read."""
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 import msgspec
 
@@ -8,7 +11,7 @@ from harness.judging.scenario_file import schema as scenario_schema
 from harness.runs.run import Footer, Header
 from harness.runs.summary import Summary
 
-_SCHEMAS = {
+_SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "scenario": scenario_schema,
     "result": lambda: msgspec.json.schema(Result),
     "run": lambda: msgspec.json.schema(Header | Result | Footer),

@@ -6,6 +6,7 @@ from harness.judging.expectation import Expectation
 from harness.judging.replaying import replay
 from harness.judging.results import Emission, Replay
 from harness.judging.rules.pairing import arguments_text
+from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
 from harness.turns.calls import ParseError, ToolCall
 from harness.turns.deltas import Finish, StreamFailure
@@ -17,14 +18,22 @@ from harness.wire.interaction import Interaction
 _ROWS = 500
 
 
-def make_case(
+def make_case(  # noqa: PLR0913, PLR0917 - one call site
     cell: str,
     place: int,
     interaction: Interaction,
     failing: Replay,
     expectation: Expectation,
+    normalizer: Normalizer,
 ) -> Case:
-    """Put the smallest failing replay beside what `reference` makes of the same reads."""
+    """Put the smallest failing replay beside what `reference` makes of the same reads.
+
+    A failure that needs no cut shows under the recorded reads, where one sees what came when.
+    """
+    if not failing.chunking:
+        spread = replay(normalizer, interaction, interaction.recorded_cuts())
+        if (spread.turn, spread.error, spread.hung) == (failing.turn, failing.error, failing.hung):
+            failing = spread
     beside = replay(reference, interaction, failing.chunking)
     frames = _frames(interaction.body)
     rows = (frames, failing.emissions, beside.emissions)

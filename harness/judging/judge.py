@@ -87,7 +87,12 @@ def judge(
         return result, None
     failing = seen[result.interaction]
     return result, make_case(
-        result.cell, failing.place, failing.interaction, failing.worst, failing.expectation
+        result.cell,
+        failing.place,
+        failing.interaction,
+        failing.worst,
+        failing.expectation,
+        normalizer,
     )
 
 

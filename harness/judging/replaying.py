@@ -1,7 +1,8 @@
 """Feed one normalizer one interaction under one chunking, and note what it said when.
 
-Whatever the normalizer does, a replay comes back: an exception, a hang and a flood of deltas
-are facts of the replay, never errors of the harness.
+Whatever the normalizer does, a replay comes back: an exception, an exit, a hang, a flood of
+deltas and what is no delta are facts of the replay, never errors of the harness. Only Ctrl-C
+passes through.
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.judging.deadline import DeadlineExceeded, deadline
+from harness.judging.delta_check import check_delta
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
 from harness.turns.fold import Folder
@@ -75,6 +77,7 @@ def replay(
     try:
         with deadline(limits.time_for(interaction.body)):
             for delta in normalizer.normalize(interaction, reads):
+                check_delta(delta)
                 append(Emission(delta, reads.bytes_read))
                 add(delta)
                 if len(emissions) > most:
@@ -82,6 +85,16 @@ def replay(
                     break
     except DeadlineExceeded:
         hung = True
-    except Exception as problem:  # noqa: BLE001 - any exception of a normalizer is an outcome
-        error = f"{type(problem).__name__}: {problem}"[:_ERROR_CHARACTERS]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:  # noqa: BLE001 - what a normalizer raises is an outcome, sys.exit too
+        error = _told(problem)
     return Replay(chunking, tuple(emissions), folder.turn(), error, hung)
+
+
+def _told(problem: BaseException) -> str:
+    name = type(problem).__name__
+    try:
+        return f"{name}: {problem}"[:_ERROR_CHARACTERS]
+    except Exception:  # noqa: BLE001 - an exception may fail to say what it is
+        return name

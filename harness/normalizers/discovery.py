@@ -1,11 +1,16 @@
 """Names -> normalizers: entry points, `module:callable`, and the shipped miniatures.
 
 Loading a plug-in runs its module, so it happens only for what was named or is installed.
+A normalizer is called what it was named by, so that the name in a cell finds it again.
 """
 
 import importlib
 import importlib.metadata
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
 
 from harness.errors import NormalizerLoadError, UsageError
 from harness.normalizers.miniatures import MINIATURES
@@ -19,7 +24,8 @@ def load_normalizer(name: str) -> Normalizer:
 
     Args:
         name: an entry point's or miniature's name, or `module:attribute` where the attribute
-            is a `Normalizer` or a function `(interaction, reads) -> deltas`.
+            is a `Normalizer` or a function `(interaction, reads) -> deltas`; the module may
+            lie in the working folder.
 
     Raises:
         UsageError: nothing is called so.
@@ -60,7 +66,7 @@ def _known() -> str:
 def _loaded(point: importlib.metadata.EntryPoint) -> object:
     try:
         return point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise NormalizerLoadError(
             f"{type(error).__name__}: {error}", where=f"normalizer {point.name} ({point.value})"
         ) from error
@@ -68,11 +74,14 @@ def _loaded(point: importlib.metadata.EntryPoint) -> object:
 
 def _attribute(spec: str) -> object:
     module_name, _, attribute = spec.partition(":")
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)  # at the end, where it hides nothing that is installed
     try:
         found: object = importlib.import_module(module_name)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise NormalizerLoadError(
             f"{type(error).__name__}: {error}",
             where=spec,
@@ -83,7 +92,7 @@ def _attribute(spec: str) -> object:
 
 def _declared(name: str, found: object) -> Normalizer:
     if isinstance(found, Normalizer):
-        return found
+        return msgspec.structs.replace(found, name=name)
     if callable(found):
         return Normalizer(name=name, normalize=found, summary="given as module:callable")
     raise NormalizerLoadError(

@@ -1,7 +1,7 @@
 """The one protocol that outsiders write, and what a normalizer declares about itself."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -11,7 +11,6 @@ from harness.wire.interaction import Interaction
 Normalize: TypeAlias = Callable[[Interaction, Iterable[bytes]], Iterator[Delta]]
 
 Role = Literal["meant-to-pass", "ancestor", "miniature"]
-
 
 # What a scenario may ask for beyond its dialect; an undeclared one makes the cell unsupported.
 CAPABILITIES = {
@@ -48,10 +47,3 @@ class Normalizer(msgspec.Struct, frozen=True):
     breaks: frozenset[str] = frozenset()
     summary: str = ""
     policies: dict[str, str] = msgspec.field(default_factory=dict)
-
-
-@runtime_checkable
-class HasNormalizer(Protocol):
-    """A module that exposes a declared normalizer as `normalizer`."""
-
-    normalizer: Normalizer

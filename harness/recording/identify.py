@@ -61,6 +61,9 @@ _KEYS: Final = (
     ("contentBlockIndex", "bedrock-converse"),
 )
 
+# Providers whose `/chat/completions` is a dialect of its own, however alike the events look.
+_OWN_DIALECTS: Final = {"mistral": "mistral"}
+
 # Folder names under which projects keep the recordings of a provider.
 _FOLDERS: Final = {
     "alibaba": "dashscope",
@@ -83,13 +86,14 @@ _PLACEHOLDER = re.compile(r"<([A-Z0-9]+)_[A-Z_]*>")
 
 def identify(cassette: Cassette) -> Cassette:
     """Return `cassette` with provider, model, prompt and dialect filled in where unknown."""
+    by = cassette.provider
+    if by == UNKNOWN:
+        by = _first(provider(interaction.request.uri) for interaction in cassette.interactions)
     found = {
-        "provider": _first(
-            provider(interaction.request.uri) for interaction in cassette.interactions
-        ),
+        "provider": by,
         "model": _first(model_of(interaction) for interaction in cassette.interactions),
         "prompt": _first(prompt_of(interaction) for interaction in cassette.interactions),
-        "dialect": _first(dialect_of(interaction) for interaction in cassette.interactions),
+        "dialect": _first(dialect_of(interaction, by) for interaction in cassette.interactions),
     }
     missing = {name: value for name, value in found.items() if getattr(cassette, name) == UNKNOWN}
     return msgspec.structs.replace(cassette, **missing)
@@ -108,11 +112,12 @@ def provider_of_folder(parts: Iterable[str]) -> str:
     return _first(_named(part) for part in reversed(tuple(parts)))
 
 
-def dialect_of(interaction: Interaction) -> str:
-    """Return the dialect of a response, told by its address, else by its first events."""
+def dialect_of(interaction: Interaction, by: str = UNKNOWN) -> str:
+    """Return the dialect of a response of the provider `by`, told by address or first events."""
     path = interaction.request.uri.partition("?")[0]
     by_path = next((dialect for ending, dialect in _PATHS if ending.search(path)), None)
-    return by_path or _first(map(_dialect_of_event, first_events(interaction.body)))
+    found = by_path or _first(map(_dialect_of_event, first_events(interaction.body)))
+    return _OWN_DIALECTS.get(by, found) if found == OPENAI_CHAT else found
 
 
 def model_of(interaction: Interaction) -> str:

@@ -77,7 +77,8 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
     skipped: list[str] = []
     taken: dict[str, list[tuple[int, Interaction]]] = {}
     for n, interaction in enumerate(cassette.interactions):
-        reason = "" if labels.dialect else _reason_to_skip(interaction)
+        by = labels.provider or _provider(interaction, path)
+        reason = "" if labels.dialect else _reason_to_skip(interaction, by)
         if reason:
             skipped.append(reason)
         else:
@@ -88,8 +89,16 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
     return Imported(container, tuple(cassettes), tuple(skipped))
 
 
-def _reason_to_skip(interaction: Interaction) -> str:
-    dialect = identify.dialect_of(interaction)
+def _provider(interaction: Interaction, path: PurePath) -> str:
+    """Return the provider that the address says, else the innermost telling folder."""
+    by_address = identify.provider(interaction.request.uri)
+    if by_address != UNKNOWN:
+        return by_address
+    return identify.provider_of_folder(path.parent.parts)
+
+
+def _reason_to_skip(interaction: Interaction, by: str) -> str:
+    dialect = identify.dialect_of(interaction, by)
     if dialect == UNKNOWN:
         return "no dialect recognised"
     if dialect != identify.OPENAI_CHAT:

@@ -6,6 +6,7 @@ Order and numbers are those of `harness.runs.rankings`; nothing is counted again
 import msgspec
 
 from harness.reporting.words import percent
+from harness.runs.questions import BlameSplit
 from harness.runs.rankings import Ranked, Rankings
 from harness.runs.run import Run
 
@@ -32,7 +33,7 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 class BoardRow(msgspec.Struct, frozen=True):
-    """One ranked thing."""
+    """One ranked thing; `parse_errors` and `failed` count turns by blame, in words."""
 
     ranked: Ranked
     place: str
@@ -40,6 +41,8 @@ class BoardRow(msgspec.Struct, frozen=True):
     share: str
     interval: str
     bar: Bar
+    parse_errors: str
+    failed: str
 
     @property
     def few(self) -> bool:
@@ -108,7 +111,19 @@ def _row(ranked: Ranked, note: str) -> BoardRow:
         share=percent(share) if ranked.n else "not measured",
         interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
         bar=Bar(_x(ranked.low), _x(share), _x(ranked.high)),
+        parse_errors=blamed(ranked.parse_error),
+        failed=blamed(ranked.failed),
     )
+
+
+def blamed(split: BlameSplit) -> str:
+    """Return the counts by blame in words; "0" where there are none."""
+    parts = (
+        (split.model, "model"),
+        (split.provider, "provider"),
+        (split.normalizer, "normalizer"),
+    )
+    return ", ".join(f"{count} {name}" for count, name in parts if count) or "0"
 
 
 def place(ranked: Ranked) -> str:

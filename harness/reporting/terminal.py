@@ -12,10 +12,9 @@ import click
 import msgspec
 
 from harness.judging.results import Outcome
-from harness.reporting.boards import FEW, place
+from harness.reporting.boards import FEW, blamed, place
 from harness.reporting.visible import plain
 from harness.reporting.words import WORD, percent
-from harness.runs.questions import ParseErrorSplit
 from harness.runs.rankings import Ranked
 from harness.runs.summary import Summary
 
@@ -25,17 +24,32 @@ _Paint: TypeAlias = Callable[[str, str], str]
 
 _TONES: dict[str, str] = {each.value: WORD[each].tone for each in Outcome}
 _COLOURS = {"bad": "red", "warn": "yellow", "ok": "green", "mute": "bright_black"}
-_HEAD = ("rank", "name", "k/n", "rate", "95 % interval", "parse_error by blame")
+_HEAD = (
+    "rank",
+    "name",
+    "k/n",
+    "rate",
+    "95 % interval",
+    "parse_error by blame",
+    "failed turns by blame",
+)
+# Longer rankings are for the report, where they can be sorted and filtered.
+_MOST_ROWS = 15
 _NOBODY = "no recorded or imported turns: emulated cassettes judge normalizers, never models"
 
 
 class _Table(msgspec.Struct, frozen=True):
-    """A titled table of plain texts; `empty` stands where it has no rows."""
+    """A titled table of plain texts; `empty` stands where it has no rows.
+
+    Fields:
+        more: number of rows that are left to the report.
+    """
 
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     empty: str
+    more: int = 0
 
 
 def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = None) -> str:
@@ -60,8 +74,9 @@ def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = 
     return "\n".join(write(table, paint) for table in found)
 
 
-def _table(title: str, ranked: Iterable[Ranked], empty: str) -> _Table:
-    return _Table(title, _HEAD, tuple(_row(each) for each in ranked), empty)
+def _table(title: str, ranked: tuple[Ranked, ...], empty: str) -> _Table:
+    rows = tuple(_row(each) for each in ranked[:_MOST_ROWS])
+    return _Table(title, _HEAD, rows, empty, len(ranked) - len(rows))
 
 
 def _row(ranked: Ranked) -> tuple[str, ...]:
@@ -72,17 +87,9 @@ def _row(ranked: Ranked) -> tuple[str, ...]:
         f"{ranked.k}/{ranked.n}",
         percent(ranked.k / ranked.n),
         f"{percent(ranked.low)} to {percent(ranked.high)}{few}",
-        _blamed(ranked.parse_error),
+        blamed(ranked.parse_error),
+        blamed(ranked.failed),
     )
-
-
-def _blamed(split: ParseErrorSplit) -> str:
-    parts = (
-        (split.model, "model"),
-        (split.provider, "provider"),
-        (split.normalizer, "normalizer"),
-    )
-    return ", ".join(f"{count} {name}" for count, name in parts if count) or "0"
 
 
 def _outcomes(counts: dict[str, dict[str, int]]) -> _Table:
@@ -102,7 +109,8 @@ def _pretty(table: _Table, paint: _Paint) -> str:
     widths = [max(map(len, column)) for column in zip(table.head, *table.rows, strict=True)]
     head = _line(table.head, widths, [""] * len(widths), paint)
     lines = [_line(row, widths, _tones(table.head, row), paint) for row in table.rows]
-    return "\n".join([title, head, *lines, ""])
+    more = [f"  and {table.more} more: see the report"] if table.more else []
+    return "\n".join([title, head, *lines, *more, ""])
 
 
 def _line(row: Iterable[str], widths: Iterable[int], tones: Iterable[str], paint: _Paint) -> str:

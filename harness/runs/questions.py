@@ -26,8 +26,8 @@ _SEALED = {
 }
 
 
-class ParseErrorSplit(msgspec.Struct, frozen=True):
-    """Number of turns with at least one parse_error, by whose fault it is."""
+class BlameSplit(msgspec.Struct, frozen=True):
+    """Numbers of turns, by whose fault it is that something is wrong with them."""
 
     model: int = 0
     provider: int = 0
@@ -41,7 +41,8 @@ class Rate(msgspec.Struct, frozen=True):
     k: int
     n: int
     best_k: int
-    parse_error: ParseErrorSplit
+    parse_error: BlameSplit
+    failed: BlameSplit
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -130,7 +131,7 @@ class Questions:
 
     def _rates(self, query: str, values: dict[str, str]) -> tuple[Rate, ...]:
         return tuple(
-            Rate(name, k, n, best_k, ParseErrorSplit(*split))
+            Rate(name, k, n, best_k, BlameSplit(*split[:3]), BlameSplit(*split[3:]))
             for name, k, n, best_k, *split in self._ask(query, values)
         )
 
@@ -160,7 +161,14 @@ def _result_row(result: Result) -> tuple[Any, ...]:
 def _turn_rows(result: Result) -> list[tuple[Any, ...]]:
     cell = join_surrogates(result.cell)
     return [
-        (cell, turn.interaction, turn.success, turn.parse_errors, turn.parse_error_blame)
+        (
+            cell,
+            turn.interaction,
+            turn.success,
+            turn.blame,
+            turn.parse_errors,
+            turn.parse_error_blame,
+        )
         for turn in result.turns
     ]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from harness.runs.questions import ParseErrorSplit, Questions, Rate
+from harness.runs.questions import BlameSplit, Questions, Rate
 from harness.runs.run import Run
 from harness.runs.statistics import RankRange, rank_ranges, wilson
 
@@ -20,6 +20,7 @@ class Ranked(msgspec.Struct, frozen=True):
         k, n: successes and trials; `low`, `high`: the Wilson 95 % interval of k/n.
         rank_low, rank_high: the best and the worst rank that the intervals leave open.
         parse_error: turns with a parse_error, by blame.
+        failed: turns that are no success, by blame.
         best_k: `k` where each turn is taken from the best normalizer of the run that
             conformed on its cell, so that a model is not punished for a client; for a
             normalizer it is `k`.
@@ -32,7 +33,8 @@ class Ranked(msgspec.Struct, frozen=True):
     high: float
     rank_low: int
     rank_high: int
-    parse_error: ParseErrorSplit
+    parse_error: BlameSplit
+    failed: BlameSplit
     best_k: int
 
 
@@ -85,5 +87,6 @@ def _line(rate: Rate, ranks: RankRange) -> Ranked:
         rank_low=ranks.low,
         rank_high=ranks.high,
         parse_error=rate.parse_error,
+        failed=rate.failed,
         best_k=rate.best_k,
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
+from harness.judging.judge import CASSETTE_PREFIX
 from harness.runs.plan import Subject
 
 _SUFFIXES = (".yaml", ".yml")
@@ -23,20 +24,47 @@ _NAMED = re.compile(rb"^cassette:\s*['\"]?([^\s'\"#]+)", re.MULTILINE)
 def select(paths: Iterable[Path]) -> tuple[Subject, ...]:
     """Return the subjects that `paths` name or hold; what ships where there are none.
 
+    Hidden folders below a path are not looked into.
+
     Raises:
-        UsageError: a path does not exist.
+        UsageError: a path does not exist, or two files would have the same id.
         UnreadableError: a file that was named is neither scenario nor cassette.
     """
     wanted = tuple(paths) or (shipped.folder("scenarios"),)
-    found = (_subject(file, path) for path in wanted for file in _files(path))
-    subjects = {subject.path: subject for subject in found if subject}
+    found = {file.resolve(): (file, base) for path in wanted for file, base in _files(path)}
+    subjects = {at: subject for at, item in found.items() if (subject := _subject(*item))}
     labelled = {path for s in subjects.values() if s.kind == "scenario" for path in _labelled(s)}
-    return tuple(subjects[path] for path in sorted(subjects) if path not in labelled)
+    kept = (subject for at, subject in subjects.items() if at not in labelled)
+    return _distinct(sorted(kept, key=lambda subject: subject.path))
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _distinct(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
+    """Return `subjects`, unless two would have the same id and so the same cells."""
+    known: dict[str, Subject] = {}
+    for subject in subjects:
+        other = known.setdefault(subject_id(subject), subject)
+        if other is not subject:
+            raise UsageError(
+                f"two files have the id {subject_id(subject)!r}, the other is {other.path}",
+                where=subject.path,
+                hint="rename one, or run them one after the other",
+            )
+    return tuple(known.values())
+
+
+def subject_id(subject: Subject) -> str:
+    """Return the id that `subject` gives to its cells, without loading it."""
+    root, path = Path(subject.roots[0]).resolve(), Path(subject.path).resolve()
+    relative = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
+    name = relative.with_suffix("").as_posix()
+    return name if subject.kind == "scenario" else CASSETTE_PREFIX + name
+
+
+def _files(path: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield each file that `path` stands for, and the folder that names it if no better does."""
     if path.is_dir():
-        yield from (found for found in path.rglob("*") if found.suffix in _SUFFIXES)
+        below = (found for found in path.rglob("*") if found.suffix in _SUFFIXES)
+        yield from ((found, path) for found in below if _is_wanted(found, path))
     elif path.is_file():
         if _kind(path) is None:
             raise UnreadableError(
@@ -44,7 +72,7 @@ def _files(path: Path) -> Iterator[Path]:
                 where=str(path),
                 hint="take other recordings in with `harness import`",
             )
-        yield path
+        yield path, path.parent
     else:
         raise UsageError(
             "no such file or folder",
@@ -53,13 +81,18 @@ def _files(path: Path) -> Iterator[Path]:
         )
 
 
-def _subject(path: Path, asked: Path) -> Subject | None:
+def _is_wanted(found: Path, folder: Path) -> bool:
+    inside = found.relative_to(folder).parts
+    return not found.is_dir() and not any(part.startswith(".") for part in inside)
+
+
+def _subject(path: Path, base: Path) -> Subject | None:
     kind = _kind(path)
     if kind == b"scenario":
-        root = _root(path, "scenarios", asked)
+        root = _named_folder(path, "scenarios") or path.parent
         return Subject("scenario", str(path), (str(root), *map(str, _cassette_roots(root))))
     if kind == b"cassette":
-        return Subject("cassette", str(path), (str(_root(path, "cassettes", asked)),))
+        return Subject("cassette", str(path), (str(_named_folder(path, "cassettes") or base),))
     return None
 
 
@@ -78,25 +111,18 @@ def _head(path: Path) -> bytes:
         raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
-def _root(path: Path, name: str, asked: Path) -> Path:
-    """Return what ids are relative to.
-
-    That is the nearest folder called `name` above `path`, else the folder that was asked for,
-    else the one that the file lies in.
-    """
-    above = next((folder for folder in path.absolute().parents if folder.name == name), None)
-    if above is not None:
-        return above
-    return asked if asked.is_dir() else path.parent
+def _named_folder(path: Path, name: str) -> Path | None:
+    """Return the nearest folder called `name` above `path`."""
+    return next((folder for folder in path.parents if folder.name == name), None)
 
 
 def _cassette_roots(scenario_root: Path) -> tuple[Path, ...]:
     return (scenario_root.parent / "cassettes", shipped.folder("cassettes"))
 
 
-def _labelled(subject: Subject) -> Iterator[str]:
+def _labelled(subject: Subject) -> Iterator[Path]:
     """Yield the paths that the cassette of a scenario may have."""
     match = _NAMED.search(_head(Path(subject.path)))
     if match:
         name = match[1].decode("utf-8", "replace") + ".yaml"
-        yield from (str(Path(root) / name) for root in subject.roots[1:])
+        yield from ((Path(root) / name).resolve() for root in subject.roots[1:])

@@ -14,7 +14,7 @@ SCHEMA = (
     """,
     """
     CREATE TABLE turns (
-        cell VARCHAR, interaction INTEGER, success BOOLEAN,
+        cell VARCHAR, interaction INTEGER, success BOOLEAN, blame VARCHAR,
         parse_errors INTEGER, parse_error_blame VARCHAR
     )
     """,
@@ -55,7 +55,7 @@ INSERT_TURNS = """
 INSERT INTO turns
 SELECT
     unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::BOOLEAN[]),
-    unnest(?::INTEGER[]), unnest(?::VARCHAR[])
+    unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::VARCHAR[])
 """
 
 INSERT_FINDINGS = """
@@ -111,7 +111,10 @@ SELECT
     count_if(success), count(*), count_if(success OR best_success),
     count_if(parse_errors > 0 AND parse_error_blame = 'model'),
     count_if(parse_errors > 0 AND parse_error_blame = 'provider'),
-    count_if(parse_errors > 0 AND parse_error_blame = 'normalizer')
+    count_if(parse_errors > 0 AND parse_error_blame = 'normalizer'),
+    count_if(NOT success AND blame = 'model'),
+    count_if(NOT success AND blame = 'provider'),
+    count_if(NOT success AND blame = 'normalizer')
 FROM measured JOIN best USING (cassette, interaction)
 WHERE normalizer = $lead
 GROUP BY name
@@ -124,7 +127,10 @@ WITH split AS (
         cell,
         count_if(parse_errors > 0 AND parse_error_blame = 'model') AS model_errors,
         count_if(parse_errors > 0 AND parse_error_blame = 'provider') AS provider_errors,
-        count_if(parse_errors > 0 AND parse_error_blame = 'normalizer') AS normalizer_errors
+        count_if(parse_errors > 0 AND parse_error_blame = 'normalizer') AS normalizer_errors,
+        count_if(NOT success AND blame = 'model') AS model_failures,
+        count_if(NOT success AND blame = 'provider') AS provider_failures,
+        count_if(NOT success AND blame = 'normalizer') AS normalizer_failures
     FROM turns
     GROUP BY cell
 )
@@ -132,7 +138,10 @@ SELECT
     normalizer AS name, count_if(conforms), count(*), count_if(conforms),
     coalesce(sum(model_errors), 0)::BIGINT,
     coalesce(sum(provider_errors), 0)::BIGINT,
-    coalesce(sum(normalizer_errors), 0)::BIGINT
+    coalesce(sum(normalizer_errors), 0)::BIGINT,
+    coalesce(sum(model_failures), 0)::BIGINT,
+    coalesce(sum(provider_failures), 0)::BIGINT,
+    coalesce(sum(normalizer_failures), 0)::BIGINT
 FROM supported LEFT JOIN split USING (cell)
 GROUP BY name
 ORDER BY name

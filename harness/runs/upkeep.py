@@ -71,10 +71,11 @@ class Shipped:
 
     @property
     def subjects(self) -> Iterator[Loaded]:
-        """The scenarios with their cassettes."""
+        """The scenarios with the cassettes that fit them."""
         for scenario in self.scenarios:
-            if scenario.cassette in self.cassettes:
-                yield Loaded(self.cassettes[scenario.cassette], scenario)
+            cassette = self.cassettes.get(scenario.cassette)
+            if cassette and len(cassette.interactions) == len(scenario.expect):
+                yield Loaded(cassette, scenario)
 
     def _readable(self, paths: tuple[Path, ...], load: Callable[[Path], T]) -> Iterator[T]:
         for path in paths:
@@ -95,7 +96,8 @@ def _scenario_has_cassette(data: Shipped) -> Iterator[str]:
         if cassette is None:
             yield f"{scenario.id}: there is no cassette {scenario.cassette}"
         elif len(cassette.interactions) != len(scenario.expect):
-            yield f"{scenario.id}: {len(scenario.expect)} turns, {len(cassette.interactions)} wanted"
+            wanted = len(cassette.interactions)
+            yield f"{scenario.id}: {len(scenario.expect)} turns, {wanted} wanted"
 
 
 def _cassette_has_scenario(data: Shipped) -> Iterator[str]:
@@ -133,7 +135,8 @@ def _rules_have_miniatures(_data: Shipped) -> Iterator[str]:
     broken = {rule for miniature in MINIATURES.values() for rule in miniature.breaks}
     yield from (f"{rule}: no miniature breaks it" for rule in sorted(set(RULES) - broken))
     for miniature in MINIATURES.values():
-        yield from (f"{miniature.name}: there is no rule {r}" for r in miniature.breaks - set(RULES))
+        unknown = sorted(miniature.breaks - set(RULES))
+        yield from (f"{miniature.name}: there is no rule {rule}" for rule in unknown)
 
 
 def _miniatures_caught(data: Shipped) -> Iterator[str]:
@@ -169,9 +172,10 @@ def _scrubbed(data: Shipped) -> Iterator[str]:
             for name, value in headers:
                 if _SECRET_HEADERS.match(name) and value not in ("", "REDACTED"):
                     yield f"{cassette.id}#{place}: header {name}"
-            for body in (interaction.request.body, interaction.body):
-                if _SECRET_TEXT.search(body):
-                    yield f"{cassette.id}#{place}: a body holds what looks like a key"
+            uri = interaction.request.uri.encode("utf-8", "replace")
+            for part in (uri, interaction.request.body, interaction.body):
+                if _SECRET_TEXT.search(part):
+                    yield f"{cassette.id}#{place}: the address or a body holds a key"
 
 
 _CHECKS: dict[str, tuple[Callable[[Shipped], Iterator[str]], Callable[[Shipped], int]]] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 from harness.errors import UnreadableError
 from harness.judging.cases import Case
 from harness.judging.chunkings import Cuts
-from harness.judging.judge import CASSETTE_PREFIX, Loaded, judge
+from harness.judging.judge import Loaded, judge
 from harness.judging.results import Finding, Outcome, Result
 from harness.judging.scenario_file import load_scenario
 from harness.normalizers.discovery import load_normalizer
@@ -82,21 +82,11 @@ def load_subject(subject: Subject) -> Loaded:
 
 def _cassette(name: str, subject: Subject) -> Cassette:
     for root in map(Path, subject.roots[1:]):
-        path = (root / name).with_name(Path(name).name + ".yaml")
-        if path.resolve().is_relative_to(root.resolve()) and path.is_file():
+        path = root / f"{name}.yaml"
+        if path.is_file() and path.resolve().is_relative_to(root.resolve()):
             return identify(cassette_file.load(path, root))
     raise UnreadableError(
         f"there is no cassette {name!r}",
         where=subject.path,
         hint=f"looked for {name}.yaml in {' and '.join(subject.roots[1:])}",
     )
-
-
-def cell_prefix(subject: Subject) -> str:
-    """Return what the ids of a subject's cells begin with, without loading it."""
-    root = Path(subject.roots[0]) if subject.roots else Path(subject.path).parent
-    path = Path(subject.path)
-    inside = path.resolve().is_relative_to(root.resolve())
-    relative = path.resolve().relative_to(root.resolve()) if inside else Path(path.name)
-    name = relative.with_suffix("").as_posix()
-    return name if subject.kind == "scenario" else CASSETTE_PREFIX + name

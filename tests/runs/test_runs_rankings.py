@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.judging.results import Outcome, Result
-from harness.runs.questions import ParseErrorSplit, Questions
+from harness.runs.questions import BlameSplit, Questions
 from harness.runs.rankings import Ranked, rankings
 from harness.runs.statistics import wilson
 from tests.runs.runs_samples import a_finding, a_result, a_run, a_turn
@@ -81,9 +81,9 @@ def test_parse_errors_are_counted_by_turn_and_blame() -> None:
     )
     rows = [a_result(turns=turns), a_result("two", origin="emulated", turns=turns[:1])]
     found = rankings(a_run(rows))
-    assert found.models[0].parse_error == ParseErrorSplit(1, 1, 1)
-    assert found.prompts[0].parse_error == ParseErrorSplit(1, 1, 1)
-    assert found.normalizers[0].parse_error == ParseErrorSplit(2, 1, 1)
+    assert found.models[0].parse_error == BlameSplit(1, 1, 1)
+    assert found.prompts[0].parse_error == BlameSplit(1, 1, 1)
+    assert found.normalizers[0].parse_error == BlameSplit(2, 1, 1)
 
 
 def test_conformance_leaves_unsupported_cells_out() -> None:

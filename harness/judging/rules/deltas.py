@@ -25,13 +25,14 @@ def _one_end(seen: Evidence) -> Iterator[Broken]:
     started: set[int] = set()
     for emission in seen.replay.emissions:
         delta = emission.delta
-        ends = isinstance(delta, ToolCallEnd | ToolCallRejected)
-        if (ends or isinstance(delta, ArgumentsDelta)) and delta.index in ended:
-            yield Broken("deltas", "nothing after a call's end", delta, emission.bytes_read)
-            return
         if isinstance(delta, ToolCallStart):
             started.add(delta.index)
-        elif isinstance(delta, ToolCallEnd | ToolCallRejected):
+        elif not isinstance(delta, ArgumentsDelta | ToolCallEnd | ToolCallRejected):
+            continue
+        elif delta.index in ended:
+            yield Broken("deltas", "nothing after a call's end", delta, emission.bytes_read)
+            return
+        elif not isinstance(delta, ArgumentsDelta):
             ended.add(delta.index)
     for index in sorted(started - ended):
         yield Broken("deltas", "an end or a rejection for each call", f"none for index {index}")

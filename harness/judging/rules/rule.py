@@ -40,7 +40,7 @@ class Evidence(msgspec.Struct, frozen=True):
         return f"turns[{self.place}]"
 
 
-def evidence(  # noqa: PLR0913 - the fields of Evidence, the pairing made from them
+def evidence(  # noqa: PLR0913, PLR0917 - the fields of Evidence, the pairing made from them
     place: int,
     interaction: Interaction,
     normalizer: Normalizer,

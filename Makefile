@@ -1,0 +1,26 @@
+# Short names for the commands of CONTRIBUTING.md. Another environment: make test BIN=path/to/bin
+BIN ?= .venv/bin
+
+.PHONY: setup test check bench report cassettes
+
+setup: ## an environment with everything that the other targets need
+	python3 -m venv .venv
+	$(BIN)/pip install -e '.[test,check,bench]'
+
+test: ## unit tests and this repository's own gate
+	$(BIN)/pytest
+
+check: ## lint, format, types, import contracts
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: ## replay speed against the floor and against the openai SDK
+	$(BIN)/python benchmarks/replay.py
+
+report: ## all shipped scenarios through the normalizers, into reports/index.html
+	$(BIN)/harness run
+
+cassettes: ## write the emulated cassettes again from scripts/recipes/
+	$(BIN)/python -m scripts.emulated_cassettes

@@ -1,0 +1,81 @@
+"""Shipped subjects, and small streams and normalizers, for the tests of judging."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from harness.judging.judge import Loaded
+from harness.normalizers.protocol import Normalizer
+from harness.runs.select import select
+from harness.runs.worker import load_subject
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction, Read, Request
+
+WRITING = {
+    "type": "function",
+    "function": {
+        "name": "writing",
+        "parameters": {
+            "type": "object",
+            "properties": {"path": {"type": "string"}},
+            "required": ["path"],
+        },
+    },
+}
+
+
+@cache
+def shipped_subjects() -> tuple[Loaded, ...]:
+    """Load every shipped scenario with its cassette, once in a process."""
+    return tuple(load_subject(subject) for subject in select(()))
+
+
+def chunk(delta: dict[str, Any] | None = None, finish: str | None = None) -> bytes:
+    """Return one chunk as a server-sent event."""
+    choice = {"index": 0, "delta": delta or {}, "finish_reason": finish}
+    payload = {"id": "r", "object": "chat.completion.chunk", "choices": [choice]}
+    return b"data: " + json.dumps(payload).encode() + b"\n\n"
+
+
+def call(arguments: str | None, *, index: int = 0, **other: Any) -> bytes:  # noqa: ANN401 - any JSON
+    """Return a chunk with one entry of `tool_calls`; other keys are its id and name."""
+    function = {key: other.pop(key) for key in ("name",) if key in other}
+    if arguments is not None:
+        function["arguments"] = arguments
+    return chunk({"tool_calls": [{"index": index, **other, "function": function}]})
+
+
+DONE = b"data: [DONE]\n\n"
+HELLO = chunk({"content": "Hel"}) + chunk({"content": "lo"}) + chunk(None, "stop") + DONE
+
+
+def an_interaction(
+    body: bytes = HELLO, *, status: int = 200, tools: Iterable[Any] | None = (WRITING,)
+) -> Interaction:
+    """Return `body` in reads of ten bytes; without `tools` the request was not kept."""
+    asked = {"model": "m", "stream": True, "tools": list(tools)} if tools is not None else None
+    request = Request("POST", "", (), json.dumps(asked).encode() if asked else b"")
+    sizes = [len(body[at : at + 10]) for at in range(0, len(body), 10)]
+    return Interaction(request, status, (), body, tuple(Read(size) for size in sizes))
+
+
+def a_cassette(*interactions: Interaction) -> Cassette:
+    return Cassette("x/y", interactions or (an_interaction(),), Origin("recorded"), model="m")
+
+
+Pieces = Callable[[Iterable[bytes]], Iterator[Delta]]
+
+
+def a_normalizer(normalize: Pieces, **declared: Any) -> Normalizer:  # noqa: ANN401 - its fields
+    """Return a normalizer that only looks at the reads."""
+    return Normalizer("sample", lambda _interaction, reads: normalize(reads), **declared)
+
+
+def hello(reads: Iterable[bytes]) -> Iterator[Delta]:
+    """Say what `HELLO` says, whatever the bytes are, after the last of them."""
+    for _ in reads:
+        pass
+    yield TextDelta("Hello")
+    yield Finish(FinishReason.STOP, "stop")

@@ -1,0 +1,114 @@
+"""The story that the suite was made for: `naive` loses DashScope's calls, the others keep them."""
+
+import re
+from functools import cache
+
+import pytest
+
+from harness.judging.judge import judge
+from harness.judging.results import Outcome, Result
+from harness.normalizers.discovery import load_normalizer
+from harness.reporting.page import page
+from harness.runs.questions import Questions, QuirkLoss
+from harness.runs.run import SCHEMA, Footer, Header, Run, Selection, facts_of
+from harness.runs.summary import summarize
+from tests.judging.judging_samples import shipped_subjects
+
+NAMES = ("naive", "reference", "dashscope-restore")
+PASSING = ("reference", "dashscope-restore")
+# What the seed story names: id and name once, then "" or null, or beside the delta.
+STORY = {
+    "DELTA-ID-EMPTY-LATER",
+    "DELTA-ID-NULL-LATER",
+    "DELTA-ID-NAME-FIRST-ONLY",
+    "DELTA-ADDITIONAL-KWARGS",
+}
+
+
+@cache
+def dashscope_run() -> Run:
+    subjects = [s for s in shipped_subjects() if s.cassette.provider == "dashscope"]
+    cells = [
+        judge(subject, load_normalizer(name), cuts="quick")
+        for subject in subjects
+        for name in NAMES
+    ]
+    results = tuple(sorted((result for result, _ in cells), key=lambda result: result.cell))
+    header = Header(
+        schema=SCHEMA,
+        harness="0",
+        normalizers=tuple(facts_of(load_normalizer(name)) for name in NAMES),
+        selection=Selection(("scenarios/dashscope",), "quick"),
+        command=("harness", "run", "scenarios/dashscope"),
+        scenario_count=len(subjects),
+    )
+    footer = Footer(len(results), sum(result.replays for result in results))
+    return Run(header, results, {case.cell: case for _, case in cells if case}, footer)
+
+
+def _of(name: str) -> list[Result]:
+    return [result for result in dashscope_run().results if result.normalizer == name]
+
+
+def _losses(name: str) -> dict[str, QuirkLoss]:
+    with Questions(dashscope_run()) as questions:
+        return {loss.quirk: loss for loss in questions.losses_by_quirk() if loss.normalizer == name}
+
+
+def test_the_story_is_told_by_several_cassettes() -> None:
+    assert len(_of("naive")) >= 7
+
+
+def test_naive_loses_or_corrupts_calls_in_every_one() -> None:
+    for result in _of("naive"):
+        assert result.outcome in (Outcome.LOST_CALL, Outcome.SILENT_WRONG), result.cell
+        assert result.blame == "normalizer"
+        assert {"CALL-NAMED", "CALL-NAME-EXACT"} & {finding.rule for finding in result.findings}
+
+
+def test_naive_fails_without_any_cut() -> None:
+    assert {result.chunking for result in _of("naive")} == {()}
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_those_that_restore_pass_all(name: str) -> None:
+    assert [result.cell for result in _of(name) if result.findings] == []
+    assert all(result.outcome.conforms for result in _of(name))
+    assert all(turn.calls for result in _of(name) for turn in result.turns[:1])
+
+
+def test_the_questions_say_so_per_quirk() -> None:
+    naive = _losses("naive")
+    assert naive.keys() >= STORY
+    for quirk in STORY:
+        assert naive[quirk].k == 0
+        assert naive[quirk].n >= 1
+        assert naive[quirk].worst in (Outcome.LOST_CALL, Outcome.SILENT_WRONG)
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_the_questions_say_that_the_others_keep_each_quirk(name: str) -> None:
+    assert all(loss.k == loss.n for loss in _losses(name).values())
+
+
+def test_the_page_says_so_per_quirk() -> None:
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page(dashscope_run())))
+    naive, reference = _losses("naive"), _losses("reference")
+    for quirk in sorted(STORY):
+        n = naive[quirk].n
+        row = rf"{quirk} .{{0,40}}\b{n}/{n} all .{{0,20}}\b0/{n} none .{{0,20}}\b{n}/{n} all"
+        assert reference[quirk].n == n
+        assert re.search(row, text), quirk
+
+
+def test_the_gate_fails_for_naive_alone_and_names_a_cell() -> None:
+    gate = summarize(dashscope_run()).gate
+    assert gate.verdict == "fail"
+    assert [reason.partition(":")[0] for reason in gate.reasons] == ["naive"]
+    assert "harness replay dashscope/" in gate.reasons[0]
+
+
+def test_the_summary_ranks_the_restoring_ones_first() -> None:
+    ranked = summarize(dashscope_run()).rankings.normalizers
+    assert ranked[-1].name == "naive"
+    assert (ranked[-1].k, ranked[0].k) == (0, ranked[0].n)

@@ -1,0 +1,45 @@
+"""Every shipped body means the same under every single cut and byte by byte."""
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.judging.replaying import replay
+from harness.normalizers.discovery import load_normalizer
+from harness.turns.turn import Turn
+from harness.wire.cuts import WHOLE, Chunking, each_byte, single_cuts
+from harness.wire.interaction import Interaction
+from tests.judging.judging_samples import shipped_subjects
+
+AREAS = sorted({subject.id.partition("/")[0] for subject in shipped_subjects()})
+
+
+def _interactions(area: str) -> list[tuple[str, Interaction]]:
+    """Return each body of an area once; several scenarios may share a cassette."""
+    found = {
+        (subject.cassette.id, place): interaction
+        for subject in shipped_subjects()
+        if subject.id.startswith(f"{area}/")
+        for place, interaction in enumerate(subject.cassette.interactions)
+    }
+    return [(f"{name}#{place}", interaction) for (name, place), interaction in found.items()]
+
+
+@pytest.mark.parametrize("name", ["reference", "dashscope-restore"])
+@pytest.mark.parametrize("area", AREAS)
+def test_the_turn_is_the_same(area: str, name: str) -> None:
+    normalizer = load_normalizer(name)
+    for where, interaction in _interactions(area):
+
+        def turn(cuts: Chunking, interaction: Interaction = interaction) -> Turn:
+            again = replay(normalizer, interaction, cuts)
+            assert not again.error
+            return again.turn
+
+        assert _differing(turn, interaction.body) == [], where
+
+
+def _differing(turn: Callable[[Chunking], Turn], body: bytes) -> list[Chunking]:
+    whole = turn(WHOLE)
+    cut = [cuts for cuts in single_cuts(body) if turn(cuts) != whole]
+    return cut + ([] if turn(each_byte(body)) == whole else [each_byte(body)])

@@ -1,0 +1,65 @@
+"""Green must be earned: each miniature breaks exactly its rules, what is meant to pass none."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from harness.judging.judge import judge
+from harness.judging.results import Outcome, Result
+from harness.judging.rules import RULES
+from harness.normalizers.discovery import default_names, load_normalizer
+from harness.normalizers.miniatures import MINIATURES
+from tests.judging.judging_samples import shipped_subjects
+
+BROKEN = (*MINIATURES, "naive")
+
+
+def _results(name: str) -> Iterator[Result]:
+    normalizer = load_normalizer(name)
+    for subject in shipped_subjects():
+        yield judge(subject, normalizer, cuts="quick")[0]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_it_is_caught_by_exactly_the_rules_that_it_declares(name: str) -> None:
+    found = {finding.rule for result in _results(name) for finding in result.findings}
+    assert found == load_normalizer(name).breaks
+
+
+@pytest.mark.parametrize("name", ["reference", "dashscope-restore"])
+def test_what_is_meant_to_pass_breaks_no_rule_of_any_level(name: str) -> None:
+    results = tuple(_results(name))
+    assert [finding for result in results for finding in result.findings] == []
+    assert {result.outcome for result in results} >= {Outcome.PASS, Outcome.PARSE_ERROR}
+    assert all(result.blame != "normalizer" for result in results)
+
+
+def test_reference_supports_every_scenario() -> None:
+    assert all(result.outcome is not Outcome.UNSUPPORTED for result in _results("reference"))
+
+
+def test_the_defaults_are_those_that_are_meant_to_pass() -> None:
+    assert default_names() == ("dashscope-restore", "reference")
+
+
+def test_each_rule_has_a_miniature_and_each_miniature_a_rule() -> None:
+    assert {rule for miniature in MINIATURES.values() for rule in miniature.breaks} == set(RULES)
+    assert all(miniature.breaks for miniature in MINIATURES.values())
+
+
+def test_there_are_rules_enough_with_level_title_and_quirks() -> None:
+    assert len(RULES) >= 25
+    for rule_id, rule in RULES.items():
+        assert rule.id == rule_id
+        assert rule.quirks
+        assert rule.title.endswith(".")
+
+
+def test_a_rule_that_decides_and_one_that_only_shows() -> None:
+    decided = next(_failing("name-lost"))
+    assert (decided.outcome, decided.blame) == (Outcome.LOST_CALL, "normalizer")
+    assert all(result.outcome.conforms for result in _results("usage-dropped"))
+
+
+def _failing(name: str) -> Iterator[Result]:
+    return (result for result in _results(name) if not result.outcome.conforms)

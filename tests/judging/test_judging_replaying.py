@@ -1,0 +1,315 @@
+"""Whatever a normalizer does, a replay comes back and says what it did."""
+
+import contextlib
+import itertools
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NoReturn
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.judging.deadline import DeadlineExceeded, deadline
+from harness.judging.replaying import Limits, replay
+from harness.judging.results import Replay
+from harness.turns.calls import ParseError
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallRejected,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+)
+from harness.turns.turn import Turn
+from harness.wire.cuts import WHOLE
+from tests.judging.judging_samples import HELLO, Pieces, a_normalizer, an_interaction, hello
+
+QUICK = Limits(seconds=0.15, seconds_per_megabyte=0, deltas=50, deltas_per_byte=0)
+Reads = Iterable[bytes]
+
+
+def replayed(normalize: Pieces, *, cuts: tuple[int, ...] = WHOLE, limits: Limits = QUICK) -> Replay:
+    return replay(a_normalizer(normalize), an_interaction(), cuts, limits)
+
+
+def _saying(*deltas: Any) -> Pieces:  # noqa: ANN401 - what is no delta, too
+    return lambda _reads: iter(deltas)
+
+
+# What comes back
+
+
+def test_an_honest_replay() -> None:
+    assert replayed(hello) == Replay(
+        WHOLE,
+        replayed(hello).emissions,
+        Turn(text="Hello", finish=Finish(FinishReason.STOP, "stop")),
+    )
+
+
+def test_deltas_before_an_exception_are_kept() -> None:
+    def crashing(_reads: Reads) -> Iterator[Delta]:
+        yield TextDelta("Hel")
+        raise KeyError("index")
+
+    seen = replayed(crashing)
+    assert (seen.error, seen.hung, seen.turn) == ("KeyError: 'index'", False, Turn(text="Hel"))
+
+
+def test_an_exception_before_the_first_delta() -> None:
+    def failing(_reads: Reads) -> NoReturn:
+        raise ValueError("no")
+
+    assert replayed(failing).error == "ValueError: no"
+
+
+@pytest.mark.parametrize(
+    "problem", [SystemExit(3), GeneratorExit(), MemoryError(), RecursionError("deep")]
+)
+def test_leaving_is_a_crash_too(problem: BaseException) -> None:
+    def leaving(_reads: Reads) -> NoReturn:
+        raise problem
+
+    seen = replayed(leaving)
+    assert seen.error.startswith(f"{type(problem).__name__}: ")
+    assert not seen.hung
+
+
+def test_sys_exit_does_not_leave_the_harness() -> None:
+    assert replayed(lambda _reads: sys.exit("bye")).error == "SystemExit: bye"
+
+
+def test_ctrl_c_passes_through() -> None:
+    def interrupted(_reads: Reads) -> NoReturn:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        replayed(interrupted)
+
+
+def test_an_exception_that_cannot_say_what_it_is() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise ValueError("mute")
+
+    def failing(_reads: Reads) -> NoReturn:
+        raise MuteError
+
+    assert replayed(failing).error == "MuteError"
+
+
+def test_a_long_exception_is_cut() -> None:
+    def failing(_reads: Reads) -> NoReturn:
+        raise ValueError("x" * 100_000)
+
+    assert len(replayed(failing).error) == 500
+
+
+# What is no delta
+
+
+_NOTHING: Any = None
+_WORD: Any = "stop"
+
+
+class _Word(str):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (None, "NoneType"),
+        ("text", "str"),
+        ({"type": "text", "text": "x"}, "dict"),
+        (object(), "object"),
+        (ToolCallStart, "StructMeta"),
+        (TextDelta(_NOTHING), "TextDelta(text: NoneType)"),
+        (TextDelta(_Word("x")), "TextDelta(text: _Word)"),
+        (ReasoningDelta(_NOTHING), "ReasoningDelta"),
+        (ToolCallStart(0, _NOTHING, "name"), "ToolCallStart(index: int, id: NoneType, name: str)"),
+        (ToolCallStart(_NOTHING, "id", "name"), "index: NoneType"),
+        (ToolCallStart(True, "id", "name"), "index: bool"),  # noqa: FBT003 - what is wrong here
+        (ArgumentsDelta(0, _NOTHING), "fragment: NoneType"),
+        (ToolCallEnd(_WORD), "ToolCallEnd(index: str)"),
+        (ToolCallRejected(0, _WORD), "error: str"),
+        (ToolCallRejected(0, ParseError(_WORD, "x")), "ToolCallRejected"),
+        (ToolCallRejected(0, ParseError("tool_use", _NOTHING)), "ToolCallRejected"),
+        (UsageDelta(_NOTHING), "usage: NoneType"),
+        (UsageDelta(Usage(_WORD)), "UsageDelta(usage: Usage)"),
+        (Finish(_WORD), "Finish(reason: str, raw: str)"),
+        (Finish(FinishReason.STOP, _NOTHING), "raw: NoneType"),
+        (StreamFailure(_NOTHING), "code: NoneType"),
+    ],
+)
+def test_what_is_no_delta_is_a_crash_that_says_what_came(wrong: object, told: str) -> None:
+    seen = replayed(_saying(TextDelta("Hel"), wrong))
+    assert seen.error.startswith("DeltaError: ")
+    assert told in seen.error
+    assert seen.turn == Turn(text="Hel")
+    assert len(seen.emissions) == 1
+
+
+def test_no_iterator_at_all_is_a_crash() -> None:
+    nothing: Any = lambda _reads: None  # noqa: E731 - a function that a checker refuses
+    assert "NoneType" in replayed(nothing).error
+
+
+# What does not come back
+
+
+def _loop(_reads: Reads) -> Iterator[Delta]:
+    yield TextDelta("so far")
+    while True:
+        pass
+
+
+def _swallowing_loop(_reads: Reads) -> Iterator[Delta]:
+    yield TextDelta("so far")
+    while True:
+        try:
+            sum(range(1000))
+        except BaseException:  # noqa: BLE001, S112 - it swallows the deadline
+            continue
+
+
+def _sleeping(_reads: Reads) -> Iterator[Delta]:
+    yield TextDelta("so far")
+    time.sleep(60)
+
+
+def _flood(_reads: Reads) -> Iterator[Delta]:
+    yield TextDelta("so far")
+    yield from itertools.repeat(UsageDelta(Usage()))
+
+
+@pytest.mark.parametrize("hanging", [_loop, _swallowing_loop, _sleeping, _flood])
+def test_a_hang_ends_and_what_came_is_kept(hanging: Pieces) -> None:
+    started = time.monotonic()
+    seen = replayed(hanging)
+    assert (seen.hung, seen.error, seen.turn.text) == (True, "", "so far")
+    assert time.monotonic() - started < 30
+
+
+def test_a_flood_is_cut_at_the_limit() -> None:
+    assert len(replayed(_flood).emissions) == QUICK.deltas + 1
+
+
+def test_a_longer_body_may_take_longer_and_say_more() -> None:
+    limits = Limits(seconds=1, seconds_per_megabyte=2, deltas=3, deltas_per_byte=1)
+    assert limits.time_for(b"x" * 500_000) == 2
+    many = _saying(*[TextDelta("")] * (len(HELLO) + 3))
+    assert not replayed(many, limits=limits).hung
+    more = _saying(*[TextDelta("")] * (len(HELLO) + 4))
+    assert replayed(more, limits=limits).hung
+
+
+def test_one_swallowed_deadline_is_followed_by_another() -> None:
+    def stubborn(_reads: Reads) -> Iterator[Delta]:
+        with contextlib.suppress(BaseException):
+            time.sleep(60)
+        time.sleep(60)
+        yield TextDelta("never")
+
+    assert replayed(stubborn).hung
+
+
+# The timer itself
+
+
+def test_the_deadline_leaves_no_timer_and_no_handler() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    replayed(_sleeping)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_somebody_elses_timer_goes_on() -> None:
+    rang: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _frame: rang.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        replayed(_sleeping)
+        left = signal.getitimer(signal.ITIMER_REAL)[0]
+        assert 0 < left < 0.2 or rang
+        time.sleep(0.3)
+        assert rang == [signal.SIGALRM]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_the_deadline_interrupts_code_of_the_harness_itself() -> None:
+    with pytest.raises(DeadlineExceeded), deadline(0.05):
+        time.sleep(60)
+
+
+def test_off_the_main_thread_the_limit_on_deltas_holds() -> None:
+    seen: list[Replay] = []
+    thread = threading.Thread(target=lambda: seen.append(replayed(_flood)))
+    thread.start()
+    thread.join(10)
+    assert seen[0].hung
+
+
+# Laziness and state
+
+
+def _eager(reads: Reads) -> Iterator[Delta]:
+    for read in list(reads):
+        yield TextDelta(str(len(read)))
+
+
+def _lazy(reads: Reads) -> Iterator[Delta]:
+    for read in reads:
+        yield TextDelta(str(len(read)))
+
+
+def test_bytes_read_tells_lazy_from_eager() -> None:
+    size = len(HELLO)
+    lazy, eager = replayed(_lazy, cuts=(3, 10)), replayed(_eager, cuts=(3, 10))
+    assert [emission.bytes_read for emission in lazy.emissions] == [3, 10, size]
+    assert [emission.bytes_read for emission in eager.emissions] == [size] * 3
+    assert lazy.turn == eager.turn
+
+
+def test_a_delta_before_any_read_has_read_nothing() -> None:
+    assert replayed(_saying(TextDelta("x"))).emissions[0].bytes_read == 0
+
+
+@given(st.sets(st.integers(1, len(HELLO) - 1)).map(lambda cuts: tuple(sorted(cuts))))
+def test_the_reads_are_the_body_cut_there(cuts: tuple[int, ...]) -> None:
+    got: list[bytes] = []
+
+    def keeping(reads: Reads) -> Iterator[Delta]:
+        got.extend(reads)
+        yield TextDelta("")
+
+    replayed(keeping, cuts=cuts)
+    assert b"".join(got) == HELLO
+    assert tuple(itertools.accumulate(map(len, got)))[:-1] == cuts
+
+
+def _twice(normalize: Callable[[], Pieces]) -> tuple[Turn, Turn]:
+    kept = normalize()
+    return replayed(kept).turn, replayed(kept).turn
+
+
+def test_each_replay_gets_reads_of_its_own_and_state_shows() -> None:
+    def counting() -> Pieces:
+        numbers = itertools.count()
+        return lambda _reads: iter([TextDelta(str(next(numbers)))])
+
+    assert _twice(counting) == (Turn(text="0"), Turn(text="1"))
+    assert len(set(_twice(lambda: _lazy))) == 1
