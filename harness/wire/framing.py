@@ -11,40 +11,44 @@ from harness.errors import StreamError
 from harness.wire.frames import Frame
 from harness.wire.sse import MAX_EVENT_BYTES, SSEDecoder
 
-_BLANK = b" \t\r\n\xef\xbb\xbf"
+_SPACE = b" \t\r\n"
+_BLANK = _SPACE + b"\xef\xbb\xbf"
 _PLAIN_STARTS = (b"{", b"[", b"<")
-_SNIFF_BYTES = 64
 
 
 def sse_frames(reads: Iterable[bytes]) -> Iterator[Frame]:
     """Yield the frames of `reads` as soon as each is complete.
+
+    However many blanks come first (servers send them while a model is busy), the first other
+    byte decides; an event stream that has only blanks so far has no frame either.
 
     Raises:
         StreamError: an event or a plain body is larger than the limit of the framing.
     """
     decoder = SSEDecoder()
     rest = iter(reads)
-    start = b""
+    blanks = 0
     for read in rest:
-        start += read
-        if start.lstrip(_BLANK) or len(start) > _SNIFF_BYTES:
+        start = read.lstrip(_BLANK)
+        if start.startswith(_PLAIN_STARTS):
+            yield _plain_body(start, rest, blanks + len(read) - len(start))
+            return
+        yield from decoder.feed(read)
+        if start:
             break
-    if start.lstrip(_BLANK).startswith(_PLAIN_STARTS):
-        yield _plain_body(start, rest)
-        return
-    yield from decoder.feed(start)
+        blanks += len(read)
     for read in rest:
         yield from decoder.feed(read)
     yield from decoder.close()
 
 
-def _plain_body(start: bytes, rest: Iterable[bytes]) -> Frame:
-    pieces = [start]
-    size = len(start)
-    for read in rest:
+def _plain_body(start: bytes, rest: Iterable[bytes], offset: int) -> Frame:
+    pieces: list[bytes] = []
+    size = 0
+    for read in (start, *rest):
         pieces.append(read)
         size += len(read)
         if size > MAX_EVENT_BYTES:
-            raise StreamError(f"a plain body is larger than {MAX_EVENT_BYTES} bytes", offset=0)
-    body = b"".join(pieces)
-    return Frame(body.strip(_BLANK), "", len(body) - len(body.lstrip(_BLANK)))
+            limit = f"a plain body is larger than {MAX_EVENT_BYTES} bytes"
+            raise StreamError(limit, offset=offset)
+    return Frame(b"".join(pieces).rstrip(_SPACE), "", offset)

@@ -1,7 +1,8 @@
 """The payload of a frame: bytes -> a JSON value, whatever the bytes are.
 
 The fast decoder is strict about surrogates that a provider cut in two; the slower one is
-asked only where the fast one refuses.
+asked only where the fast one refuses. Whoever walks a value, compares or writes it recurses,
+so a value that is nested deeper than any provider's is refused here, once for all of them.
 """
 
 import json
@@ -10,6 +11,8 @@ from typing import Any
 import msgspec
 
 _DECODE = msgspec.json.Decoder().decode
+# More open brackets than this are refused.
+MAX_DEPTH = 256
 
 
 class NotJson(Exception):  # noqa: N818 - a fact about the payload, caught by each dialect
@@ -23,9 +26,12 @@ def decode_json(data: bytes) -> Any:  # noqa: ANN401 - a provider's payload may 
         NotJson: it is not exactly one JSON value (RFC 8259), or nested too deeply.
     """
     try:
-        return _DECODE(data)
+        value = _DECODE(data)
     except (ValueError, RecursionError):
-        return _decode_slowly(data)
+        value = _decode_slowly(data)
+    if len(data) > MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+        _check_depth(value)
+    return value
 
 
 def _decode_slowly(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
@@ -34,6 +40,21 @@ def _decode_slowly(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from None
+
+
+def _check_depth(value: object) -> None:
+    """Go down level by level, so that no depth recurses."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [
+            child
+            for node in level
+            if isinstance(node, dict | list)
+            for child in (node.values() if isinstance(node, dict) else node)
+        ]
+        if not level:
+            return
+    raise NotJson(f"nested more than {MAX_DEPTH} deep")
 
 
 def _refuse(constant: str) -> None:

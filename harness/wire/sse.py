@@ -7,6 +7,7 @@ Fields are matched on bytes; since no byte of a multi-byte character is a line e
 colon, decoding the payload later gives the same events.
 """
 
+import re
 from collections.abc import Iterator
 
 from harness.errors import StreamError
@@ -17,21 +18,28 @@ MAX_EVENT_BYTES = 64 * 1024 * 1024
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = frozenset(b"0123456789")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+# A longer time than this is for ever, and no number to calculate with.
+_RETRY_DIGITS = 18
+_NEVER_MS = 10**_RETRY_DIGITS
 
 
 class SSEDecoder:
-    """Decode one stream; `feed` reads as they come, then `close`.
+    """Decode one stream; `feed` reads as they come, each to its end, then `close`.
 
     `last_event_id` and `retry_ms` hold what `id` and `retry` fields said so far, as the
     algorithm has them; `retry_ms` is None until a valid one came.
+
+    Args:
+        max_event_bytes: the limit for the payload of an event so far plus the line at hand,
+            field name included; where the reads end does not matter.
     """
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self.last_event_id = b""
         self.retry_ms: int | None = None
         self._max = max_event_bytes
-        self._tail: list[bytes] = []  # the unfinished line, in pieces
-        self._tail_size = 0
+        self._tail = bytearray()  # the unfinished line
         self._line_start = 0  # offset of the line that comes next
         self._at_start = True  # a byte order mark may still come
         self._after_cr = False  # the LF of a CRLF may still come
@@ -55,43 +63,51 @@ class SSEDecoder:
         if b"\n" not in data and b"\r" not in data:
             self._keep_tail(data)
             return
-        block = b"".join([*self._tail, data]) if self._tail else data
+        block = bytes(self._tail + data) if self._tail else data
         self._tail.clear()
-        self._tail_size = 0
         if self._at_start:
-            block = self._strip_bom(block)
+            block = block[self._skip_bom(block) :]
         lines = block.splitlines(keepends=True)
         # A CR ends its line at once; the LF that may follow it belongs to the same end.
         self._after_cr = lines[-1].endswith(b"\r")
-        if not self._after_cr and not lines[-1].endswith(b"\n"):
-            self._keep_tail(lines.pop())
-        yield from self._lines(lines)
+        has_tail = not self._after_cr and not lines[-1].endswith(b"\n")
+        tail = lines.pop() if has_tail else b""
+        # Where all of it fits into one event, no line of it needs to be measured.
+        yield from self._lines(lines, measured=len(block) + self._data_size > self._max)
+        self._keep_tail(tail)
 
     def close(self) -> Iterator[Frame]:
-        """Yield what the end of the stream makes final, and the event it cut short."""
-        block = b"".join(self._tail)
+        """Yield the event that the end of the stream cut short, if there is one.
+
+        Of a line without an end only a payload counts: any other field of it may be cut.
+        """
+        line = bytes(self._tail)
         self._tail.clear()
-        if self._at_start:
-            block = self._strip_bom(block)
-        yield from self._lines(block.splitlines(keepends=True))
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._add_data(value.removeprefix(b" "), self._line_start)
         if self._data:
             yield self._frame(complete=False)
 
     def _keep_tail(self, piece: bytes) -> None:
-        if piece:
-            self._tail.append(piece)
-            self._tail_size += len(piece)
-            self._check_size(self._tail_size + self._data_size)
+        if not piece:
+            return
+        self._tail += piece
+        if self._at_start and len(self._tail) >= len(_BOM):
+            del self._tail[: self._skip_bom(self._tail)]
+        self._check_size(len(self._tail))
 
-    def _strip_bom(self, block: bytes) -> bytes:
+    def _skip_bom(self, block: bytes | bytearray) -> int:
+        """Return how many bytes of the stream's start are no text: 0 or 3."""
         self._at_start = False
-        if not block.startswith(_BOM):
-            return block
-        self._line_start += len(_BOM)
-        return block[len(_BOM) :]
+        size = len(_BOM) if block.startswith(_BOM) else 0
+        self._line_start += size
+        return size
 
-    def _lines(self, lines: list[bytes]) -> Iterator[Frame]:
+    def _lines(self, lines: list[bytes], *, measured: bool) -> Iterator[Frame]:
         for line in lines:
+            if measured:
+                self._check_size(len(line.rstrip(b"\r\n")))
             start = self._line_start
             self._line_start = start + len(line)
             if line.startswith(b"data: "):  # nearly every line of every provider
@@ -114,15 +130,14 @@ class SSEDecoder:
         elif name == b"id" and b"\0" not in value:
             self._id = value
         elif name == b"retry" and value and _DIGITS.issuperset(value):
-            self.retry_ms = int(value[:18])
+            digits = value.lstrip(b"0")
+            self.retry_ms = int(digits or b"0") if len(digits) <= _RETRY_DIGITS else _NEVER_MS
 
     def _add_data(self, value: bytes, start: int) -> None:
         if not self._data:
             self._offset = start
         self._data.append(value)
         self._data_size += len(value) + 1
-        if self._data_size > self._max:
-            self._check_size(self._data_size)
 
     def _frame(self, *, complete: bool = True) -> Frame:
         data = self._data
@@ -132,16 +147,21 @@ class SSEDecoder:
         event = self._event.decode("utf-8", "replace") if self._event else ""
         return Frame(payload, event, self._offset, complete)
 
-    def _check_size(self, size: int) -> None:
-        if size > self._max:
+    def _check_size(self, line_size: int) -> None:
+        if line_size + self._data_size > self._max:
             raise StreamError(
                 f"one event is larger than {self._max} bytes", offset=self._line_start
             )
 
 
 def encode(data: bytes, *, event: str = "", line_end: bytes = b"\n", space: bool = True) -> bytes:
-    """Spell one event; a payload with line ends becomes several data lines."""
-    gap = b" " if space else b""
-    lines = [b"event:" + gap + event.encode()] if event else []
-    lines += [b"data:" + gap + line for line in data.split(b"\n")]
+    """Spell one event; a payload with line ends becomes several data lines.
+
+    The format has one line end inside a payload, the newline: a CR reads back as that. A line
+    that starts with a space keeps it, which takes a second one before it.
+    """
+    lines = [b"event: " + event.encode() if space else b"event:" + event.encode()] if event else []
+    for line in _LINE_END.split(data):
+        gap = b" " if space or line.startswith(b" ") else b""
+        lines.append(b"data:" + gap + line)
     return line_end.join(lines) + line_end * 2

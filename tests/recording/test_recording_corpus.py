@@ -24,8 +24,7 @@ def expected_streams() -> Counter[str]:
     return Counter(
         row["file"]
         for row in map(json.loads, lines)
-        # Mistral's API speaks chat completions too; the list names it apart.
-        if row["wire"] in {"openai-chat", "mistral"}
+        if row["wire"] == "openai-chat"
         and row["framing"] != NOT_TAKEN_CONTAINER_FRAMING
     )
 

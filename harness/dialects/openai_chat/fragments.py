@@ -2,32 +2,40 @@
 
 Most providers append. Some send all the text so far each time, or all of it once more at the
 end, or `{}` before the real object. Such a fragment starts with the whole text before it, and
-appending it mostly cannot be JSON: that, and nothing weaker, is taken as the sign.
+appending it mostly cannot be JSON: that, and nothing weaker, is taken as the sign. So no
+fragments that append to JSON, or to the start of it, are ever read in another way; where a
+stream says both, or one and then the other, `fault` says so and the call must not run.
 Quirks: ARGS-CUMULATIVE, ARGS-REPEATED-AT-END, ARGS-EMPTYOBJ-THEN-REAL.
 """
 
+from harness.dialects.openai_chat.completeness import Completeness
 from harness.turns.arguments import same_value
 from harness.turns.json_prefix import PrefixState, prefix_state
 
+_OPEN = (PrefixState.PREFIX, PrefixState.COMPLETE)
 _PLACEHOLDER = "{}"
+_TWO_READINGS = (
+    "its last fragments repeat all the text before them: appended they are cut short, "
+    "and whether they were meant to replace it cannot be known"
+)
+_BROKEN_OFF = "its fragments repeated all the text before them, and then one did not"
 
 
 class Fragments:
-    """Takes fragments as streamed; gives back what is to be appended."""
+    """Takes fragments as streamed, none of them empty; gives back what is to be appended."""
 
-    __slots__ = ("_cumulative", "_doubtful", "_held", "_pieces", "_size")
+    __slots__ = ("_appending", "_completeness", "_cumulative", "_held", "_in_doubt", "_pieces")
+    __slots__ += ("fault", "size")
 
     def __init__(self) -> None:
+        self.size = 0  # number of characters so far
+        self.fault = ""  # why the text cannot be relied on
         self._pieces: list[str] = []
-        self._size = 0
+        self._completeness = Completeness()
+        self._appending = False  # nothing but plain appending so far
         self._cumulative = False
         self._held = False  # the text so far is a `{}` that was not given on yet
-        self._doubtful = ""  # a fragment that may replace the text or extend it
-
-    @property
-    def size(self) -> int:
-        """Number of characters so far."""
-        return self._size
+        self._in_doubt: list[str] = []  # fragments that may replace the text or extend it
 
     @property
     def text(self) -> str:
@@ -39,90 +47,128 @@ class Fragments:
     def append(self, fragment: str) -> str:
         """Take a fragment that is to be appended in any case."""
         self._pieces.append(fragment)
-        self._size += len(fragment)
+        self.size += len(fragment)
         return fragment
 
     def take(self, fragment: str) -> str:
         """Take a fragment; return what is new, which may be nothing yet."""
-        if self._doubtful:
-            return self._settle(fragment)
-        size = self._size
-        if size == 0:
-            return self._first(fragment)
-        if self._held:
-            return self._after_placeholder(fragment)
-        if len(fragment) >= size or self._cumulative:
-            return self._long(fragment)
-        if fragment[0] == "{" and self._repeats(fragment):
-            return ""
-        return self.append(fragment)
+        size = len(fragment)
+        if self._appending and size < self.size:
+            if fragment[0] == "{" and self._repeats(fragment):
+                return ""
+            self._pieces.append(fragment)
+            self.size += size
+            return fragment
+        return self._take_rare(fragment)
 
     def close(self) -> str:
         """Return what was held back, now that the call is over."""
         if self._held:
             self._held = False
             return self.text
-        if not self._doubtful:
-            return ""
-        doubtful, self._doubtful = self._doubtful, ""
-        appended = prefix_state(self.text + doubtful) is PrefixState.COMPLETE
-        if not appended and prefix_state(doubtful) is PrefixState.COMPLETE:
-            return self._replace(doubtful)
-        return self.append(doubtful)
+        last = self._in_doubt[-1] if self._in_doubt else ""
+        rest = self._append_doubtful()
+        if last and not self.complete() and prefix_state(last) is PrefixState.COMPLETE:
+            self.fault = _TWO_READINGS
+        return rest
 
     def complete(self) -> bool:
         """Whether the text so far is one whole JSON value."""
-        return prefix_state(self.text) is PrefixState.COMPLETE
+        return self._completeness.of(self._pieces, self.size)
+
+    def _take_rare(self, fragment: str) -> str:
+        if self._held:
+            return self._after_placeholder(fragment)
+        if self._in_doubt:
+            return self._settle(fragment)
+        if self._cumulative:
+            return self._extend(fragment)
+        if not self._appending:
+            return self._first(fragment)
+        return self._long(fragment)
 
     def _first(self, fragment: str) -> str:
+        """Take a fragment where only blanks, if anything, came before it."""
+        self._held = not self.size and "".join(fragment.split()) == _PLACEHOLDER
+        self._appending = not self._held and not fragment.isspace()
         self.append(fragment)
-        self._held = fragment.strip() == _PLACEHOLDER
         return "" if self._held else fragment
 
     def _after_placeholder(self, fragment: str) -> str:
-        if fragment.strip() in ("", _PLACEHOLDER):
+        if fragment.isspace():
+            self.append(fragment)
+            return ""
+        if "".join(fragment.split()) == _PLACEHOLDER:
             return ""
         self._held = False
+        self._appending = True
         if not fragment.lstrip().startswith("{"):
             return self.text + self.append(fragment)
         self._pieces.clear()
-        self._size = 0
+        self.size = 0
         return self.append(fragment)
 
     def _long(self, fragment: str) -> str:
-        """Take a fragment at least as long as the text before it, or of a cumulative call."""
+        """Take a fragment at least as long as the text before it."""
         text = self.text
-        if self._cumulative and text.startswith(fragment):
+        if not fragment.startswith(text) or not text.lstrip().startswith("{"):
+            return "" if self._repeats(fragment) else self.append(fragment)
+        if prefix_state(text + fragment) in _OPEN:
+            self._in_doubt.append(fragment)
+            self._appending = False
             return ""
-        if not fragment.startswith(text) or not text.strip():
-            return "" if fragment[0] == "{" and self._repeats(fragment) else self.append(fragment)
-        if self._cumulative:
-            return self._replace(fragment)
-        state = prefix_state(text + fragment)
-        if state is PrefixState.PREFIX or state is PrefixState.COMPLETE:
-            self._doubtful = fragment
-            return ""
-        if prefix_state(fragment) in (PrefixState.INVALID, PrefixState.TRAILING):
-            return self.append(fragment)
-        self._cumulative = True
         return self._replace(fragment)
 
     def _settle(self, fragment: str) -> str:
-        """Decide about a doubtful fragment by the one that follows it."""
-        doubtful, self._doubtful = self._doubtful, ""
-        if fragment.startswith(doubtful):
-            self._cumulative = True
-            return self._replace(doubtful) + self.take(fragment)
-        return self.append(doubtful) + self.take(fragment)
+        """Decide about fragments in doubt by one that follows them.
+
+        What stands before the last of them stays open inside it, so whether this one can be
+        appended to all is whether it can be appended to that one: no text is read twice.
+        """
+        last = self._in_doubt[-1]
+        if not fragment.startswith(last):
+            rest = self._append_doubtful()
+            return rest + self.take(fragment)
+        if prefix_state(last + fragment) in _OPEN:
+            self._in_doubt.append(fragment)
+            return ""
+        if prefix_state(fragment) in _OPEN:
+            self._in_doubt.clear()
+            return self._replace(fragment)
+        return self._append_doubtful() + self.append(fragment)
+
+    def _append_doubtful(self) -> str:
+        doubtful = "".join(self._in_doubt)
+        if doubtful:
+            self._in_doubt.clear()
+            self._appending = True
+            self.append(doubtful)
+        return doubtful
 
     def _replace(self, fragment: str) -> str:
-        new = fragment[self._size :]
+        """Take a fragment that cannot be appended, if it can replace the text."""
+        if prefix_state(fragment) not in _OPEN:
+            return self.append(fragment)
+        new = fragment[self.size :]
+        self._appending = False
+        self._cumulative = True
+        self._completeness = Completeness()
         self._pieces = [fragment]
-        self._size = len(fragment)
+        self.size = len(fragment)
         return new
+
+    def _extend(self, fragment: str) -> str:
+        """Take a fragment of a call whose fragments replace each other."""
+        so_far = self._pieces[0]
+        if so_far.startswith(fragment) or self._repeats(fragment):
+            return ""
+        if fragment.startswith(so_far):
+            return self._replace(fragment)
+        self.fault = _BROKEN_OFF
+        return self.append(fragment)
 
     def _repeats(self, fragment: str) -> bool:
         """Whether a whole object comes once more, perhaps in another spelling."""
-        if not self._pieces[-1].rstrip().endswith("}") or not fragment.rstrip().endswith("}"):
+        if not fragment.lstrip().startswith("{") or not fragment.rstrip().endswith("}"):
             return False
         return self.complete() and same_value(self.text, fragment)
