@@ -93,10 +93,12 @@ def _pair_rejections(
 ) -> tuple[tuple[int, ...], tuple[ParseError, ...]]:
     left = list(turn.parse_errors)
     unreported: list[int] = []
-    for place, rejection in enumerate(expectation.rejected):
-        match = next((e for e in left if not rejection.name or e.name == rejection.name), None)
+    # Those with a name first: one without takes any error that is left.
+    for place in sorted(range(len(expectation.rejected)), key=lambda at: not expectation.rejected[at].name):
+        name = expectation.rejected[place].name
+        match = next((error for error in left if name in ("", error.name)), None)
         if match is None:
             unreported.append(place)
         else:
             left.remove(match)
-    return tuple(unreported), tuple(left)
+    return tuple(sorted(unreported)), tuple(left)

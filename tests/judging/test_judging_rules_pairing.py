@@ -1,0 +1,113 @@
+"""Pairing: each call once, the same ones first, so that damage is not loss."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
+from harness.judging.rules.pairing import arguments_text, pair, unreported_names
+from harness.turns.calls import ParseError, ToolCall
+from harness.turns.turn import Turn
+
+NAMES = st.sampled_from(["read", "write", ""])
+EXPECTED = st.builds(
+    ExpectedCall,
+    name=st.sampled_from(["read", "write"]),
+    arguments=st.dictionaries(st.sampled_from("ab"), st.integers(0, 1), max_size=2),
+    id=st.none() | st.sampled_from(["c1", "c2"]),
+)
+ACTUAL = st.builds(
+    ToolCall,
+    id=st.sampled_from(["c1", "c2", ""]),
+    name=NAMES,
+    arguments=st.sampled_from(['{"a": 0}', '{"a":0}', "{}", "", "broken"]),
+)
+
+
+def expecting(*calls: ExpectedCall, rejected: tuple[ExpectedRejection, ...] = ()) -> Expectation:
+    return Expectation("scenario", calls=calls, rejected=rejected)
+
+
+def pairs(expected: list[ExpectedCall], actual: list[ToolCall]) -> tuple[tuple[int, int], ...]:
+    return pair(expecting(*expected), Turn(tool_calls=tuple(actual))).pairs
+
+
+def came(call: ExpectedCall, call_id: str) -> ToolCall:
+    return ToolCall(call_id, call.name, arguments_text(call))
+
+
+@given(st.lists(EXPECTED, max_size=4), st.lists(ACTUAL, max_size=4))
+def test_each_place_stands_in_at_most_one_pair_and_none_is_left_out(
+    expected: list[ExpectedCall], actual: list[ToolCall]
+) -> None:
+    found = pair(expecting(*expected), Turn(tool_calls=tuple(actual)))
+    ours, theirs = [one for one, _ in found.pairs], [other for _, other in found.pairs]
+    assert sorted((*ours, *found.missing)) == list(range(len(expected)))
+    assert sorted((*theirs, *found.surplus)) == list(range(len(actual)))
+
+
+@given(st.lists(EXPECTED, max_size=5), st.randoms(use_true_random=False))
+def test_what_came_unharmed_is_paired_whatever_the_order(
+    expected: list[ExpectedCall], random: object
+) -> None:
+    calls = [came(call, call.id or f"made_{place}") for place, call in enumerate(expected)]
+    random.shuffle(calls)  # type: ignore[attr-defined]  # a Random of Hypothesis
+    found = pair(expecting(*expected), Turn(tool_calls=tuple(calls)))
+    assert (found.missing, found.surplus) == ((), ())
+    for ours, theirs in found.pairs:
+        assert calls[theirs].name == expected[ours].name
+
+
+READ = ExpectedCall("read", {"a": 0}, "c1")
+WRITE = ExpectedCall("write", {"b": 1}, "c2")
+
+
+def test_a_call_with_one_damaged_field_is_damaged_not_lost() -> None:
+    good = came(WRITE, "c2")
+    for damaged in (
+        ToolCall("c1", "read", "broken"),
+        ToolCall("", "read", '{"a": 0}'),
+        ToolCall("c9", "read", '{"a": 0}'),
+        ToolCall("c1", "", '{"a": 0}'),
+        ToolCall("c1", "readread", '{"a": 0}'),
+        ToolCall("", "", '{"a": 0}'),
+        ToolCall("c9", "readread", '{"a": 0}'),
+        ToolCall("", "", "broken"),
+    ):
+        assert pairs([READ, WRITE], [damaged, good]) == ((0, 0), (1, 1)), damaged
+        assert pairs([READ, WRITE], [good, damaged]) == ((0, 1), (1, 0)), damaged
+
+
+def test_of_two_alike_the_one_with_the_right_id_is_taken() -> None:
+    other = ToolCall("c7", "read", '{"a": 0}')
+    assert pairs([READ], [other, came(READ, "c1")]) == ((0, 1),)
+
+
+def test_a_foreign_call_is_surplus_and_the_expected_one_missing() -> None:
+    found = pair(expecting(READ), Turn(tool_calls=(ToolCall("c9", "delete", "{}"),)))
+    assert (found.pairs, found.missing, found.surplus) == ((), (0,), (0,))
+
+
+def _errors(*names: str) -> tuple[ParseError, ...]:
+    return tuple(ParseError("tool_use", "no", name=name) for name in names)
+
+
+def test_rejections_are_paired_by_name_and_a_nameless_one_with_any() -> None:
+    wanted = (ExpectedRejection("read"), ExpectedRejection(""))
+    expectation = expecting(rejected=wanted)
+    found = pair(expectation, Turn(parse_errors=_errors("read", "write")))
+    assert (found.unreported, found.unexpected) == ((), ())
+    found = pair(expectation, Turn(parse_errors=_errors("write")))
+    assert found.unreported == (0,)
+    assert unreported_names(expectation, found) == {"read"}
+
+
+def test_further_rejections_are_unexpected() -> None:
+    found = pair(expecting(rejected=(ExpectedRejection("read"),)), Turn(parse_errors=_errors("x")))
+    assert [error.name for error in found.unexpected] == ["x"]
+    assert found.unreported == (0,)
+
+
+def test_a_nameless_expectation_leaves_the_named_error_to_its_own() -> None:
+    wanted = (ExpectedRejection(""), ExpectedRejection("read"))
+    found = pair(expecting(rejected=wanted), Turn(parse_errors=_errors("read", "write")))
+    assert (found.unreported, found.unexpected) == ((), ())
