@@ -30,7 +30,7 @@ def make_case(  # noqa: PLR0913, PLR0917 - one call site
 
     A failure that needs no cut shows under the recorded reads, where one sees what came when.
     """
-    if not failing.chunking:
+    if not failing.chunking and not failing.hung:
         spread = replay(normalizer, interaction, interaction.recorded_cuts())
         if (spread.turn, spread.error, spread.hung) == (failing.turn, failing.error, failing.hung):
             failing = spread

@@ -164,7 +164,9 @@ def test_the_scenario_knows_more_about_blame_than_the_bytes(blame: ScenarioBlame
     expected = Expectation(
         "scenario", rejected=rejected, finish=FinishReason.TOOL_CALLS, finish_raw="tool_calls"
     )
-    result, _ = judge(_labelled(a_cassette(an_interaction(PROSE)), expected, blame=blame), REFERENCE)
+    result, _ = judge(
+        _labelled(a_cassette(an_interaction(PROSE)), expected, blame=blame), REFERENCE
+    )
     assert (result.outcome, result.blame) == (Outcome.PARSE_ERROR, blame)
     assert result.turns[0].parse_error_blame == blame
 
@@ -195,7 +197,9 @@ def test_the_worst_interaction_decides() -> None:
 
 def test_findings_come_once_and_the_worst_first() -> None:
     result, _ = judged(GOOD, by=load_normalizer("id-lost"))
-    assert len({(finding.rule, finding.path) for finding in result.findings}) == len(result.findings)
+    assert len({(finding.rule, finding.path) for finding in result.findings}) == len(
+        result.findings
+    )
     levels = [finding.level != "MUST" for finding in result.findings]
     assert levels == sorted(levels)
 
@@ -228,20 +232,23 @@ def test_the_smallest_failing_chunking_is_the_one_to_show(subject: str) -> None:
     assert len(result.chunking) == len(case.chunking) == 1
 
 
-def test_what_fails_whole_is_shown_whole() -> None:
+def test_what_fails_whole_is_shown_under_the_reads_that_were_recorded() -> None:
     result, case = judged(GOOD, by=MINIATURES["name-lost"])
     assert result.chunking == ()
     assert case is not None
-    assert case.chunking == ()
+    assert case.chunking == an_interaction(GOOD).recorded_cuts()
 
 
 def test_a_hang_is_replayed_once_and_stops_the_interaction() -> None:
+    calls: list[Reads] = []
+
     def flooding(reads: Reads) -> Iterator[Delta]:
-        del reads
+        calls.append(reads)
         while True:
             yield TextDelta("")
 
     result, case = judged(HELLO, by=a_normalizer(flooding))
+    assert len(calls) == 1
     assert (result.outcome, result.replays, result.turns[0].why) == (Outcome.HANG, 1, "did not end")
     assert case is not None
     assert case.error == "did not end within its limits"
@@ -262,7 +269,11 @@ def test_a_case_holds_bytes_frames_deltas_and_what_was_expected() -> None:
     result, case = judged(GOOD, by=MINIATURES["name-lost"])
     assert case is not None
     assert (case.cell, case.body, case.cut, case.error) == (result.cell, GOOD, False, "")
-    assert [frame.offset for frame in case.frames] == [0, GOOD.index(b"data", 5), GOOD.rindex(b"data")]
+    assert [frame.offset for frame in case.frames] == [
+        0,
+        GOOD.index(b"data", 5),
+        GOOD.rindex(b"data"),
+    ]
     assert case.expected is not None
     assert [item.name for item in case.expected.tool_calls] == ["writing"]
     assert [item.name for item in case.actual.tool_calls] == [""]
@@ -287,3 +298,11 @@ def test_the_same_cell_gives_the_same_result() -> None:
 @pytest.mark.parametrize(("cuts", "least"), [("quick", 4), ("standard", 20), ("every", len(HELLO))])
 def test_more_cuts_are_more_replays(cuts: Cuts, least: int) -> None:
     assert judged(HELLO, cuts=cuts)[0].replays >= least
+
+
+@pytest.mark.parametrize("name", ["reference", "dashscope-restore"])
+def test_a_good_stream_under_an_error_status_is_a_failed_turn(name: str) -> None:
+    result, _ = judged(GOOD, by=load_normalizer(name), status=500)
+    assert result.findings == ()
+    assert result.turns[0].why.startswith("failed: http_500")
+    assert result.turns[0].blame == "provider"

@@ -94,8 +94,8 @@ def _pair_rejections(
     left = list(turn.parse_errors)
     unreported: list[int] = []
     # Those with a name first: one without takes any error that is left.
-    for place in sorted(range(len(expectation.rejected)), key=lambda at: not expectation.rejected[at].name):
-        name = expectation.rejected[place].name
+    for place, rejection in sorted(enumerate(expectation.rejected), key=lambda it: not it[1].name):
+        name = rejection.name
         match = next((error for error in left if name in ("", error.name)), None)
         if match is None:
             unreported.append(place)

@@ -1,0 +1,72 @@
+"""What the user got from one turn of a cell, and whose fault it is where that is nothing.
+
+Blame comes from the scenario and the strict reading of the bytes, never from the normalizer.
+"""
+
+from functools import cache
+
+from harness.dialects.openai_chat.request import read_request
+from harness.judging.blame import blame_of_bytes
+from harness.judging.examine import Examined
+from harness.judging.expectation import Expectation
+from harness.judging.results import Blame, TurnFacts
+from harness.judging.scenario import Scenario
+from harness.judging.schema_check import Checker
+from harness.judging.turn_success import problem_of
+from harness.turns.deltas import FinishReason
+from harness.turns.tools import Tool
+
+
+@cache
+def _checker() -> Checker:
+    return Checker()
+
+
+def blame_of_turn(scenario: Scenario | None, part: Examined) -> Blame:
+    """Return whose fault it is that a turn is no success, or has a parse error.
+
+    Where the bytes hold a usable turn, as the scenario promises or the strict reading finds,
+    it is the normalizer's; so is a crash or a hang, whatever the bytes hold.
+    """
+    if part.whole.error or part.whole.hung:
+        return "normalizer"
+    if scenario and scenario.blame:
+        return scenario.blame
+    if scenario and _promises_success(part.expectation):
+        return "normalizer"
+    return blame_of_bytes(part.strict, _tools(scenario, part), _checker()) or "normalizer"
+
+
+def _promises_success(expectation: Expectation) -> bool:
+    unfinished = expectation.finish in (FinishReason.LENGTH, FinishReason.CONTENT_FILTER)
+    return not (expectation.failure or expectation.rejected or unfinished)
+
+
+def _tools(scenario: Scenario | None, part: Examined) -> tuple[Tool, ...] | None:
+    if scenario and scenario.tools is not None:
+        return scenario.tools
+    request = read_request(part.interaction.request.body)
+    return request.tools if request.tools_known else None
+
+
+def turn_facts(scenario: Scenario | None, part: Examined) -> TurnFacts:
+    """Return the row of the rankings that one interaction of a cell is."""
+    turn = part.whole.turn
+    why = part.whole.error or problem_of(turn, _tools(scenario, part), _checker())
+    why = "did not end" if part.whole.hung else why
+    rejected_wrongly = any(f.rule == "GOOD-CALL-NOT-REJECTED" for f in part.findings)
+    blame: Blame = blame_of_turn(scenario, part) if why else ""
+    parse_error_blame: Blame = ""
+    if turn.parse_errors:
+        parse_error_blame = "normalizer" if rejected_wrongly else blame_of_turn(scenario, part)
+    return TurnFacts(
+        interaction=part.place,
+        success=not why,
+        why=why,
+        blame=blame,
+        calls=len(turn.tool_calls),
+        parse_errors=len(turn.parse_errors),
+        parse_error_blame=parse_error_blame,
+        finish=turn.finish.reason.value if turn.finish else "",
+        failure=turn.failure.code if turn.failure else "",
+    )
