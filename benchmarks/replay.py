@@ -16,7 +16,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.dialects.openai_chat.write import write
@@ -191,7 +191,7 @@ def _time(task: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def compare(streams: Streams, named: dict[str, Contender], repeats: int) -> dict[str, Any]:
+def compare(streams: Streams, named: Mapping[str, Contender], repeats: int) -> dict[str, Any]:
     """Return sizes, seconds and ratios of all contenders on `streams`."""
     said = {name: read(streams) for name, read in named.items() if name != "floor"}
     assert all(calls == said["reference"] for calls in said.values()), "contenders disagree"

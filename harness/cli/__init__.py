@@ -51,7 +51,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and leave with its exit code."""
     try:
-        code = cli(standalone_mode=False)
+        code = cli(prog_name="harness", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = EXIT_USAGE

@@ -6,6 +6,7 @@ from typing import Any
 import click
 import msgspec
 
+from harness.judging.cases import Case
 from harness.judging.results import Result
 from harness.judging.scenario_file import schema as scenario_schema
 from harness.runs.run import Footer, Header
@@ -14,7 +15,7 @@ from harness.runs.summary import Summary
 _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "scenario": scenario_schema,
     "result": lambda: msgspec.json.schema(Result),
-    "run": lambda: msgspec.json.schema(Header | Result | Footer),
+    "run": lambda: msgspec.json.schema(Header | Result | Case | Footer),
     "summary": lambda: msgspec.json.schema(Summary),
 }
 

@@ -10,7 +10,8 @@ from harness.dialects.openai_chat.policy import Policy
 from harness.dialects.openai_chat.read import read
 from harness.dialects.openai_chat.request import read_request
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.turns.deltas import Delta, Finish, StreamFailure
+from harness.turns.calls import ParseError
+from harness.turns.deltas import Delta, Finish, StreamFailure, ToolCallEnd, ToolCallRejected
 from harness.wire.framing import sse_frames
 from harness.wire.interaction import Interaction
 
@@ -40,6 +41,10 @@ def respond(
 
 
 def _with_status(delta: Delta, status: int) -> Delta:
+    """Turn a good end into a failure, and every call that might run into one that may not."""
+    if isinstance(delta, ToolCallEnd):
+        error = ParseError("tool_use", f"the turn failed (HTTP status {status})")
+        return ToolCallRejected(delta.index, error)
     if isinstance(delta, Finish):
         return StreamFailure(f"http_{status}", f"HTTP status {status}")
     if isinstance(delta, StreamFailure) and delta.code in _VAGUE:

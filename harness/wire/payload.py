@@ -45,16 +45,15 @@ def _decode_slowly(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
 def _check_depth(value: object) -> None:
     """Go down level by level, so that no depth recurses."""
     level: list[Any] = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [
             child
             for node in level
             if isinstance(node, dict | list)
             for child in (node.values() if isinstance(node, dict) else node)
         ]
-        if not level:
-            return
-    raise NotJson(f"nested more than {MAX_DEPTH} deep")
+    if any(isinstance(node, dict | list) for node in level):
+        raise NotJson(f"nested more than {MAX_DEPTH} deep")
 
 
 def _refuse(constant: str) -> None:

@@ -67,6 +67,11 @@ class SSEDecoder:
         self._tail.clear()
         if self._at_start:
             block = block[self._skip_bom(block) :]
+        if b"\r" not in block and len(block) <= self._max and not (self._data or self._event):
+            *events, block = block.split(b"\n\n")
+            yield from self._events(events)
+            if not block:
+                return
         lines = block.splitlines(keepends=True)
         # A CR ends its line at once; the LF that may follow it belongs to the same end.
         self._after_cr = lines[-1].endswith(b"\r")
@@ -103,6 +108,22 @@ class SSEDecoder:
         size = len(_BOM) if block.startswith(_BOM) else 0
         self._line_start += size
         return size
+
+    def _events(self, events: list[bytes]) -> Iterator[Frame]:
+        """Yield the frames of what stood before blank lines, LF only, none of it too large.
+
+        Nearly every event of every provider is one data line: such a one is taken as it is,
+        which halves the time of framing; any other goes the way of all lines.
+        """
+        for event in events:
+            if event.startswith(b"data: ") and b"\n" not in event:
+                start = self._line_start
+                self._line_start = start + len(event) + 2
+                self.last_event_id = self._id
+                yield Frame(event[6:], "", start)
+            else:
+                lines = (event + b"\n\n").splitlines(keepends=True)
+                yield from self._lines(lines, measured=False)
 
     def _lines(self, lines: list[bytes], *, measured: bool) -> Iterator[Frame]:
         for line in lines:

@@ -39,7 +39,7 @@ def chunk(delta: dict[str, Any] | None = None, finish: str | None = None) -> byt
     return b"data: " + json.dumps(payload).encode() + b"\n\n"
 
 
-def call(arguments: str | None, *, index: int = 0, **other: Any) -> bytes:  # noqa: ANN401 - any JSON
+def call(arguments: str | None, *, index: int | None = 0, **other: Any) -> bytes:  # noqa: ANN401 - any JSON
     """Return a chunk with one entry of `tool_calls`; other keys are its id and name."""
     function = {key: other.pop(key) for key in ("name",) if key in other}
     if arguments is not None:

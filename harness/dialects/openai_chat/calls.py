@@ -7,12 +7,13 @@ calls apart without ever gluing two of them together in silence.
 
 import hashlib
 import json
+import re
 from collections.abc import Hashable
 from typing import Any, Protocol
 
 from harness.dialects.openai_chat.fragments import Fragments
 from harness.dialects.openai_chat.policy import Policy
-from harness.turns.arguments import ArgumentClass, parse
+from harness.turns.arguments import ArgumentClass, parse, same_value
 from harness.turns.calls import SNIPPET_CHARACTERS, ParseError
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -22,7 +23,8 @@ from harness.turns.deltas import (
     ToolCallStart,
 )
 
-_FUNCTION_TYPES = ("function", "", None)
+_FUNCTION_TYPES = (None, "function", "")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 class CallAssembler(Protocol):
@@ -42,16 +44,39 @@ class CallAssembler(Protocol):
 class _Call:
     """One call while it streams."""
 
-    __slots__ = ("fragments", "id", "kind", "name", "position", "started", "waiting")
+    __slots__ = (
+        "conflict",
+        "fragments",
+        "given_id",
+        "key",
+        "kind",
+        "name",
+        "position",
+        "rival_id",
+        "started",
+        "waiting",
+    )
 
-    def __init__(self, position: int) -> None:
-        self.position = position
-        self.id = ""
+    def __init__(self, key: Hashable) -> None:
+        self.key = key  # the provider's index
+        self.position = -1  # ours, from its start on
+        self.given_id = ""
+        self.rival_id = ""  # another id that came with the name before any arguments
         self.name = ""
         self.kind = ""  # a type that is no function
+        self.conflict = ""  # why what came cannot be one call
         self.started = False
         self.waiting: list[str] = []  # fragments that came before the name
         self.fragments = Fragments()
+
+    def fault(self) -> str:
+        """Return why the call must not run, whatever its arguments say."""
+        if self.kind:
+            return f"the call is of type {self.kind!r}, expected 'function'"
+        if self.rival_id and not self.fragments.size:
+            ids = f"{self.given_id!r} and {self.rival_id!r}"
+            return f"one call without arguments, or two: it came with the ids {ids}"
+        return self.conflict or self.fragments.fault
 
 
 class Calls:
@@ -61,9 +86,12 @@ class Calls:
         self.seed = ""  # from the response; makes generated ids differ between turns
         self._tools = tools
         self._policy = policy
+        self._append_only = policy.arguments == "append"
         self._calls: list[_Call] = []
         self._by_index: dict[Hashable, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
         self._ids: set[str] = set()
+        self._started = 0
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -77,17 +105,13 @@ class Calls:
         if type(fragment) is not str:
             fragment = "" if fragment is None else json.dumps(fragment, ensure_ascii=False)
         call_id, name, index = entry.get("id"), function.get("name"), entry.get("index")
-        if name or type(index) is not int:
-            call = self._find(index, _text(call_id), _text(name), fragment)
-        else:
-            call = self._by_index.get(index) or self._find(index, _text(call_id), "", fragment)
-        if call is None:
-            return
-        if call_id and not call.id:
-            call.id = _text(call_id)
-        if name and not call.started:
-            call.name = self._named(call.name, _text(name))
-            self._maybe_start(call, out)
+        call = self._by_index.get(index) if type(index) is int and not name else None
+        if call is None or (call_id and call_id != call.given_id):
+            call_id, name = _text(call_id), _text(name)
+            call = self._find(_index_key(index), call_id, name, fragment, out)
+            if call is None:
+                return
+            self._identify(call, call_id, name, out)
         if entry.get("type") not in _FUNCTION_TYPES:
             _mark_kind(call, entry)
         if fragment:
@@ -109,64 +133,83 @@ class Calls:
             if rest := call.fragments.close():
                 out.append(ArgumentsDelta(call.position, rest))
             arguments = call.fragments.text
-            error = failed or _kind_fault(call) or fault(call.name, arguments, cut_short=cut_short)
+            error = failed or call.fault() or fault(call.name, arguments, cut_short=cut_short)
             out.append(verdict(call.position, error, arguments))
 
     # Which call an entry belongs to
 
-    def _find(self, index: object, call_id: str, name: str, fragment: str) -> _Call | None:
-        key = _index_key(index)
-        if key is None:
-            call = self._without_index(call_id, name)
-        else:
-            call = self._by_index.get(key)
-        if call is None or self._opens_new(call, key, call_id, name, fragment):
+    def _find(
+        self, key: Hashable, call_id: str, name: str, fragment: str, out: list[Delta]
+    ) -> _Call | None:
+        call = self._without_index(call_id, name) if key is None else self._at(key, call_id, name)
+        if call is None or (name and self._opens_new(call, key, call_id, name, fragment)):
             if not (call_id or name or fragment):
                 return None
-            call = _Call(len(self._calls))
+            if self._calls and self._calls[-1].name:
+                self._start(self._calls[-1], out)  # its name is whole: the next call is here
+            call = _Call(key)
             self._calls.append(call)
         if key is not None:
             self._by_index[key] = call
         return call
 
+    def _at(self, key: Hashable, call_id: str, name: str) -> _Call | None:
+        """Return the call at an index; where several share one, that of the id."""
+        call = self._by_index.get(key)
+        known = self._by_id.get(call_id) if call_id else None
+        if known is None or known.key != key or (name and name != known.name):
+            return call
+        return known
+
     def _without_index(self, call_id: str, name: str) -> _Call | None:
         """Route by id; else a name opens a call, and anything else continues the last."""
-        if call_id:
-            known = (call for call in reversed(self._calls) if call.id == call_id)
-            found = next(known, None)
-            if found is None and self._calls and not name and not self._calls[-1].id:
-                return self._calls[-1]
-            return found
-        return self._calls[-1] if self._calls else None
+        last = self._calls[-1] if self._calls else None
+        if not call_id:
+            return last
+        found = self._by_id.get(call_id)
+        if found is None and last is not None and not name and not last.given_id:
+            return last
+        return found
 
     def _opens_new(
         self, call: _Call, key: Hashable, call_id: str, name: str, fragment: str
     ) -> bool:
-        """Whether an entry at a known place is another call (quirk DELTA-INDEX-ALL-ZERO)."""
-        if not name:
+        """Whether a named entry at a known place is another call (quirk DELTA-INDEX-ALL-ZERO)."""
+        if call_id and call_id == call.given_id and key is not None:
             return False
-        if call_id and call.id and call_id != call.id:
-            return name != call.name or call.fragments.complete()
-        if call_id and key is not None:
-            return False
-        if name != call.name and call.fragments.size:
-            return call.fragments.complete()
-        if key is None and not call_id and name != call.name and call.started:
+        has_other_id = bool(call_id and call.given_id and call_id != call.given_id)
+        if name == call.name:
+            return call.fragments.complete() if has_other_id else _is_sibling(call, fragment)
+        if has_other_id:
             return True
-        return name == call.name and fragment[:1] == "{" and self._is_sibling(call, fragment)
+        if not call.started:  # a piece of its name, or the name that its arguments waited for
+            return not call.name and _is_sibling(call, fragment)
+        return key is None or not call.given_id or call.fragments.complete()
 
-    @staticmethod
-    def _is_sibling(call: _Call, fragment: str) -> bool:
-        """Whether a whole object follows a whole object that is not the same once more."""
-        text = call.fragments.text
-        return call.fragments.complete() and text.strip() != "{}" and text != fragment
+    def _identify(self, call: _Call, call_id: str, name: str, out: list[Delta]) -> None:
+        """Take what an entry says about who its call is."""
+        if call_id and not call.given_id:
+            call.given_id = call_id
+            self._by_id[call_id] = call
+        elif name and call_id and call_id != call.given_id and not call.fragments.size:
+            call.rival_id = call_id
+        if not name:
+            return
+        if not call.started:
+            call.name = self._named(call.name, name)
+            self._maybe_start(call, out)
+        elif name != call.name and self._policy.names != "first":
+            call.conflict = f"its name was {call.name!r} and then {name!r}"
 
     # Names and ids
 
     def _named(self, so_far: str, piece: str) -> str:
-        if not so_far or piece == so_far or self._policy.names == "first":
+        if not so_far or self._policy.names == "first":
             return so_far or piece
         appended = so_far + piece
+        if piece == so_far:
+            is_piece = appended in self._tools and so_far not in self._tools
+            return appended if is_piece else so_far
         if self._policy.names == "append":
             return appended
         readings = (appended, piece) if piece.startswith(so_far) else (appended,)
@@ -187,13 +230,14 @@ class Calls:
         if call.started:
             return
         call.started = True
-        call.id = self._unique_id(call)
-        out.append(ToolCallStart(call.position, call.id, call.name))
+        call.position = self._started
+        self._started += 1
+        out.append(ToolCallStart(call.position, self._unique_id(call), call.name))
         out += [ArgumentsDelta(call.position, fragment) for fragment in call.waiting]
         call.waiting.clear()
 
     def _unique_id(self, call: _Call) -> str:
-        call_id = call.id
+        call_id = call.given_id
         if not call_id:
             text = f"{self.seed}/{call.position}/{call.name}"
             call_id = "call_" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
@@ -205,10 +249,10 @@ class Calls:
     # Arguments
 
     def _append(self, call: _Call, fragment: str, out: list[Delta]) -> None:
-        if self._policy.arguments == "auto":
-            fragment = call.fragments.take(fragment)
-        else:
+        if self._append_only:
             call.fragments.append(fragment)
+        else:
+            fragment = call.fragments.take(fragment)
         if not call.started and call.name:
             self._start(call, out)
         if not fragment:
@@ -225,8 +269,8 @@ def _text(value: object) -> str:
 
 def _index_key(index: object) -> Hashable:
     """Return the key that an index stands for; None for a missing or senseless one."""
-    if isinstance(index, str) and index.lstrip("-").isdecimal():
-        return int(index[:18])
+    if isinstance(index, str) and _NUMBER.fullmatch(index):
+        return int(index)
     if isinstance(index, bool) or not isinstance(index, int | float):
         return None
     return index
@@ -241,11 +285,15 @@ def _mark_kind(call: _Call, entry: dict[str, Any]) -> None:
 
 def _is_stub(call: _Call) -> bool:
     """Whether nothing at all came for a call (quirk LEGACY-FC-STUB)."""
-    return not call.id and not call.fragments.size
+    return not call.given_id and not call.fragments.size
 
 
-def _kind_fault(call: _Call) -> str:
-    return f"the call is of type {call.kind!r}, expected 'function'" if call.kind else ""
+def _is_sibling(call: _Call, fragment: str) -> bool:
+    """Whether a whole object follows a whole object that is not the same once more."""
+    if not fragment.startswith("{") or not call.fragments.complete():
+        return False
+    text = call.fragments.text
+    return text.strip() != "{}" and not same_value(text, fragment)
 
 
 def fault(name: str, arguments: str, *, cut_short: bool) -> str:

@@ -24,8 +24,16 @@ _BROKEN_OFF = "its fragments repeated all the text before them, and then one did
 class Fragments:
     """Takes fragments as streamed, none of them empty; gives back what is to be appended."""
 
-    __slots__ = ("_appending", "_completeness", "_cumulative", "_held", "_in_doubt", "_pieces")
-    __slots__ += ("fault", "size")
+    __slots__ = (
+        "_appending",
+        "_completeness",
+        "_cumulative",
+        "_held",
+        "_in_doubt",
+        "_pieces",
+        "fault",
+        "size",
+    )
 
     def __init__(self) -> None:
         self.size = 0  # number of characters so far
@@ -40,9 +48,7 @@ class Fragments:
     @property
     def text(self) -> str:
         """The text so far."""
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
+        return "".join(self._pieces)
 
     def append(self, fragment: str) -> str:
         """Take a fragment that is to be appended in any case."""
@@ -74,7 +80,7 @@ class Fragments:
 
     def complete(self) -> bool:
         """Whether the text so far is one whole JSON value."""
-        return self._completeness.of(self._pieces, self.size)
+        return self._completeness.of(self._pieces)
 
     def _take_rare(self, fragment: str) -> str:
         if self._held:
@@ -104,8 +110,7 @@ class Fragments:
         self._appending = True
         if not fragment.lstrip().startswith("{"):
             return self.text + self.append(fragment)
-        self._pieces.clear()
-        self.size = 0
+        self._restart("")
         return self.append(fragment)
 
     def _long(self, fragment: str) -> str:
@@ -152,19 +157,25 @@ class Fragments:
         new = fragment[self.size :]
         self._appending = False
         self._cumulative = True
-        self._completeness = Completeness()
-        self._pieces = [fragment]
-        self.size = len(fragment)
+        self._restart(fragment)
         return new
+
+    def _restart(self, text: str) -> None:
+        self._completeness = Completeness()
+        self._pieces = [text]
+        self.size = len(text)
 
     def _extend(self, fragment: str) -> str:
         """Take a fragment of a call whose fragments replace each other."""
         so_far = self._pieces[0]
-        if so_far.startswith(fragment) or self._repeats(fragment):
+        if so_far.startswith(fragment):
             return ""
-        if fragment.startswith(so_far):
+        if fragment.startswith(so_far) and not self.fault:
             return self._replace(fragment)
-        self.fault = _BROKEN_OFF
+        if self._repeats(fragment):
+            return ""
+        if not fragment.isspace():
+            self.fault = _BROKEN_OFF
         return self.append(fragment)
 
     def _repeats(self, fragment: str) -> bool:

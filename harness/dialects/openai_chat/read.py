@@ -74,7 +74,7 @@ class _Reader:
         self.over = False
         self._policy = policy
         self._calls = calls
-        self._choice: object = None
+        self._choice: int | None = None
         self._refusal: list[str] = []
         self._finish: Finish | None = None
         self._events = 0
@@ -133,7 +133,9 @@ class _Reader:
             out.append(UsageDelta(_usage(usage)))
 
     def _take_choice(self, choice: dict[str, Any], out: list[Delta]) -> None:
-        index = choice.get("index") or 0
+        index = choice.get("index")
+        if type(index) is not int:
+            index = 0
         if index != self._choice:
             if self._choice is not None:
                 return  # another answer to the same request (quirk N-CHOICES)

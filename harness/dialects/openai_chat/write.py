@@ -119,11 +119,10 @@ class _Writer:
                 self._calls([self._entry(i, self._whole[i], opens=True) for i in self._starts])
             return
         pieces = _pieces(delta.name, self._spelling.name_pieces)
-        first = self._entry(delta.index, self._first_arguments(delta.index), opens=True)
-        first["function"]["name"] = pieces[0]
-        self._calls([first])
-        for piece in pieces[1:]:
-            entry = self._entry(delta.index, "")
+        for at, piece in enumerate(pieces):
+            is_last = at == len(pieces) - 1  # the name is whole before its arguments begin
+            arguments = self._first_arguments(delta.index) if is_last else ""
+            entry = self._entry(delta.index, arguments, opens=at == 0)
             entry["function"]["name"] = piece
             self._calls([entry])
 

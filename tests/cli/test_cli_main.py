@@ -1,0 +1,129 @@
+"""The door: commands load when they are called, and each way out has its code."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from harness import __version__
+from harness.cli import _COMMANDS, cli
+from harness.cli import schema as schema_module
+from harness.errors import UnreadableError
+from tests.cli.cli_samples import command
+from tests.cli.cli_samples import harness as harness_process
+from tests.cli.conftest import Harness
+
+
+def test_importing_the_command_line_loads_no_command() -> None:
+    code = (
+        "import sys, harness.cli;"
+        "print([n for n in sys.modules if n.startswith('harness.') or n in ('duckdb', 'jinja2')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert sorted(eval(done.stdout)) == ["harness.cli", "harness.cli.exits", "harness.errors"]  # noqa: S307 - a list that this test printed
+
+
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_each_command_exists_is_called_so_and_has_a_file_of_its_own(name: str) -> None:
+    found = cli.get_command(click.Context(cli), name)
+    assert found is not None
+    assert found.name == name
+    module = _COMMANDS[name].partition(":")[0]
+    assert module.removesuffix("_") == f"harness.cli.{name}"
+    assert found.help
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_names_every_command(harness: Harness, option: str) -> None:
+    left = harness(option)
+    assert left.code == 0
+    assert all(f"\n  {name} " in left.out for name in _COMMANDS)
+
+
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_help_of_a_command(harness: Harness, name: str) -> None:
+    left = harness(name, "--help")
+    assert (left.code, left.err) == (0, "")
+    assert left.out.startswith(f"Usage: harness {name} ")
+
+
+def test_version(harness: Harness) -> None:
+    assert harness("--version").out == f"harness, version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("dance",),
+        ("list",),
+        ("list", "unicorns"),
+        ("run", "--cuts", "none"),
+        ("run", "-j", "0"),
+        ("run", "--unknown"),
+        ("schema", "unicorn"),
+        ("run", "no/such/path"),
+        ("run", "-n", "no-such-normalizer"),
+        ("run", "-n", "no_such_module:normalize"),
+    ],
+)
+def test_a_usage_error_leaves_with_2_and_says_why_on_stderr(
+    harness: Harness, arguments: tuple[str, ...]
+) -> None:
+    left = harness(*arguments)
+    assert (left.code, left.out) == (2, "")
+    assert left.err
+    assert "Traceback" not in left.err
+
+
+def _raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(schema_module.schema_command, "callback", lambda **_options: fail())
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyError("bug"), 3, "internal error of harness"),
+        (UnreadableError("damaged", where="a.yaml", hint="Mend it."), 2, "error: a.yaml: damaged"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (click.Abort(), 130, "interrupted"),
+        (click.UsageError("no"), 2, "no"),
+        (SystemExit(7), 7, ""),
+    ],
+)
+def test_each_way_out_has_its_code(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
+) -> None:
+    _raising(monkeypatch, error)
+    left = harness("schema", "run")
+    assert left.code == code
+    assert said in left.err
+    assert ("Traceback" in left.err) == (code == 3)
+
+
+def test_a_reader_that_stops_reading_gets_no_traceback() -> None:
+    with subprocess.Popen(
+        command("list", "cassettes", "--format", "json"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_as_a_process_in_an_empty_folder(tmp_path: Path) -> None:
+    left = harness_process("list", "agents", "--format", "json", folder=tmp_path)
+    assert (left.code, left.json, left.err) == (0, [], "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_commands_module_is_the_one_that_was_tested() -> None:
+    assert importlib.import_module("harness.cli.schema") is schema_module

@@ -1,0 +1,318 @@
+"""`harness run`: what it prints, writes and leaves with."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness import shipped
+from harness.runs import execute as execute_module
+from harness.runs.run import Run
+from harness.runs.store import partial_path, read_run
+from harness.wire import cassette_file
+from harness.wire.cassette import Origin
+from tests.cli.cli_samples import Left, command
+from tests.cli.cli_samples import harness as harness_process
+from tests.cli.conftest import Harness
+
+DASHSCOPE = str(shipped.folder("scenarios") / "dashscope")
+TOOLS = str(shipped.folder("scenarios") / "tools")
+REFERENCE = ("-n", "reference")
+NAIVE = ("-n", "naive")
+QUICK = ("--cuts", "quick")
+OUTCOMES = {
+    "silent_wrong",
+    "lost_call",
+    "crash",
+    "hang",
+    "leak",
+    "mismatch",
+    "parse_error",
+    "pass",
+    "unsupported",
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _imported() -> str:
+    """Put a cassette into ./own that counts as somebody's recording; return its folder."""
+    found = cassette_file.load(
+        shipped.folder("cassettes") / "dashscope/qwen-plus/split-chunks.yaml",
+        shipped.folder("cassettes"),
+    )
+    own = msgspec.structs.replace(found, id="split", origin=Origin("imported", by="a test"))
+    Path("own").mkdir()
+    cassette_file.save(own, Path("own/split.yaml"))
+    return "own"
+
+
+# Exit codes
+
+
+def test_0_where_all_conform(harness: Harness) -> None:
+    left = harness("run", DASHSCOPE, *QUICK)
+    assert left.code == 0
+    assert "gate pass: 18 cells conform" in left.err
+    assert "report: reports/index.html" in left.err
+
+
+def test_1_where_a_normalizer_fails_and_the_failure_has_a_command(harness: Harness) -> None:
+    left = harness("run", DASHSCOPE, *NAIVE, *QUICK)
+    assert left.code == 1
+    assert "gate fail: naive: 9 of 9 cells do not conform" in left.err
+    assert "harness replay dashscope/" in left.err
+
+
+def test_2_where_a_file_cannot_be_used(harness: Harness) -> None:
+    Path("broken.yaml").write_text("interactions: 5\n")
+    left = harness("run", "broken.yaml")
+    assert (left.code, left.out) == (2, "")
+    assert left.err.startswith("error: ")
+    assert "broken.yaml" in left.err
+
+
+def test_2_where_nothing_can_be_written(harness: Harness) -> None:
+    Path("file").write_text("")
+    left = harness("run", DASHSCOPE, *QUICK, "-o", "file/reports")
+    assert left.code == 2
+    assert "cannot write the run" in left.err
+
+
+@pytest.mark.parametrize("path", [".", TOOLS])
+def test_5_where_nothing_is_selected(harness: Harness, path: str) -> None:
+    left = harness("run", path)
+    assert (left.code, left.out) == (5, "")
+    assert "nothing selected" in left.err
+    assert not Path("reports").exists()
+
+
+def test_1_where_nothing_could_be_judged(harness: Harness) -> None:
+    Path("own.py").write_text(
+        "from harness.normalizers.protocol import Normalizer\n"
+        "from harness.normalizers.reference import normalize\n"
+        "mine = Normalizer('mine', normalize, dialects=frozenset())\n"
+    )
+    left = harness("run", DASHSCOPE, "-n", "own:mine", *QUICK)
+    assert left.code == 1
+    assert "gate nothing: no cell was judged" in left.err
+
+
+# What machines read
+
+
+RANKED = {"name", "k", "n", "low", "high", "parse_error"}
+
+
+def test_the_keys_are_a_contract(harness: Harness) -> None:
+    left = harness("run", _imported(), DASHSCOPE, *REFERENCE, *NAIVE, *QUICK, "--format", "json")
+    found = left.json
+    assert set(found) == {"scenarios", "replays", "outcomes", "rankings", "gate"}
+    assert found["scenarios"] == 10
+    assert found["replays"] > 20
+    assert set(found["outcomes"]) == {"naive", "reference"}
+    for counts in found["outcomes"].values():
+        assert counts.keys() <= OUTCOMES
+        assert sum(counts.values()) == 10
+    assert set(found["rankings"]) == {"models", "prompts", "normalizers"}
+    for rows in found["rankings"].values():
+        assert rows
+        for row in rows:
+            assert row.keys() >= RANKED
+            assert set(row["parse_error"]) == {"model", "provider", "normalizer"}
+            assert 0 <= row["low"] <= row["k"] / row["n"] <= row["high"] <= 1
+    assert set(found["gate"]) == {"verdict", "reasons"}
+    assert (found["gate"]["verdict"], left.code) == ("fail", 1)
+
+
+def test_models_are_ranked_by_what_was_recorded_only(harness: Harness) -> None:
+    found = harness("run", DASHSCOPE, *REFERENCE, *QUICK, "--format", "json").json
+    assert (found["rankings"]["models"], found["rankings"]["prompts"]) == ([], [])
+    own = harness("run", _imported(), *REFERENCE, *QUICK, "--format", "json").json
+    assert [(row["name"], row["n"]) for row in own["rankings"]["models"]] == [("qwen-plus", 1)]
+
+
+def test_jsonl_is_a_result_a_line(harness: Harness) -> None:
+    left = harness("run", DASHSCOPE, *REFERENCE, *QUICK, "--format", "jsonl")
+    rows = [json.loads(line) for line in left.out.splitlines()]
+    assert {row["type"] for row in rows} == {"result"}
+    assert [row["cell"] for row in rows] == sorted(row["cell"] for row in rows)
+    assert len(rows) == 9
+
+
+@pytest.mark.parametrize("style", ["pretty", "markdown"])
+def test_people_read_the_ranking(harness: Harness, style: str) -> None:
+    left = harness("run", DASHSCOPE, *QUICK, "--format", style)
+    assert "dashscope-restore" in left.out
+    assert "9/9" in left.out
+    assert "never models" in left.out
+
+
+# What is written
+
+
+def _written() -> tuple[bytes, bytes]:
+    return Path("reports/run.jsonl").read_bytes(), Path("reports/index.html").read_bytes()
+
+
+def test_from_an_empty_folder_all_that_ships_is_judged(folder: Path) -> None:
+    left = harness_process("run", *QUICK, "--format", "json", folder=folder)
+    assert left.code == 0
+    assert left.json["scenarios"] >= 40
+    assert sorted(path.name for path in (folder / "reports").iterdir()) == [
+        "index.html",
+        "run.jsonl",
+    ]
+
+
+def test_equal_inputs_give_equal_bytes_serial_and_parallel(folder: Path) -> None:
+    made: list[tuple[bytes, bytes]] = []
+    for jobs in ("1", "1", "2"):
+        names = (*NAIVE, *REFERENCE, "-n", "usage-crash")
+        left = harness_process("run", DASHSCOPE, *names, *QUICK, "-j", jobs, folder=folder)
+        assert left.code == 1
+        made.append(_written())
+    assert made[0] == made[1]
+    assert made[0] == made[2]
+
+
+def test_no_report_writes_the_run_only(harness: Harness) -> None:
+    left = harness("run", DASHSCOPE, *QUICK, "--no-report", "-o", "out/here")
+    assert [path.name for path in Path("out/here").iterdir()] == ["run.jsonl"]
+    assert "report:" not in left.err
+
+
+def test_the_header_says_what_makes_the_run_again(harness: Harness) -> None:
+    harness("run", DASHSCOPE, *NAIVE, *QUICK)
+    header = read_run(Path("reports/run.jsonl")).header
+    assert header.command == ("harness", "run", DASHSCOPE, *NAIVE, *QUICK)
+    first = _written()
+    harness(*header.command[1:])
+    assert _written() == first
+
+
+def test_a_name_that_is_given_twice_runs_once(harness: Harness) -> None:
+    assert harness("run", DASHSCOPE, *REFERENCE, *REFERENCE, *QUICK).code == 0
+    assert len(read_run(Path("reports/run.jsonl")).results) == 9
+
+
+def test_one_normalizer_under_two_names_is_two(harness: Harness) -> None:
+    other = "harness.normalizers.reference:normalizer"
+    assert harness("run", DASHSCOPE, *REFERENCE, "-n", other, *QUICK).code == 0
+    names = {result.normalizer for result in read_run(Path("reports/run.jsonl")).results}
+    assert names == {"reference", other}
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_normalizer_of_the_working_folder(folder: Path, jobs: str) -> None:
+    Path("own.py").write_text("from harness.normalizers.reference import normalize\n")
+    options = ("-n", "own:normalize", *QUICK, "-j", jobs)
+    assert harness_process("run", DASHSCOPE, *options, folder=folder).code == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ("raise SystemExit(0)", "crash"),
+        ("yield None", "crash"),
+        ("import os; os._exit(0); yield", "crash"),
+    ],
+)
+def test_whatever_a_normalizer_does_is_a_row(folder: Path, body: str, outcome: str) -> None:
+    Path("own.py").write_text(f"def normalize(interaction, reads):\n    {body}\n")
+    path = f"{DASHSCOPE}/split-chunks.yaml"
+    options = ("-n", "own:normalize", *REFERENCE, *QUICK, "-j", "2", "--format", "json")
+    left = harness_process("run", path, *options, folder=folder)
+    assert left.code == 1
+    assert left.json["outcomes"]["own:normalize"] == {outcome: 1}
+    assert left.json["outcomes"]["reference"] == {"pass": 1}
+
+
+# Interruption
+
+
+SLOW = """
+import time
+from harness.normalizers.reference import normalize as reference
+
+def normalize(interaction, reads):
+    time.sleep(0.02)
+    return reference(interaction, reads)
+"""
+
+
+def _results_on_disk() -> int:
+    partial = partial_path(Path("reports/run.jsonl"))
+    return partial.read_bytes().count(b'"type":"result"') if partial.exists() else 0
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def _interrupted(*options: str) -> tuple[Left, Run]:
+    Path("slow.py").write_text(SLOW)
+    with subprocess.Popen(
+        command("run", "-n", "slow:normalize", *QUICK, *options),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        _wait_for(lambda: _results_on_disk() >= 3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    return Left(process.returncode, out, err), read_run(Path("reports/run.jsonl"))
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interruption_keeps_what_was_finished_and_says_how_far_it_came(jobs: str) -> None:
+    left, run = _interrupted("-j", jobs, "--format", "json")
+    assert left.code == 130
+    assert run.footer is not None
+    assert run.footer.interrupted
+    done, total = run.footer.results, run.footer.results + run.footer.not_run
+    assert 3 <= done < total
+    assert f"interrupted: {done} of {total} cells are in the run" in left.err
+    assert left.json["gate"]["verdict"] == "fail"
+    assert "interrupted" in left.json["gate"]["reasons"][0]
+    assert "interrupted" in Path("reports/index.html").read_text()
+    assert not partial_path(Path("reports/run.jsonl")).exists()
+
+
+def test_an_interruption_before_the_first_result_shows_no_older_run(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness("run", DASHSCOPE, *NAIVE, *QUICK)
+    before = _written()
+
+    def interrupted(*_jobs: Any) -> None:  # noqa: ANN401 - the jobs, a worker and who listens
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(execute_module, "_run_here", interrupted)
+    left = harness("run", DASHSCOPE, *REFERENCE, *QUICK)
+    assert (left.code, left.out) == (130, "")
+    assert "0 of 9 cells ran" in left.err
+    assert _written() == before
+
+
+def test_an_unreadable_cassette_stops_the_run_and_keeps_the_older_one(harness: Harness) -> None:
+    harness("run", DASHSCOPE, *NAIVE, *QUICK)
+    before = _written()
+    Path("own").mkdir()
+    Path("own/x.yaml").write_text("interactions: 5\n")
+    assert harness("run", "own", *REFERENCE, *QUICK).code == 2
+    assert _written() == before

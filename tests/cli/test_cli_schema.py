@@ -1,0 +1,56 @@
+"""`harness schema`: schemas that are valid, and that what they describe fits."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from harness import shipped
+from harness.judging.scenario_file import find_scenarios
+from tests.cli.conftest import Harness
+
+
+def _schema(harness: Harness, name: str) -> Any:  # noqa: ANN401 - a JSON Schema
+    left = harness("schema", name)
+    assert (left.code, left.err) == (0, "")
+    return left.json
+
+
+@pytest.mark.parametrize("name", ["scenario", "result", "run", "summary"])
+def test_each_is_a_valid_schema(harness: Harness, name: str) -> None:
+    assert jsonschema_rs.meta.is_valid(_schema(harness, name))
+
+
+def test_every_shipped_scenario_fits_and_a_misspelled_key_does_not(harness: Harness) -> None:
+    check = jsonschema_rs.validator_for(_schema(harness, "scenario"))
+    files = [
+        yaml.load(path.read_bytes(), yaml.CSafeLoader)
+        for path in find_scenarios([shipped.folder("scenarios")])
+    ]
+    assert [file["title"] for file in files if not check.is_valid(file)] == []
+    assert not check.is_valid({**files[0], "titel": "x"})
+
+
+@pytest.fixture
+def lines(harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    monkeypatch.chdir(tmp_path)
+    scenario = str(shipped.folder("scenarios") / "dashscope" / "split-chunks.yaml")
+    harness("run", scenario, "-n", "naive", "-n", "reference", "--cuts", "quick")
+    return [json.loads(line) for line in Path("reports/run.jsonl").read_text().splitlines()]
+
+
+def test_what_a_run_writes_fits(harness: Harness, lines: list[Any]) -> None:
+    run = jsonschema_rs.validator_for(_schema(harness, "run"))
+    assert [line["type"] for line in lines if not run.is_valid(line)] == []
+    result = jsonschema_rs.validator_for(_schema(harness, "result"))
+    assert [result.is_valid(line) for line in lines if line["type"] == "result"] == [True, True]
+
+
+def test_what_a_run_prints_fits(harness: Harness, lines: list[Any]) -> None:
+    assert lines
+    check = jsonschema_rs.validator_for(_schema(harness, "summary"))
+    scenario = str(shipped.folder("scenarios") / "dashscope" / "split-chunks.yaml")
+    check.validate(harness("run", scenario, "--cuts", "quick", "--format", "json").json)

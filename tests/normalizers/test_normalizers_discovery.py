@@ -1,0 +1,130 @@
+"""Names -> normalizers: what is found, under which name, and what is said where nothing is."""
+
+import importlib.metadata
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.errors import NormalizerLoadError, UsageError
+from harness.judging.replaying import replay
+from harness.normalizers import reference
+from harness.normalizers.discovery import (
+    GROUP,
+    available,
+    default_names,
+    installed_names,
+    load_normalizer,
+)
+from harness.normalizers.miniatures import MINIATURES
+from tests.judging.judging_samples import an_interaction
+
+MODULE = """
+from harness.normalizers.protocol import Normalizer
+from harness.normalizers.reference import normalize
+
+declared = Normalizer("declared", normalize, capabilities=frozenset({"names-in-pieces"}))
+number = 5
+
+class Client:
+    normalize = staticmethod(normalize)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in a folder with modules; forget them and the folder afterwards."""
+    (tmp_path / "own_client.py").write_text(MODULE)
+    (tmp_path / "raises_on_import.py").write_text("raise ValueError('no key')")
+    (tmp_path / "exits_on_import.py").write_text("import sys; sys.exit(0)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield tmp_path
+    sys.modules.pop("own_client", None)
+
+
+def test_installed_entry_points_are_found() -> None:
+    assert {"reference", "dashscope-restore", "naive"} <= set(installed_names())
+    assert load_normalizer("reference").normalize is reference.normalize
+
+
+def test_a_miniature_is_found_by_its_name() -> None:
+    assert load_normalizer("name-lost") is MINIATURES["name-lost"]
+
+
+def test_all_that_has_a_name_is_available_once() -> None:
+    names = [normalizer.name for normalizer in available()]
+    assert len(set(names)) == len(names)
+    assert set(names) == {*installed_names(), *MINIATURES}
+
+
+def test_defaults_are_meant_to_pass() -> None:
+    assert {"reference", "dashscope-restore"} <= set(default_names())
+    assert "naive" not in default_names()
+
+
+@pytest.mark.parametrize("attribute", ["normalize", "Client.normalize", "declared"])
+@pytest.mark.usefixtures("folder")
+def test_a_module_of_the_working_folder(attribute: str) -> None:
+    found = load_normalizer(f"own_client:{attribute}")
+    assert replay(found, an_interaction(), ()).turn.text == "Hello"
+
+
+@pytest.mark.usefixtures("folder")
+def test_it_is_called_what_it_was_named_by_and_keeps_its_declaration() -> None:
+    found = load_normalizer("own_client:declared")
+    assert found.name == "own_client:declared"
+    assert found.capabilities == {"names-in-pieces"}
+    assert load_normalizer(found.name) == found
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_function_declares_nothing_but_the_default() -> None:
+    found = load_normalizer("own_client:normalize")
+    assert found.dialects == {"openai-chat"}
+    assert not found.capabilities
+
+
+def test_the_working_folder_hides_nothing_that_is_installed(folder: Path) -> None:
+    (folder / "json.py").write_text("raise ValueError('hidden')")
+    load_normalizer("own_client:normalize")
+    assert sys.path[-1] == str(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("own_client:missing", "AttributeError"),
+        ("own_client:number", "expected a Normalizer or a function, found int"),
+        ("own_client:", "AttributeError"),
+        ("no_such_module:normalize", "ModuleNotFoundError"),
+        (":normalize", "ValueError"),
+        ("raises_on_import:normalize", "ValueError: no key"),
+        ("exits_on_import:normalize", "SystemExit: 0"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_what_cannot_be_loaded_is_told_with_its_name(name: str, said: str) -> None:
+    with pytest.raises(NormalizerLoadError) as caught:
+        load_normalizer(name)
+    assert said in str(caught.value)
+    assert str(caught.value).startswith(name)
+
+
+def test_an_unknown_name_names_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match="no normalizer is called 'refrence'") as caught:
+        load_normalizer("refrence")
+    assert "reference" in caught.value.hint
+    assert "module:callable" in caught.value.hint
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_broken_plug_in_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = importlib.metadata.EntryPoint("broken", "exits_on_import:normalize", GROUP)
+    points = importlib.metadata.EntryPoints((point,))
+    monkeypatch.setattr(importlib.metadata, "entry_points", points.select)
+    monkeypatch.syspath_prepend(".")
+    assert installed_names() == ("broken",)
+    with pytest.raises(NormalizerLoadError, match=r"broken \(exits_on_import:normalize\)"):
+        default_names()

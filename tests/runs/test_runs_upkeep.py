@@ -1,0 +1,195 @@
+"""The checks of `doctor`: clean on what ships, and each one finds what it is there for."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness import shipped
+from harness.judging.rules import RULES
+from harness.normalizers.miniatures import MINIATURES
+from harness.runs import upkeep
+from harness.runs.upkeep import Check, Shipped
+
+KEPT = ("dashscope/split-chunks", "dashscope/multi-round")
+NAMES = {
+    "files are readable",
+    "each scenario has its cassette",
+    "each cassette has a scenario",
+    "cited quirks are in the catalogue",
+    "each quirk has a scenario",
+    "cited rules and capabilities exist",
+    "each rule has a miniature",
+    "each miniature is caught",
+    "what is meant to pass breaks no rule",
+    "cassettes are scrubbed",
+}
+_SLOW = ("each miniature is caught", "what is meant to pass breaks no rule")
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let two scenarios, their cassettes and the whole catalogue be all that ships."""
+    original = shipped.folder
+    shutil.copytree(original("catalogue"), tmp_path / "catalogue")
+    shutil.copytree(original("scenarios") / "tools", tmp_path / "scenarios" / "tools")
+    for name in KEPT:
+        _copy(original("scenarios") / f"{name}.yaml", tmp_path / "scenarios" / f"{name}.yaml")
+        cassette = name.replace("/", "/qwen-plus/")
+        _copy(
+            original("cassettes") / f"{cassette}.yaml", tmp_path / "cassettes" / f"{cassette}.yaml"
+        )
+    monkeypatch.setattr(shipped, "folder", lambda name: tmp_path / name)
+    return tmp_path
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def run(name: str) -> Check:
+    """Run one check alone."""
+    look, count = upkeep._CHECKS[name]
+    data = Shipped()
+    wrong = tuple(look(data))
+    return Check(name, ok=not wrong, count=count(data), detail=wrong)
+
+
+def test_the_names_are_a_contract() -> None:
+    assert set(upkeep._CHECKS) == NAMES
+
+
+@pytest.mark.parametrize("name", sorted(NAMES - set(_SLOW)))
+def test_what_ships_is_clean(name: str) -> None:
+    check = run(name)
+    assert check.detail == ()
+    assert check.ok
+    assert check.count > 0
+
+
+def test_what_is_meant_to_pass_passes_and_a_miniature_is_caught(tree: Path) -> None:
+    assert tree.exists()
+    assert run("what is meant to pass breaks no rule").ok
+    caught = run("each miniature is caught").detail
+    assert not any(line.startswith("name-lost:") for line in caught)
+    assert "number" in "".join(line for line in caught if line.startswith("numbers-rounded:"))
+
+
+def test_all_checks_run_one_by_one(tree: Path) -> None:
+    assert tree.exists()
+    assert {check.check for check in upkeep.checks()} == NAMES
+
+
+def _detail(name: str) -> str:
+    check = run(name)
+    assert not check.ok
+    return "\n".join(check.detail)
+
+
+_SPLIT = "scenarios/dashscope/split-chunks.yaml"
+_BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "said"),
+    [
+        (
+            "files are readable",
+            lambda tree: _edit(tree / _SPLIT, "title:", "titel:"),
+            "titel",
+        ),
+        (
+            "files are readable",
+            lambda tree: (tree / _BODY).write_text("nothing"),
+            "split-chunks.yaml",
+        ),
+        (
+            "each scenario has its cassette",
+            lambda tree: (tree / _BODY).unlink(),
+            "dashscope/split-chunks: there is no cassette dashscope/qwen-plus/split-chunks",
+        ),
+        (
+            "each scenario has its cassette",
+            lambda tree: (tree / _SPLIT).write_text(
+                (tree / _SPLIT).read_text() + "- finish: stop\n"
+            ),
+            "dashscope/split-chunks: 2 turns, 1 wanted",
+        ),
+        (
+            "each cassette has a scenario",
+            lambda tree: (tree / _SPLIT).unlink(),
+            "dashscope/qwen-plus/split-chunks",
+        ),
+        (
+            "cited quirks are in the catalogue",
+            lambda tree: _edit(tree / _SPLIT, "SSE-UTF8-SPLIT", "NO-SUCH-QUIRK"),
+            "dashscope/split-chunks: cites NO-SUCH-QUIRK",
+        ),
+        ("each quirk has a scenario", lambda _tree: None, "no scenario shows it"),
+        (
+            "cited rules and capabilities exist",
+            lambda tree: _edit(tree / _SPLIT, "title:", "rules: [NO-SUCH-RULE]\ntitle:"),
+            "there is no rule NO-SUCH-RULE",
+        ),
+        (
+            "cited rules and capabilities exist",
+            lambda tree: _edit(tree / _SPLIT, "title:", "capabilities: [flying]\ntitle:"),
+            "there is no capability flying",
+        ),
+        (
+            "what is meant to pass breaks no rule",
+            lambda tree: _edit(tree / _SPLIT, "call_9f2c", "call_other"),
+            "dashscope/split-chunks/reference: CALL-ID-EXACT at turns[0].calls[0].id",
+        ),
+    ],
+)
+def test_each_check_finds_what_it_is_there_for(
+    tree: Path, name: str, damage: Callable[[Path], object], said: str
+) -> None:
+    damage(tree)
+    assert said in _detail(name)
+
+
+def test_a_scenario_with_too_few_turns_stops_no_other_check(tree: Path) -> None:
+    path = tree / "scenarios/dashscope/multi-round.yaml"
+    text = path.read_text()
+    second = text.index("\n- ", text.index("expect:\n- ") + len("expect:\n- "))
+    path.write_text(text[: second + 1])
+    assert "multi-round" in _detail("each scenario has its cassette")
+    assert run("what is meant to pass breaks no rule").ok
+
+
+def test_a_rule_without_a_miniature_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = {name: item for name, item in MINIATURES.items() if name != "name-lost"}
+    monkeypatch.setattr(upkeep, "MINIATURES", others)
+    assert _detail("each rule has a miniature") == "CALL-NAMED: no miniature breaks it"
+
+
+def test_a_miniature_of_an_unknown_rule_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = {name: rule for name, rule in RULES.items() if name != "CALL-NAMED"}
+    monkeypatch.setattr(upkeep, "RULES", others)
+    assert _detail("each rule has a miniature") == "name-lost: there is no rule CALL-NAMED"
+
+
+_KEY = "sk-" + "a1B2" * 8
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("content-type: [application/json]", "Authorization: [Bearer x]", "header Authorization"),
+        ("chat/completions", f"chat/completions?key={_KEY}", "the address or a body holds a key"),
+        ("You are a helpful assistant", f"My key is {_KEY}", "the address or a body holds a key"),
+    ],
+)
+def test_what_looks_like_a_secret_is_told(tree: Path, old: str, new: str, said: str) -> None:
+    _edit(tree / _BODY, old, new)
+    assert said in _detail("cassettes are scrubbed")

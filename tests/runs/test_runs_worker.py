@@ -1,0 +1,112 @@
+"""One job -> one result: what is loaded, from where, and what cannot be used."""
+
+from pathlib import Path
+
+import pytest
+
+from harness import shipped
+from harness.errors import UnreadableError, UsageError
+from harness.judging.results import Outcome
+from harness.runs.plan import Job, Subject
+from harness.runs.select import select
+from harness.runs.worker import crashed, judge_job, load_subject
+
+SCENARIOS = shipped.folder("scenarios")
+SPLIT = SCENARIOS / "dashscope" / "split-chunks.yaml"
+CASSETTE = "dashscope/qwen-plus/split-chunks"
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def subject(*paths: Path) -> Subject:
+    return select(paths)[0]
+
+
+def own_scenario(text: str) -> Subject:
+    path = Path.cwd() / "scenarios" / "mine.yaml"  # whole, since what was loaded is kept
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return subject(path)
+
+
+def test_a_scenario_with_its_cassette() -> None:
+    result, case = judge_job(Job(subject(SPLIT), "reference"), cuts="quick")
+    assert (result.cell, result.outcome) == ("dashscope/split-chunks/reference", Outcome.PASS)
+    assert (result.cassette, result.model, case) == (CASSETTE, "qwen-plus", None)
+
+
+def test_a_cell_that_fails_brings_its_case() -> None:
+    result, case = judge_job(Job(subject(SPLIT), "naive"), cuts="quick")
+    assert case is not None
+    assert case.cell == result.cell
+
+
+def test_a_cassette_alone() -> None:
+    path = shipped.folder("cassettes") / f"{CASSETTE}.yaml"
+    result, _ = judge_job(Job(subject(path), "reference"), cuts="quick")
+    assert (result.cell, result.outcome) == (f"cassette:{CASSETTE}/reference", Outcome.PASS)
+
+
+def test_a_scenario_of_ones_own_may_use_a_cassette_that_ships() -> None:
+    own = own_scenario(f"title: t\ncassette: {CASSETTE}\nexpect:\n- finish: stop\n  text: x\n")
+    assert load_subject(own).cassette.id == CASSETTE
+    assert judge_job(Job(own, "reference"), cuts="quick")[0].outcome is Outcome.SILENT_WRONG
+
+
+def test_ones_own_cassette_goes_before_one_that_ships() -> None:
+    own = Path("cassettes") / f"{CASSETTE}.yaml"
+    own.parent.mkdir(parents=True)
+    other = shipped.folder("cassettes") / "openai" / "gpt-4o-mini" / "plain-text.yaml"
+    own.write_bytes(other.read_bytes())
+    loaded = load_subject(
+        own_scenario(f"title: t\ncassette: {CASSETTE}\nexpect: [{{finish: stop}}]")
+    )
+    assert loaded.cassette.model == "gpt-4o-mini"
+
+
+@pytest.mark.parametrize(
+    "name", ["missing", "/", "..", "../secret", "/etc/hostname", '"a\\0b"', "dashscope", "a/../.."]
+)
+def test_a_cassette_that_is_not_there_or_lies_outside(name: str) -> None:
+    Path("secret.yaml").write_text("interactions: []\nversion: 1\n")
+    own = own_scenario(f"title: t\ncassette: {name}\nexpect:\n- finish: stop\n")
+    with pytest.raises(UnreadableError, match="there is no cassette") as caught:
+        load_subject(own)
+    assert "looked for" in caught.value.hint
+
+
+@pytest.mark.parametrize("turns", [0, 2, 3])
+def test_there_must_be_a_turn_for_each_interaction(turns: int) -> None:
+    expect = "\n".join(["- finish: stop"] * turns) or "[]"
+    own = own_scenario(f"title: t\ncassette: {CASSETTE}\nexpect:\n{expect}\n")
+    with pytest.raises(UnreadableError, match="expect"):
+        load_subject(own)
+
+
+def test_an_unknown_normalizer_is_a_usage_error() -> None:
+    with pytest.raises(UsageError):
+        judge_job(Job(subject(SPLIT), "no-such-thing"))
+
+
+@pytest.mark.parametrize("name", ["reference", "own.module:normalize"])
+def test_a_job_that_took_its_process_with_it_is_a_crash_of_the_normalizer(name: str) -> None:
+    result = crashed(Job(subject(SPLIT), name), "killed")
+    assert (result.cell, result.normalizer) == (f"dashscope/split-chunks/{name}", name)
+    assert (result.outcome, result.blame) == (Outcome.CRASH, "normalizer")
+    assert [(finding.rule, finding.actual) for finding in result.findings] == [
+        ("NO-CRASH", "killed")
+    ]
+    assert result.quirks == load_subject(subject(SPLIT)).scenario.quirks  # type: ignore[union-attr]  # it has one
+
+
+def test_a_crash_of_an_unlabelled_cassette() -> None:
+    path = shipped.folder("cassettes") / f"{CASSETTE}.yaml"
+    result = crashed(Job(subject(path), "reference"), "killed")
+    assert (result.scenario, result.quirks) == (f"cassette:{CASSETTE}", ())
+
+
+def test_the_same_subject_is_loaded_once() -> None:
+    assert load_subject(subject(SPLIT)) is load_subject(subject(SPLIT))

@@ -1,0 +1,93 @@
+"""The documents name what exists: files, commands, options, keys, rules and quirks."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import msgspec
+import pytest
+
+from harness import shipped
+from harness.cli import cli
+from harness.judging.catalogue import load_catalogue
+from harness.judging.results import Outcome
+from harness.judging.rules import RULES
+from harness.judging.scenario_file import ScenarioFile, TurnFile
+from harness.normalizers.protocol import CAPABILITIES
+from harness.runs.summary import Summary
+
+ROOT = Path(__file__).parents[1]
+DOCS = sorted(
+    path for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md") for path in ROOT.glob(pattern)
+)
+NAMES = [path.relative_to(ROOT).as_posix() for path in DOCS]
+
+
+def _text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def _commands() -> Iterator[tuple[str, click.Command]]:
+    group = cli
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield name, command
+
+
+COMMANDS = dict(_commands())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_somewhere(name: str) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", _text(name))
+    folder = (ROOT / name).parent
+    assert [target for target in targets if not (folder / target).exists()] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_and_options_exist(name: str) -> None:
+    for command, rest in re.findall(r"\bharness ([a-z]+)\b([^`\n#]*)", _text(name)):
+        if command not in COMMANDS:
+            assert not rest.startswith(" -"), f"harness {command}{rest}"
+            continue
+        known = {option for each in COMMANDS[command].params for option in each.opts}
+        used = set(re.findall(r"(?<=\s)--[a-z-]+", rest)) - {"--help"}
+        assert used <= known, f"harness {command}{rest}"
+
+
+def test_readme_has_exactly_the_two_quick_start_lines() -> None:
+    lines = re.findall(r"^python3 -m venv \.venv && .*$", _text("README.md"), re.MULTILINE)
+    assert [line.rpartition("/")[2] for line in lines] == ["harness run", "pytest"]
+
+
+def test_the_command_reference_has_every_command_and_option() -> None:
+    text = _text("docs/reference/cli.md")
+    assert [name for name in COMMANDS if f"## harness {name}" not in text] == []
+    options = {param.opts[-1] for each in COMMANDS.values() for param in each.params}
+    assert [o for o in options if o.startswith("--") and f"{o}" not in text] == []
+
+
+def test_the_scenario_keys_are_all_told() -> None:
+    text = _text("docs/how-to/write-a-scenario.md")
+    keys = (*ScenarioFile.__struct_fields__, *TurnFile.__struct_fields__)
+    assert [key for key in keys if f"`{key}`" not in text] == []
+
+
+def test_outcomes_and_capabilities_are_all_told() -> None:
+    text = _text("docs/explanation/outcomes-and-blame.md") + _text("README.md")
+    assert [name for name in (*Outcome, *CAPABILITIES) if f"`{name}`" not in text] == []
+
+
+def test_the_keys_of_the_summary_are_all_told() -> None:
+    text = _text("docs/reference/run-file.md")
+    assert [key for key in msgspec.structs.fields(Summary) if f"`{key.name}" not in text] == []
+
+
+def test_rules_and_quirks_that_are_named_exist() -> None:
+    known = {*RULES, *load_catalogue(shipped.folder("catalogue") / "quirks.yaml")}
+    for name in NAMES:
+        named = re.findall(r"`([A-Z]+(?:-[A-Z]+)+)`", _text(name))
+        assert set(named) <= known, name

@@ -1,0 +1,71 @@
+"""Reads to frames where the body may be no event stream at all."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import StreamError
+from harness.wire import framing
+from harness.wire.frames import Frame
+from tests.replay_every_way import decode_frames
+
+BOM = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize(
+    ("body", "data"),
+    [
+        (b'{"error": 1}', b'{"error": 1}'),
+        (b'\n\n  {"a": 1}\r\n', b'{"a": 1}'),
+        (b"[1, 2]\n", b"[1, 2]"),
+        (b"<html>\n<p>data: x\n\n</html>", b"<html>\n<p>data: x\n\n</html>"),
+        (BOM + b"{}", b"{}"),
+        (b"\n" * 200 + b"{}", b"{}"),
+        (b'{"half', b'{"half'),
+        ("{\u00bb".encode(), "{\u00bb".encode()),
+    ],
+)
+def test_a_plain_body_is_one_frame(body: bytes, data: bytes) -> None:
+    frames = decode_frames(body, tail=b"")
+    assert frames == (Frame(data, "", body.index(data)),)
+
+
+@pytest.mark.parametrize(
+    ("body", "data"),
+    [
+        (b"data: {}\n\n", b"{}"),
+        (b"\n\ndata: {}\n\n", b"{}"),
+        (b": {\n\ndata: {}\n\n", b"{}"),
+        (BOM + b"data: {}\n\n", b"{}"),
+        (BOM + b"\r\n" * 40 + b"data: {}\n\n", b"{}"),
+    ],
+)
+def test_an_event_stream_is_decoded(body: bytes, data: bytes) -> None:
+    assert [frame.data for frame in decode_frames(body)] == [data]
+
+
+def test_offsets_count_blanks_and_byte_order_mark() -> None:
+    (frame,) = decode_frames(BOM + b"\r\n\r\ndata: {}\n\n")
+    assert frame.offset == 7
+
+
+@pytest.mark.parametrize("body", [b"", b"\n\n", BOM, b" " * 100, b"hello\n"])
+def test_a_body_without_an_event_has_no_frame(body: bytes) -> None:
+    assert decode_frames(body) == ()
+
+
+@given(st.text("\n\r\t {[<\ufeffdata: x}", max_size=30).map(str.encode) | st.binary(max_size=20))
+def test_the_cuts_never_decide_what_a_body_is(body: bytes) -> None:
+    decode_frames(body, tail=b"")
+
+
+def test_a_plain_body_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(framing, "MAX_EVENT_BYTES", 8)
+
+    def refused(body: bytes) -> str:
+        with pytest.raises(StreamError) as caught:
+            decode_frames(body, tail=b"")
+        return str(caught.value)
+
+    assert refused(b'\n{"a": 123}') == "byte 1: a plain body is larger than 8 bytes"
+    assert decode_frames(b'{"a": 1}', tail=b"") == (Frame(b'{"a": 1}'),)
