@@ -27,6 +27,8 @@ from harness.runs.worker import crashed, judge_job
 
 _FEW = 64
 
+_EXITS = {"pass": 0, "fail": EXIT_GATE_FAILED, "nothing": EXIT_NOTHING_SELECTED}
+
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
 
@@ -99,7 +101,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     _tell(done, summary, output, report=not no_report)
     if done.interrupted:
         return EXIT_INTERRUPTED
-    return 0 if summary.gate.verdict == "pass" else EXIT_GATE_FAILED
+    return _EXITS[summary.gate.verdict]
 
 
 def _header(paths: tuple[Path, ...], names: tuple[str, ...], cuts: Cuts, count: int) -> Header:

@@ -9,11 +9,12 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import FrameType, TracebackType
 
 _CLEANUP_SECONDS = 0.5
 _REPEAT_SECONDS = 0.001
+_HAS_TIMERS = hasattr(signal, "setitimer")
 _AT_ONCE = 1e-6  # a timer of 0 would never go off
 
 
@@ -21,27 +22,68 @@ class DeadlineExceeded(BaseException):
     """The time of one replay is over."""
 
 
+class _State:
+    """Whether the handler is in place in this process; only the main thread looks at it."""
+
+    handled = False
+
+
+def deadline(seconds: float) -> AbstractContextManager[None]:
+    """Return a block in which `DeadlineExceeded` is raised once `seconds` have passed."""
+    if threading.current_thread() is not threading.main_thread() or not _HAS_TIMERS:
+        return nullcontext()
+    return _Armed(seconds) if _State.handled else _alone(seconds)
+
+
 @contextmanager
-def deadline(seconds: float) -> Iterator[None]:
-    """Raise `DeadlineExceeded` in the block once `seconds` have passed.
+def deadlines() -> Iterator[None]:
+    """Keep the handler in place for many deadlines, since putting it there costs as much as one.
 
     A timer that somebody else had set, such as a test's own time limit, goes on afterwards.
     """
     in_main = threading.current_thread() is threading.main_thread()
-    if not (in_main and hasattr(signal, "setitimer")):
+    if not (in_main and _HAS_TIMERS) or _State.handled:
         yield
         return
     before = signal.signal(signal.SIGALRM, _expired)
-    others = signal.setitimer(signal.ITIMER_REAL, seconds)
+    others = signal.setitimer(signal.ITIMER_REAL, 0)
     started = time.monotonic() if others[0] else 0.0
+    _State.handled = True
     try:
         yield
     finally:
+        _State.handled = False
         _stop_timer()
         signal.signal(signal.SIGALRM, before)
         if others[0]:
             left = max(others[0] - (time.monotonic() - started), _AT_ONCE)
             signal.setitimer(signal.ITIMER_REAL, left, others[1])
+
+
+@contextmanager
+def _alone(seconds: float) -> Iterator[None]:
+    with deadlines(), _Armed(seconds):
+        yield
+
+
+class _Armed:
+    """The timer runs in the block; a class, since it is entered for every replay."""
+
+    __slots__ = ("_seconds",)
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, self._seconds)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _stop_timer()
 
 
 def _stop_timer() -> None:

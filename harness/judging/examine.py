@@ -111,7 +111,9 @@ def _note(seen: Examined, normalizer: Normalizer, candidate: Replay, again: Repl
     new = [finding for finding in found if (finding.rule, finding.path) not in known]
     was_fine = not seen.broken
     seen.findings += new
-    if was_fine and seen.broken:
+    breaks = any(finding.level == "MUST" for finding in found)
+    fewer_cuts = again is None and len(candidate.chunking) < len(seen.worst.chunking)
+    if breaks and (was_fine or fewer_cuts):
         seen.worst = candidate
 
 

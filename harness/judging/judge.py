@@ -10,6 +10,7 @@ import msgspec
 from harness.judging.case_of import make_case
 from harness.judging.cases import Case
 from harness.judging.chunkings import Cuts
+from harness.judging.deadline import deadlines
 from harness.judging.examine import Examined, examine
 from harness.judging.facts import blame_of_turn, turn_facts
 from harness.judging.replaying import DEFAULT_LIMITS, Limits
@@ -46,10 +47,11 @@ def judge(
     """Judge one cell; the case is there where it does not conform."""
     if not _supported(subject, normalizer):
         return _result(subject, normalizer, ()), None
-    seen = tuple(
-        _examined(place, subject, normalizer, cuts, limits)
-        for place in range(len(subject.cassette.interactions))
-    )
+    with deadlines():
+        seen = tuple(
+            _examined(place, subject, normalizer, cuts, limits)
+            for place in range(len(subject.cassette.interactions))
+        )
     result = _result(subject, normalizer, seen)
     if result.outcome.conforms:
         return result, None

@@ -32,7 +32,8 @@ def judge_gate(run: Run) -> Gate:
         return Gate("fail", reasons)
     if not judged:
         return Gate("nothing", ("no cell was judged",))
-    return Gate("pass", (f"{_cells(len(judged))} conform",))
+    verb = "conforms" if len(judged) == 1 else "conform"
+    return Gate("pass", (f"{_cells(len(judged))} {verb}",))
 
 
 def reproduce(cell: str) -> str:

@@ -98,14 +98,14 @@ def test_5_where_nothing_is_selected(harness: Harness, path: str) -> None:
     assert not Path("reports").exists()
 
 
-def test_1_where_nothing_could_be_judged(harness: Harness) -> None:
+def test_5_where_nothing_could_be_judged(harness: Harness) -> None:
     Path("own.py").write_text(
         "from harness.normalizers.protocol import Normalizer\n"
         "from harness.normalizers.reference import normalize\n"
         "mine = Normalizer('mine', normalize, dialects=frozenset())\n"
     )
     left = harness("run", DASHSCOPE, "-n", "own:mine", *QUICK)
-    assert left.code == 1
+    assert left.code == 5
     assert "gate nothing: no cell was judged" in left.err
 
 

@@ -221,9 +221,6 @@ def test_a_crash_under_some_cut_is_variance_as_bad_as_a_crash() -> None:
     assert case.error == "ValueError: half a line"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="harness/judging/judge.py keeps the first failing replay, not the smallest"
-)
 @pytest.mark.parametrize("subject", ["text/multi-byte", "framing/byte-order-mark"])
 def test_the_smallest_failing_chunking_is_the_one_to_show(subject: str) -> None:
     found = next(item for item in shipped_subjects() if item.id == subject)
