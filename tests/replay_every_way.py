@@ -25,11 +25,11 @@ EVERY_CUT_UP_TO_BYTES = 400
 _SINGLE_SEAMS = 8
 _SHOWN_CHARACTERS = 2000
 # Changes nothing after a line that is over, whatever stands before it.
-_TAIL = b": bytes after the end\n"
+TAIL = b": bytes after the end\n"
 
 
 def replay_every_way(
-    decode: Callable[[Iterable[bytes]], T], body: bytes, *, tail: bytes = _TAIL
+    decode: Callable[[Iterable[bytes]], T], body: bytes, *, tail: bytes = TAIL
 ) -> T:
     """Return what `decode` makes of `body`, the same for every chunking.
 
@@ -99,7 +99,7 @@ class Decoded(tuple[tuple[Frame, ...], bytes, int | None, str]):
         return self[3]
 
 
-def decode_sse(body: bytes, *, limit: int = MAX_EVENT_BYTES, tail: bytes = _TAIL) -> Decoded:
+def decode_sse(body: bytes, *, limit: int = MAX_EVENT_BYTES, tail: bytes = TAIL) -> Decoded:
     """Return what the SSE decoder makes of `body`, cut every way."""
 
     def decode(reads: Iterable[bytes]) -> Decoded:
@@ -117,7 +117,7 @@ def decode_sse(body: bytes, *, limit: int = MAX_EVENT_BYTES, tail: bytes = _TAIL
     return replay_every_way(decode, body, tail=tail)
 
 
-def decode_frames(body: bytes, *, tail: bytes = _TAIL) -> tuple[Frame, ...]:
+def decode_frames(body: bytes, *, tail: bytes = TAIL) -> tuple[Frame, ...]:
     """Return the frames of `body`, be it a stream or one plain body, cut every way."""
     return replay_every_way(lambda reads: tuple(sse_frames(reads)), body, tail=tail)
 
@@ -127,7 +127,7 @@ def read_deltas(
     *,
     tools: Iterable[str] = (),
     policy: Policy | None = None,
-    tail: bytes = _TAIL,
+    tail: bytes = TAIL,
 ) -> tuple[Delta, ...]:
     """Return the deltas that the openai-chat reader makes of `body`, cut every way."""
     names = tuple(tools)

@@ -32,20 +32,13 @@ _COUNT = (int, NoneType)
 class DeltaError(Exception):
     """A normalizer yielded something that is no delta."""
 
-
-def check_delta(delta: object) -> None:
-    """Do nothing where `delta` is a delta with fields of the declared types.
-
-    Raises:
-        DeltaError: it is not.
-    """
-    is_sound = _IS_SOUND.get(type(delta))
-    if is_sound is None or not is_sound(delta):
-        raise DeltaError(_told(delta))
+    def __init__(self, delta: object) -> None:
+        super().__init__(_told(delta))
 
 
-# By exact types, as the files of a run need them; on the path of every delta of every replay.
-_IS_SOUND: dict[type, Callable[[Any], bool]] = {
+# Type -> whether its fields are of the declared types, exactly, as the files of a run need them.
+# The caller looks a delta up and asks, since this is done for every delta of every replay.
+IS_SOUND: dict[type, Callable[[Any], bool]] = {
     TextDelta: lambda d: type(d.text) is str,
     ReasoningDelta: lambda d: type(d.text) is str,
     ArgumentsDelta: lambda d: type(d.index) is int and type(d.fragment) is str,
@@ -72,7 +65,7 @@ def _is_usage(usage: object) -> bool:
 
 def _told(delta: object) -> str:
     kind = type(delta)
-    if kind not in _IS_SOUND or not isinstance(delta, msgspec.Struct):
+    if kind not in IS_SOUND or not isinstance(delta, msgspec.Struct):
         return f"expected a delta of harness.turns.deltas, found {kind.__name__}"
     fields = ", ".join(
         f"{name}: {type(value).__name__}" for name, value in msgspec.structs.asdict(delta).items()

@@ -40,7 +40,7 @@ class Outcome(StrEnum):
 _ORDER = {outcome: place for place, outcome in enumerate(Outcome)}
 
 
-class Emission(msgspec.Struct, frozen=True):
+class Emission(msgspec.Struct, frozen=True, gc=False):
     """A delta, and how many bytes had been pulled when it appeared."""
 
     delta: Delta

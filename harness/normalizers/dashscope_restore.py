@@ -8,11 +8,11 @@ The table lives as long as one response, so no state crosses from run to run.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import msgspec
 
 from harness.dialects.openai_chat.calls import fault, verdict
+from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import respond
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
@@ -38,15 +38,14 @@ class RestoredCalls:
     def __len__(self) -> int:
         return sum(1 for slot in self._slots.values() if slot.name)
 
-    def take(self, entry: dict[str, Any], out: list[Delta]) -> None:
+    def take(self, entry: Entry, out: list[Delta]) -> None:
         """Keep what one entry says; nothing is given out before the end."""
         del out
-        function = entry.get("function")
-        function = function if isinstance(function, dict) else {}
+        function = entry.function or Function()
         slot = self._slot(entry)
-        slot.id = slot.id or _text(entry.get("id"))
-        slot.name = slot.name or _text(function.get("name"))
-        slot.arguments += _arguments(function.get("arguments"))
+        slot.id = slot.id or _text(entry.id)
+        slot.name = slot.name or _text(function.name)
+        slot.arguments += _arguments(function.arguments)
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
         """Give out every call that has a name."""
@@ -62,15 +61,13 @@ class RestoredCalls:
             error = failed or fault(slot.name, slot.arguments, cut_short=cut_short)
             out.append(verdict(position, error, slot.arguments))
 
-    def _slot(self, entry: dict[str, Any]) -> _Slot:
-        raw = entry.get("index")
-        index = raw if isinstance(raw, int) else 0
-        call_id = _text(entry.get("id"))
+    def _slot(self, entry: Entry) -> _Slot:
+        index = entry.index if isinstance(entry.index, int) else 0
+        call_id = _text(entry.id)
         place = self._newest.get(index)
         if place is not None:
             known = self._slots[place]
-            function = entry.get("function")
-            named = isinstance(function, dict) and function.get("name")
+            named = entry.function is not None and entry.function.name
             if not (call_id and known.id and named and call_id != known.id):
                 return known
         place = len(self._slots)

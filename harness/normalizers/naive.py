@@ -6,10 +6,11 @@ Ships to show what the suite is for: it must fail, and the report must say where
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
+from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import respond
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallStart
@@ -34,14 +35,14 @@ class MergedCalls:
     def __len__(self) -> int:
         return len(self._merged)
 
-    def take(self, entry: dict[str, Any], out: list[Delta]) -> None:
+    def take(self, entry: Entry, out: list[Delta]) -> None:
         """Merge one entry, as a shallow `{...old, ...new}` does."""
         del out
-        call = self._merged.setdefault(entry.get("index") or 0, _Merged())
-        function = entry.get("function") or {}
-        call.id = str(entry.get("id", call.id))
-        call.name = str(function.get("name", call.name))
-        call.arguments += str(function.get("arguments") or "")
+        call = self._merged.setdefault(entry.index or 0, _Merged())
+        function = entry.function or Function()
+        call.id = call.id if entry.id is UNSET else str(entry.id)
+        call.name = call.name if function.name is UNSET else str(function.name)
+        call.arguments += str(function.arguments or "")
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
         """Give out every call, whatever became of it."""

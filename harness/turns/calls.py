@@ -9,7 +9,7 @@ SNIPPET_CHARACTERS = 200
 Mode = Literal["tool_use", "json_fallback"]
 
 
-class ToolCall(msgspec.Struct, frozen=True):
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """A finished call.
 
     Fields:
@@ -23,7 +23,7 @@ class ToolCall(msgspec.Struct, frozen=True):
     arguments: str
 
 
-class ParseError(msgspec.Struct, frozen=True):
+class ParseError(msgspec.Struct, frozen=True, gc=False):
     """A call whose arguments could not be used; nothing was executed.
 
     Fields:

@@ -24,30 +24,33 @@ class FinishReason(StrEnum):
     OTHER = "other"
 
 
-class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Tokens as the provider counted them; None where it did not say."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
 
 
-class _Delta(msgspec.Struct, frozen=True, tag_field="type"):
-    """What all deltas share: a `type` tag when they are written as JSON."""
+class _Delta(msgspec.Struct, frozen=True, tag_field="type", gc=False):
+    """What all deltas share: a `type` tag when they are written as JSON.
+
+    They hold texts and numbers only, so the cycle collector need not look at them.
+    """
 
 
-class TextDelta(_Delta, frozen=True, tag="text"):
+class TextDelta(_Delta, frozen=True, tag="text", gc=False):
     """A piece of the visible answer."""
 
     text: str
 
 
-class ReasoningDelta(_Delta, frozen=True, tag="reasoning"):
+class ReasoningDelta(_Delta, frozen=True, tag="reasoning", gc=False):
     """A piece of the model's reasoning; never part of the visible answer."""
 
     text: str
 
 
-class ToolCallStart(_Delta, frozen=True, tag="tool_call_start"):
+class ToolCallStart(_Delta, frozen=True, tag="tool_call_start", gc=False):
     """A call opens; id and name are final here."""
 
     index: int
@@ -55,40 +58,40 @@ class ToolCallStart(_Delta, frozen=True, tag="tool_call_start"):
     name: str
 
 
-class ArgumentsDelta(_Delta, frozen=True, tag="arguments"):
+class ArgumentsDelta(_Delta, frozen=True, tag="arguments", gc=False):
     """A fragment of a call's JSON text, to be appended."""
 
     index: int
     fragment: str
 
 
-class ToolCallEnd(_Delta, frozen=True, tag="tool_call_end"):
+class ToolCallEnd(_Delta, frozen=True, tag="tool_call_end", gc=False):
     """The call is complete and may be executed."""
 
     index: int
 
 
-class ToolCallRejected(_Delta, frozen=True, tag="tool_call_rejected"):
+class ToolCallRejected(_Delta, frozen=True, tag="tool_call_rejected", gc=False):
     """The call is over and must not be executed."""
 
     index: int
     error: ParseError
 
 
-class UsageDelta(_Delta, frozen=True, tag="usage"):
+class UsageDelta(_Delta, frozen=True, tag="usage", gc=False):
     """Running totals; a later one replaces an earlier one."""
 
     usage: Usage
 
 
-class Finish(_Delta, frozen=True, tag="finish"):
+class Finish(_Delta, frozen=True, tag="finish", gc=False):
     """The turn ended as the provider meant it to; `raw` is the provider's own word."""
 
     reason: FinishReason
     raw: str = ""
 
 
-class StreamFailure(_Delta, frozen=True, tag="failure"):
+class StreamFailure(_Delta, frozen=True, tag="failure", gc=False):
     """The turn did not end well: an error in the stream, or no end at all.
 
     Fields:

@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Frame(msgspec.Struct, frozen=True):
+class Frame(msgspec.Struct, frozen=True, gc=False):
     """What a framing decoder cuts out of the body.
 
     Fields:

@@ -29,9 +29,14 @@ def decode_json(data: bytes) -> Any:  # noqa: ANN401 - a provider's payload may 
         value = _DECODE(data)
     except (ValueError, RecursionError):
         value = _decode_slowly(data)
-    if len(data) > MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+    if may_be_deep(data):
         _check_depth(value)
     return value
+
+
+def may_be_deep(data: bytes) -> bool:
+    """Return whether `data` has brackets enough to be nested too deeply."""
+    return len(data) > MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH
 
 
 def _decode_slowly(data: bytes) -> Any:  # noqa: ANN401 - as decode_json

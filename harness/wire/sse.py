@@ -8,7 +8,6 @@ colon, decoding the payload later gives the same events.
 """
 
 import re
-from collections.abc import Iterator
 
 from harness.errors import StreamError
 from harness.wire.frames import Frame
@@ -41,6 +40,7 @@ class SSEDecoder:
         self._max = max_event_bytes
         self._tail = bytearray()  # the unfinished line
         self._line_start = 0  # offset of the line that comes next
+        self._error: StreamError | None = None
         self._at_start = True  # a byte order mark may still come
         self._after_cr = False  # the LF of a CRLF may still come
         self._data: list[bytes] = []
@@ -49,12 +49,42 @@ class SSEDecoder:
         self._event = b""
         self._id = b""
 
-    def feed(self, data: bytes) -> Iterator[Frame]:
-        """Yield the events that `data` completes.
+    def feed(self, data: bytes) -> list[Frame]:
+        """Return the events that `data` completes.
 
         Raises:
-            StreamError: an event is larger than the limit.
+            StreamError: an event is larger than the limit; the events before it are returned
+                first, and the error is raised by the call that follows.
         """
+        if self._error is not None:
+            raise self._error
+        frames: list[Frame] = []
+        try:
+            self._take(data, frames)
+        except StreamError as error:
+            if not frames:
+                raise
+            self._error = error
+        return frames
+
+    def close(self) -> list[Frame]:
+        """Return the event that the end of the stream cut short, if there is one.
+
+        Of a line without an end only a payload counts: any other field of it may be cut.
+
+        Raises:
+            StreamError: as `feed`.
+        """
+        if self._error is not None:
+            raise self._error
+        line = bytes(self._tail)
+        self._tail.clear()
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._add_data(value.removeprefix(b" "), self._line_start)
+        return [self._frame(complete=False)] if self._data else []
+
+    def _take(self, data: bytes, frames: list[Frame]) -> None:
         if self._after_cr and data:
             self._after_cr = False
             if data.startswith(b"\n"):
@@ -69,7 +99,7 @@ class SSEDecoder:
             block = block[self._skip_bom(block) :]
         if b"\r" not in block and len(block) <= self._max and not (self._data or self._event):
             *events, block = block.split(b"\n\n")
-            yield from self._events(events)
+            self._take_events(events, frames)
             if not block:
                 return
         lines = block.splitlines(keepends=True)
@@ -78,21 +108,8 @@ class SSEDecoder:
         has_tail = not self._after_cr and not lines[-1].endswith(b"\n")
         tail = lines.pop() if has_tail else b""
         # Where all of it fits into one event, no line of it needs to be measured.
-        yield from self._lines(lines, measured=len(block) + self._data_size > self._max)
+        self._take_lines(lines, frames, measured=len(block) + self._data_size > self._max)
         self._keep_tail(tail)
-
-    def close(self) -> Iterator[Frame]:
-        """Yield the event that the end of the stream cut short, if there is one.
-
-        Of a line without an end only a payload counts: any other field of it may be cut.
-        """
-        line = bytes(self._tail)
-        self._tail.clear()
-        name, _, value = line.partition(b":")
-        if name == b"data":
-            self._add_data(value.removeprefix(b" "), self._line_start)
-        if self._data:
-            yield self._frame(complete=False)
 
     def _keep_tail(self, piece: bytes) -> None:
         if not piece:
@@ -109,34 +126,36 @@ class SSEDecoder:
         self._line_start += size
         return size
 
-    def _events(self, events: list[bytes]) -> Iterator[Frame]:
-        """Yield the frames of what stood before blank lines, LF only, none of it too large.
+    def _take_events(self, events: list[bytes], frames: list[Frame]) -> None:
+        """Take what stood before blank lines, LF only, none of it too large.
 
         Nearly every event of every provider is one data line: such a one is taken as it is,
         which halves the time of framing; any other goes the way of all lines.
         """
+        start = self._line_start
         for event in events:
             if event.startswith(b"data: ") and b"\n" not in event:
-                start = self._line_start
-                self._line_start = start + len(event) + 2
-                self.last_event_id = self._id
-                yield Frame(event[6:], "", start)
+                frames.append(Frame(event[6:], "", start))
+                start += len(event) + 2
             else:
+                self._line_start = start
                 lines = (event + b"\n\n").splitlines(keepends=True)
-                yield from self._lines(lines, measured=False)
+                self._take_lines(lines, frames, measured=False)
+                start = self._line_start
+        self._line_start = start
 
-    def _lines(self, lines: list[bytes], *, measured: bool) -> Iterator[Frame]:
+    def _take_lines(self, lines: list[bytes], frames: list[Frame], *, measured: bool) -> None:
         for line in lines:
             if measured:
                 self._check_size(len(line.rstrip(b"\r\n")))
             start = self._line_start
             self._line_start = start + len(line)
-            if line.startswith(b"data: "):  # nearly every line of every provider
+            if line.startswith(b"data: "):
                 self._add_data(line[6:].rstrip(b"\r\n"), start)
             elif line in (b"\n", b"\r\n", b"\r"):
                 self.last_event_id = self._id
                 if self._data:
-                    yield self._frame()
+                    frames.append(self._frame())
                 self._event = b""
             elif not line.startswith(b":"):
                 self._field(line.rstrip(b"\r\n"), start)

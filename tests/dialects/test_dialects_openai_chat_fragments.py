@@ -5,6 +5,7 @@ give exactly that text. Fragments that repeat give the final text, or a fault wh
 fragments may just as well have been appended.
 """
 
+import itertools
 import json
 from collections.abc import Iterable, Sequence
 
@@ -44,7 +45,7 @@ def texts(draw: st.DrawFn) -> str:
 
 def _pieces(text: str, cuts: Iterable[int]) -> list[str]:
     edges = [0, *sorted({cut for cut in cuts if 0 < cut < len(text)}), len(text)]
-    return [text[start:end] for start, end in zip(edges, edges[1:], strict=False) if start < end]
+    return [text[start:end] for start, end in itertools.pairwise(edges) if start < end]
 
 
 @st.composite
@@ -110,7 +111,11 @@ def test_cumulative_fragments_give_the_final_text(pieces: list[str]) -> None:
 @given(texts(), st.lists(st.integers(1, 40), max_size=4), st.data())
 def test_the_whole_once_more_is_dropped(text: str, cuts: list[int], data: st.DataObject) -> None:
     value = json.loads(text)
-    spellings = (text.strip(), json.dumps(value, indent=1), json.dumps(value, separators=(",", ":")))
+    spellings = (
+        text.strip(),
+        json.dumps(value, indent=1),
+        json.dumps(value, separators=(",", ":")),
+    )
     again = data.draw(st.sampled_from(spellings))
     given_on, final, fault = _taken([*_pieces(text, cuts), again])
     assert given_on == final
@@ -183,7 +188,7 @@ def test_what_is_given_on_is_always_the_text(fragments: list[str]) -> None:
 
 
 @given(st.lists(st.text('{}[]":,\\a1 ', min_size=1, max_size=4), min_size=1, max_size=10))
-@example(['{"\\', '\\', '":1}'])
+@example(['{"\\', "\\", '":1}'])
 @example(['{"a":1}', " ", "}"])
 @example(["1", "2"])
 def test_completeness_of_a_growing_text(pieces: list[str]) -> None:

@@ -9,8 +9,9 @@ import hashlib
 import json
 import re
 from collections.abc import Hashable
-from typing import Any, Protocol
+from typing import Protocol
 
+from harness.dialects.openai_chat.chunk import Entry
 from harness.dialects.openai_chat.fragments import Fragments
 from harness.dialects.openai_chat.policy import Policy
 from harness.turns.arguments import ArgumentClass, parse, same_value
@@ -34,7 +35,7 @@ class CallAssembler(Protocol):
 
     def __len__(self) -> int: ...
 
-    def take(self, entry: dict[str, Any], out: list[Delta]) -> None:
+    def take(self, entry: Entry, out: list[Delta]) -> None:
         """Take one entry of a `tool_calls` list; append what it says to `out`."""
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
@@ -96,26 +97,34 @@ class Calls:
     def __len__(self) -> int:
         return len(self._calls)
 
-    def take(self, entry: dict[str, Any], out: list[Delta]) -> None:
+    def take(self, entry: Entry, out: list[Delta]) -> None:
         """Take one entry of a `tool_calls` list; append what it says to `out`."""
-        function = entry.get("function")
-        if type(function) is not dict:
-            function = entry if function is None else {}
-        fragment = function.get("arguments")
+        function = entry.function or entry  # some servers leave `function` out
+        fragment = function.arguments
         if type(fragment) is not str:
             fragment = "" if fragment is None else json.dumps(fragment, ensure_ascii=False)
-        call_id, name, index = entry.get("id"), function.get("name"), entry.get("index")
+        call_id, name, index = entry.id, function.name, entry.index
         call = self._by_index.get(index) if type(index) is int and not name else None
-        if call is None or (call_id and call_id != call.given_id):
+        if call is None or (call_id and (call_id != call.given_id or call.rival_id)):
             call_id, name = _text(call_id), _text(name)
             call = self._find(_index_key(index), call_id, name, fragment, out)
             if call is None:
                 return
             self._identify(call, call_id, name, out)
-        if entry.get("type") not in _FUNCTION_TYPES:
+        if entry.type not in _FUNCTION_TYPES:
             _mark_kind(call, entry)
-        if fragment:
-            self._append(call, fragment, out)
+        if not fragment:
+            return
+        if self._append_only:
+            call.fragments.append(fragment)
+        else:
+            fragment = call.fragments.take(fragment)
+        if not call.started and call.name:
+            self._start(call, out)
+        if call.started and fragment:
+            out.append(ArgumentsDelta(call.position, fragment))
+        elif fragment:
+            call.waiting.append(fragment)
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
         """End or reject every call.
@@ -193,6 +202,8 @@ class Calls:
             self._by_id[call_id] = call
         elif name and call_id and call_id != call.given_id and not call.fragments.size:
             call.rival_id = call_id
+        elif call.rival_id and call_id == call.given_id:  # an id that changed does not return
+            call.conflict = f"its ids alternate: {call.given_id!r} and {call.rival_id!r}"
         if not name:
             return
         if not call.started:
@@ -207,11 +218,11 @@ class Calls:
         if not so_far or self._policy.names == "first":
             return so_far or piece
         appended = so_far + piece
+        if self._policy.names == "append":
+            return appended
         if piece == so_far:
             is_piece = appended in self._tools and so_far not in self._tools
             return appended if is_piece else so_far
-        if self._policy.names == "append":
-            return appended
         readings = (appended, piece) if piece.startswith(so_far) else (appended,)
         declared = [name for name in readings if name in self._tools]
         begun = [n for n in readings if any(tool.startswith(n) for tool in self._tools)]
@@ -246,22 +257,6 @@ class Calls:
         self._ids.add(call_id)
         return call_id
 
-    # Arguments
-
-    def _append(self, call: _Call, fragment: str, out: list[Delta]) -> None:
-        if self._append_only:
-            call.fragments.append(fragment)
-        else:
-            fragment = call.fragments.take(fragment)
-        if not call.started and call.name:
-            self._start(call, out)
-        if not fragment:
-            return
-        if call.started:
-            out.append(ArgumentsDelta(call.position, fragment))
-        else:
-            call.waiting.append(fragment)
-
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
@@ -276,11 +271,10 @@ def _index_key(index: object) -> Hashable:
     return index
 
 
-def _mark_kind(call: _Call, entry: dict[str, Any]) -> None:
-    call.kind = _text(entry.get("type")) or "unreadable"
-    detail = entry.get(call.kind)
-    if isinstance(detail, dict) and not call.started:
-        call.name = call.name or _text(detail.get("name"))
+def _mark_kind(call: _Call, entry: Entry) -> None:
+    call.kind = _text(entry.type) or "unreadable"
+    if entry.custom is not None and not call.started:
+        call.name = call.name or _text(entry.custom.name)
 
 
 def _is_stub(call: _Call) -> bool:

@@ -9,7 +9,17 @@ Source: OpenAI API reference, "The chat completion chunk object".
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness.dialects.openai_chat.calls import CallAssembler, Calls
+from harness.dialects.openai_chat.chunk import (
+    Choice,
+    Chunk,
+    Entry,
+    Said,
+    decode_chunk,
+    entries_of,
+)
 from harness.dialects.openai_chat.policy import Policy
 from harness.turns.deltas import (
     Delta,
@@ -22,7 +32,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.wire.frames import Frame
-from harness.wire.payload import NotJson, decode_json
+from harness.wire.payload import NotJson
 
 _FINISH = {
     "stop": FinishReason.STOP,
@@ -38,6 +48,8 @@ _FINISH = {
 _STRONG = frozenset((FinishReason.TOOL_CALLS, FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 _CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 _DECIDED_BY_CALLS = frozenset((FinishReason.STOP, FinishReason.OTHER))
+_NOTHING = Said()
+_DONE_BYTES = 64  # longer than any spelling of [DONE]
 _QUOTED_CHARACTERS = 300
 
 
@@ -85,20 +97,18 @@ class _Reader:
 
     def take(self, frame: Frame) -> list[Delta]:
         """Return the deltas that one frame says."""
-        if not frame.complete and self._policy.unfinished_event == "drop":
-            return []
         out: list[Delta] = []
         data = frame.data
-        if data == b"[DONE]" or data.strip() == b"[DONE]":
+        if len(data) < _DONE_BYTES and data.strip() == b"[DONE]":
             self._done(out)
-            return out
-        try:
-            chunk = decode_json(data)
-        except NotJson as error:
-            self._bad_event(frame, str(error), out)
-            return out
-        if type(chunk) is dict:
-            self._chunk(chunk, frame, out)
+        elif frame.complete or self._policy.unfinished_event == "use":
+            try:
+                chunk = decode_chunk(data)
+            except NotJson as error:
+                self._bad_event(frame, str(error), out)
+            else:
+                if chunk is not None:
+                    self._chunk(chunk, frame, out)
         return out
 
     def end(self) -> list[Delta]:
@@ -114,89 +124,93 @@ class _Reader:
 
     # One frame
 
-    def _chunk(self, chunk: dict[str, Any], frame: Frame, out: list[Delta]) -> None:
+    def _chunk(self, chunk: Chunk, frame: Frame, out: list[Delta]) -> None:
         if not self._events:
-            self._calls.seed = str(chunk.get("id", ""))
+            self._calls.seed = "" if chunk.id is None else str(chunk.id)
         self._events += 1
-        choices = chunk.get("choices")
-        if not choices or frame.event == "error" or chunk.get("error"):
-            failure = _failure(chunk, frame.event)
+        choices = chunk.choices
+        if not choices or frame.event or chunk.error:
+            failure = _failure(chunk, frame)
             if failure is not None:
                 self._fail(failure.code, failure.message, out)
                 return
-        if type(choices) is list:
-            for choice in choices:
-                if type(choice) is dict and not self.over:
-                    self._take_choice(choice, out)
-        usage = chunk.get("usage")
-        if type(usage) is dict and not self.over:
+        for choice in choices or ():
+            index = choice.index if type(choice.index) is int else 0
+            if self._choice is None:
+                self._choice = index
+            if index == self._choice:  # else another answer (quirk N-CHOICES)
+                self._take_choice(choice, frame, out)
+                if self.over:
+                    return
+        usage = chunk.usage
+        if usage is not None and type(usage) is dict:
             out.append(UsageDelta(_usage(usage)))
 
-    def _take_choice(self, choice: dict[str, Any], out: list[Delta]) -> None:
-        index = choice.get("index")
-        if type(index) is not int:
-            index = 0
-        if index != self._choice:
-            if self._choice is not None:
-                return  # another answer to the same request (quirk N-CHOICES)
-            self._choice = index
-        delta = choice.get("delta")
-        if type(delta) is dict and delta:
-            self._text_came = self._text_came or bool(delta.get("content"))
-            self._delta(delta, out)
-            self._calls_came = len(self._calls) > 0
-        elif type(message := choice.get("message")) is dict:
+    def _take_choice(self, choice: Choice, frame: Frame, out: list[Delta]) -> None:
+        delta = choice.delta
+        message = choice.message
+        if message is not None and (delta is None or delta == _NOTHING):
             self._message(message, out)
-        finish = choice.get("finish_reason")
+        elif delta is not None:
+            if delta.content:
+                self._text_came = True
+            if self._said(delta, out):
+                self._calls_came = len(self._calls) > 0
+        finish = choice.finish_reason
         if finish and type(finish) is str:
             self._finished(finish)
-        if "error" in choice and (failure := _failure(choice, "")) is not None:
+        if choice.error and (failure := _failure(Chunk(error=choice.error), frame)) is not None:
             self._fail(failure.code, failure.message, out)
 
-    def _delta(self, delta: dict[str, Any], out: list[Delta]) -> None:
-        content = delta.get("content")
+    def _said(self, said: Said, out: list[Delta]) -> bool:
+        """Append what a delta or a message says; return whether it may have held calls."""
+        content = said.content
         if content:
-            _say(content, out)
-        reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+            if type(content) is str:
+                out.append(TextDelta(content))
+            else:
+                _say_parts(content, out)
+        reasoning = said.reasoning_content or said.reasoning
         if reasoning and type(reasoning) is str:
             out.append(ReasoningDelta(reasoning))
-        entries = delta.get("tool_calls")
-        if entries:
-            self._entries(entries, out)
-        elif len(delta) > 1 or not content:
-            self._rare_fields(delta, out)
-
-    def _rare_fields(self, delta: dict[str, Any], out: list[Delta]) -> None:
-        if (call := delta.get("function_call")) and type(call) is dict:
-            self._calls.take({"index": 0, "function": call}, out)
-        kwargs = delta.get("additional_kwargs")
-        if type(kwargs) is dict and kwargs.get("tool_calls"):
-            self._entries(kwargs["tool_calls"], out)
-        if (refusal := delta.get("refusal")) and type(refusal) is str:
-            self._refusal.append(refusal)
-
-    def _entries(self, entries: object, out: list[Delta]) -> None:
-        for entry in entries if type(entries) is list else [entries]:
-            if type(entry) is dict:
+        if said.tool_calls:
+            for entry in said.tool_calls:
                 self._calls.take(entry, out)
+            return True
+        if not content:
+            self._rare_fields(said, out)
+            return said.function_call is not None or said.additional_kwargs is not None
+        return False
 
-    def _message(self, message: dict[str, Any], out: list[Delta]) -> None:
+    def _rare_fields(self, said: Said, out: list[Delta]) -> None:
+        if said.function_call is not None:
+            self._calls.take(Entry(index=0, function=said.function_call), out)
+        kwargs = said.additional_kwargs
+        if type(kwargs) is dict and kwargs.get("tool_calls"):
+            for entry in entries_of(kwargs["tool_calls"]):
+                self._calls.take(entry, out)
+        if said.refusal and type(said.refusal) is str:
+            self._refusal.append(said.refusal)
+
+    def _message(self, message: Said, out: list[Delta]) -> None:
         """Use a whole message once (quirk MESSAGE-NOT-DELTA); it may also grow each time."""
-        content = message.get("content")
+        content = message.content
         if type(content) is str:
             content, self._message_text = content[self._message_text :], len(content)
-        said = {**message, "content": None if self._text_came else content}
+        said = replace(message, content=None if self._text_came else content)
         if self._calls_came:
-            said["tool_calls"] = said["function_call"] = None
-        self._delta(said, out)
+            said = replace(said, tool_calls=None, function_call=None)
+        self._said(said, out)
 
     # The end
 
     def _finished(self, raw: str) -> None:
         reason = _FINISH.get(raw.lower(), FinishReason.OTHER)
-        if self._finish is not None and self._finish.reason in _STRONG and reason not in _STRONG:
+        so_far = self._finish
+        if so_far is not None and so_far.reason in _STRONG and reason not in _STRONG:
             return
-        self._finish = Finish(reason, raw)
+        if so_far is None or not _is_error(so_far):  # nothing takes an error back
+            self._finish = Finish(reason, raw)
 
     def _done(self, out: list[Delta]) -> None:
         if self._events == 0:
@@ -211,7 +225,7 @@ class _Reader:
         if self._refusal:
             self._fail("refusal", "".join(self._refusal), out)
             return
-        if finish.raw.lower() == "error":
+        if _is_error(finish):
             self._fail("error", "the provider finished the turn with 'error'", out)
             return
         self._calls.close(out, cut_short=finish.reason in _CUT_SHORT)
@@ -234,7 +248,7 @@ class _Reader:
         if not frame.complete:
             self._fail("interrupted", f"the stream ended inside the event at {frame.offset}", out)
             return
-        glued = _glued_error(data)
+        glued = _glued_error(frame)
         if glued is None and frame.event == "error":
             glued = StreamFailure("error", _quote(data))
         if glued is not None:
@@ -244,11 +258,8 @@ class _Reader:
         self._fail("bad_event", f"byte {frame.offset}: {kind}: {_quote(data)}", out)
 
 
-def _say(content: object, out: list[Delta]) -> None:
-    """Append what `content` says: a string, or a list of parts."""
-    if type(content) is str:
-        out.append(TextDelta(content))
-        return
+def _say_parts(content: object, out: list[Delta]) -> None:
+    """Append the texts of a list of parts."""
     for part in content if isinstance(content, list) else ():
         if isinstance(part, str):
             out.append(TextDelta(part))
@@ -261,21 +272,25 @@ def _usage(usage: dict[str, Any]) -> Usage:
     return Usage(*(count if type(count) is int else None for count in counts))
 
 
-def _failure(chunk: dict[str, Any], event: str) -> StreamFailure | None:
+def _failure(chunk: Chunk, frame: Frame) -> StreamFailure | None:
     """Return the error that a chunk tells in one of the ways of the field, or None."""
-    error = chunk.get("error")
+    error = chunk.error
     if isinstance(error, dict):
         code = error.get("code") or error.get("type") or "error"
         return StreamFailure(str(code), _words(error.get("message")) or _words(error))
     if error:
-        return StreamFailure(_words(chunk.get("code")) or "error", _words(error))
-    if chunk.get("error_message") or chunk.get("error_type"):
-        code = _words(chunk.get("error_type")) or "error"
-        return StreamFailure(code, _words(chunk.get("error_message")))
-    if event == "error" or (chunk.get("message") and ("code" in chunk or "object" in chunk)):
-        code = _words(chunk.get("code")) or "error"
-        return StreamFailure(code, _words(chunk.get("message")) or _words(chunk))
+        return StreamFailure(_words(chunk.code) or "error", _words(error))
+    if chunk.error_message or chunk.error_type:
+        return StreamFailure(_words(chunk.error_type) or "error", _words(chunk.error_message))
+    told = chunk.message and (chunk.code is not None or chunk.object is not None)
+    if frame.event == "error" or told:
+        message = _words(chunk.message) or _quote(frame.data)
+        return StreamFailure(_words(chunk.code) or "error", message)
     return None
+
+
+def _is_error(finish: Finish) -> bool:
+    return finish.raw.lower() == "error"
 
 
 def _words(value: object) -> str:
@@ -286,13 +301,13 @@ def _quote(data: bytes) -> str:
     return data[:_QUOTED_CHARACTERS].decode("utf-8", "replace")
 
 
-def _glued_error(data: bytes) -> StreamFailure | None:
+def _glued_error(frame: Frame) -> StreamFailure | None:
     """Find the error that a gateway put behind an unfinished event."""
-    at = data.find(b'{"error"')
+    at = frame.data.find(b'{"error"')
     if at <= 0:
         return None
     try:
-        chunk = decode_json(data[at:])
+        chunk = decode_chunk(frame.data[at:])
     except NotJson:
         return None
-    return _failure(chunk, "") if isinstance(chunk, dict) else None
+    return None if chunk is None else _failure(chunk, frame)
