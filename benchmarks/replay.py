@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.dialects.openai_chat.write import write
+from harness.judging.deadline import deadlines
 from harness.judging.replaying import Limits, replay
 from harness.normalizers.reference import normalizer as reference
 from harness.turns.deltas import (
@@ -274,7 +275,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--repeats", type=int, default=9, help="turns for each contender")
     options = parser.parse_args()
-    measured = measure(max(1, options.repeats))
+    with deadlines():  # as every run has them
+        measured = measure(max(1, options.repeats))
     print(json.dumps(measured, indent=2) if options.json else "\n".join(as_text(measured)))
 
 

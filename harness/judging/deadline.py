@@ -26,6 +26,7 @@ class _State:
     """Whether the handler is in place in this process; only the main thread looks at it."""
 
     handled = False
+    guarded = False  # a replay is under way: only then may the handler raise
 
 
 def deadline(seconds: float) -> AbstractContextManager[None]:
@@ -75,6 +76,7 @@ class _Armed:
         self._seconds = seconds
 
     def __enter__(self) -> None:
+        _State.guarded = True
         signal.setitimer(signal.ITIMER_REAL, self._seconds)
 
     def __exit__(
@@ -83,7 +85,9 @@ class _Armed:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _stop_timer()
+        # The timer is left to the next replay, or to the end of all: stopping it here would
+        # cost as much as starting it.
+        _State.guarded = False
 
 
 def _stop_timer() -> None:
@@ -101,6 +105,8 @@ def _expired(_signal: int, _frame: FrameType | None) -> None:
 
     A loop that catches everything is left when one comes between two of its rounds.
     """
+    if not _State.guarded:
+        return
     _, repeats = signal.getitimer(signal.ITIMER_REAL)
     if not repeats:
         signal.setitimer(signal.ITIMER_REAL, _CLEANUP_SECONDS, _REPEAT_SECONDS)

@@ -4,12 +4,14 @@ Every text of a turn can be encoded: pairs of surrogates that a cut parted are j
 halves are U+FFFD, in ids, names and messages too.
 """
 
-from collections.abc import Iterable
-from typing import assert_never
+from collections.abc import Callable, Iterable
+from types import NoneType
+from typing import Any, ClassVar
 
 import msgspec
 
 from harness.turns.calls import SNIPPET_CHARACTERS, ParseError, ToolCall
+from harness.turns.delta_error import DeltaError
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -70,34 +72,14 @@ class Folder:
         self._failure: StreamFailure | None = None
 
     def add(self, delta: Delta) -> None:
-        """Take one delta; deltas for an index that was never started are left out."""
-        match delta:
-            case ArgumentsDelta():
-                if (call := self._calls.get(delta.index)) is not None and call.end is None:
-                    call.fragments.append(delta.fragment)
-            case TextDelta():
-                self._text.append(delta.text)
-            case ReasoningDelta():
-                self._reasoning.append(delta.text)
-            case ToolCallStart():
-                self._calls.setdefault(delta.index, _OpenCall(delta.id, delta.name))
-            case ToolCallEnd() | ToolCallRejected():
-                self._end_call(delta)
-            case UsageDelta():
-                self._usage = delta.usage
-            case Finish():
-                self._finish = self._finish or Finish(delta.reason, join_surrogates(delta.raw))
-            case StreamFailure():
-                self._failure = self._failure or StreamFailure(
-                    join_surrogates(delta.code),
-                    join_surrogates(delta.message),
-                )
-            case _:
-                assert_never(delta)
+        """Take one delta; deltas for an index that was never started are left out.
 
-    def _end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
-        if (call := self._calls.get(end.index)) is not None and call.end is None:
-            call.end = end
+        Raises:
+            DeltaError: it is no delta, or has a field of another type than declared.
+        """
+        take = self._TAKE.get(type(delta))
+        if take is None or not take(self, delta):
+            raise DeltaError(delta)
 
     def turn(self) -> Turn:
         """Return what the deltas so far mean; a call without an end is a parse error."""
@@ -119,6 +101,93 @@ class Folder:
         if finish is None or finish.reason is not FinishReason.TOOL_CALLS or self._calls:
             return None
         return StreamFailure("calls_missing", f"finish {finish.raw!r} without a tool call")
+
+    # One for each kind of delta: False where a field is not exactly of its declared type.
+
+    def _take_arguments(self, delta: ArgumentsDelta) -> bool:
+        if not (type(delta.fragment) is str and type(delta.index) is int):
+            return False
+        call = self._calls.get(delta.index)
+        if call is not None and call.end is None:
+            call.fragments.append(delta.fragment)
+        return True
+
+    def _take_text(self, delta: TextDelta) -> bool:
+        if type(delta.text) is not str:
+            return False
+        self._text.append(delta.text)
+        return True
+
+    def _take_reasoning(self, delta: ReasoningDelta) -> bool:
+        if type(delta.text) is not str:
+            return False
+        self._reasoning.append(delta.text)
+        return True
+
+    def _take_start(self, delta: ToolCallStart) -> bool:
+        if not (type(delta.index) is int and type(delta.id) is type(delta.name) is str):
+            return False
+        self._calls.setdefault(delta.index, _OpenCall(delta.id, delta.name))
+        return True
+
+    def _take_end(self, delta: ToolCallEnd | ToolCallRejected) -> bool:
+        if type(delta.index) is not int:
+            return False
+        if isinstance(delta, ToolCallRejected) and not _is_parse_error(delta.error):
+            return False
+        call = self._calls.get(delta.index)
+        if call is not None and call.end is None:
+            call.end = delta
+        return True
+
+    def _take_usage(self, delta: UsageDelta) -> bool:
+        if not _is_usage(delta.usage):
+            return False
+        self._usage = delta.usage
+        return True
+
+    def _take_finish(self, delta: Finish) -> bool:
+        if not (type(delta.reason) is FinishReason and type(delta.raw) is str):
+            return False
+        self._finish = self._finish or Finish(delta.reason, join_surrogates(delta.raw))
+        return True
+
+    def _take_failure(self, delta: StreamFailure) -> bool:
+        if not type(delta.code) is type(delta.message) is str:
+            return False
+        told = StreamFailure(join_surrogates(delta.code), join_surrogates(delta.message))
+        self._failure = self._failure or told
+        return True
+
+    # A table where the union would ask for a `match`: this is done for every delta of every
+    # replay, and a test holds that no kind of delta is missing.
+    _TAKE: ClassVar[dict[type, Callable[["Folder", Any], bool]]] = {
+        ArgumentsDelta: _take_arguments,
+        TextDelta: _take_text,
+        ReasoningDelta: _take_reasoning,
+        ToolCallStart: _take_start,
+        ToolCallEnd: _take_end,
+        ToolCallRejected: _take_end,
+        UsageDelta: _take_usage,
+        Finish: _take_finish,
+        StreamFailure: _take_failure,
+    }
+
+
+_MODES = ("tool_use", "json_fallback")
+_COUNT = (int, NoneType)
+
+
+def _is_parse_error(error: object) -> bool:
+    if type(error) is not ParseError or error.mode not in _MODES:
+        return False
+    return all(type(text) is str for text in (error.error, error.snippet, error.id, error.name))
+
+
+def _is_usage(usage: object) -> bool:
+    if type(usage) is not Usage:
+        return False
+    return type(usage.input_tokens) in _COUNT and type(usage.output_tokens) in _COUNT
 
 
 def fold(deltas: Iterable[Delta]) -> Turn:

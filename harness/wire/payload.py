@@ -13,6 +13,8 @@ import msgspec
 _DECODE = msgspec.json.Decoder().decode
 # More open brackets than this are refused.
 MAX_DEPTH = 256
+# Each bracket has its counterpart, so no shorter payload can be nested that deep.
+NEVER_DEEP_BYTES = 2 * MAX_DEPTH
 
 
 class NotJson(Exception):  # noqa: N818 - a fact about the payload, caught by each dialect
@@ -36,7 +38,7 @@ def decode_json(data: bytes) -> Any:  # noqa: ANN401 - a provider's payload may 
 
 def may_be_deep(data: bytes) -> bool:
     """Return whether `data` has brackets enough to be nested too deeply."""
-    return len(data) > MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH
+    return len(data) > NEVER_DEEP_BYTES and data.count(b"[") + data.count(b"{") > MAX_DEPTH
 
 
 def _decode_slowly(data: bytes) -> Any:  # noqa: ANN401 - as decode_json

@@ -97,9 +97,8 @@ class SSEDecoder:
         self._tail.clear()
         if self._at_start:
             block = block[self._skip_bom(block) :]
-        if b"\r" not in block and len(block) <= self._max and not (self._data or self._event):
-            *events, block = block.split(b"\n\n")
-            self._take_events(events, frames)
+        if taken := self._take_plain(block, frames):
+            block = block[taken:]
             if not block:
                 return
         lines = block.splitlines(keepends=True)
@@ -126,23 +125,25 @@ class SSEDecoder:
         self._line_start += size
         return size
 
-    def _take_events(self, events: list[bytes], frames: list[Frame]) -> None:
-        """Take what stood before blank lines, LF only, none of it too large.
+    def _take_plain(self, block: bytes, frames: list[Frame]) -> int:
+        """Take the events of a block that holds nothing but one data line each, LF only.
 
-        Nearly every event of every provider is one data line: such a one is taken as it is,
-        which halves the time of framing; any other goes the way of all lines.
+        So do nearly all blocks of nearly all providers, and this needs a third of the time
+        that line after line takes. Returns how many bytes were taken: all events or none.
         """
+        end = block.rfind(b"\n\n") + 2
+        if not block.startswith(b"data: ") or b"\r" in block or len(block) > self._max:
+            return 0
+        payloads = block[6 : end - 2].split(b"\n\ndata: ")
+        clean = not (self._data or self._event)
+        if not clean or block.count(b"\n", 0, end) != 2 * len(payloads):
+            return 0
         start = self._line_start
-        for event in events:
-            if event.startswith(b"data: ") and b"\n" not in event:
-                frames.append(Frame(event[6:], "", start))
-                start += len(event) + 2
-            else:
-                self._line_start = start
-                lines = (event + b"\n\n").splitlines(keepends=True)
-                self._take_lines(lines, frames, measured=False)
-                start = self._line_start
+        for payload in payloads:
+            frames.append(Frame(payload, "", start))
+            start += len(payload) + 8  # "data: " and two line ends
         self._line_start = start
+        return end
 
     def _take_lines(self, lines: list[bytes], frames: list[Frame], *, measured: bool) -> None:
         for line in lines:

@@ -24,8 +24,7 @@ def expected_streams() -> Counter[str]:
     return Counter(
         row["file"]
         for row in map(json.loads, lines)
-        if row["wire"] == "openai-chat"
-        and row["framing"] != NOT_TAKEN_CONTAINER_FRAMING
+        if row["wire"] == "openai-chat" and row["framing"] != NOT_TAKEN_CONTAINER_FRAMING
     )
 
 

@@ -1,9 +1,10 @@
 """The payload of one event -> a chunk, typed in its shape and untyped in its leaves.
 
 Decoding straight into this shape skips the fields that no reader needs, which halves the
-time of the longest part of reading. None of it can be part of a cycle. A payload of another shape (`choices` that is an object,
+time of the longest part of reading. A payload of another shape (`choices` that is an object,
 a `delta` that is a string) is read once more without types, and what fits is kept: bytes
-never decide by an exception what a turn is.
+never decide by an exception what a turn is. No chunk can be part of a cycle, so the cycle
+collector is told to pass them by.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from harness.wire.payload import decode_json, may_be_deep
+from harness.wire.payload import NEVER_DEEP_BYTES, decode_json, may_be_deep
 
 
 class Function(msgspec.Struct, gc=False):
@@ -85,7 +86,7 @@ def decode_chunk(data: bytes) -> Chunk | None:
     Raises:
         NotJson: it is not exactly one JSON value, or nested too deeply.
     """
-    if not may_be_deep(data):
+    if len(data) <= NEVER_DEEP_BYTES or not may_be_deep(data):
         try:
             return _decode(data)
         except (ValueError, RecursionError):

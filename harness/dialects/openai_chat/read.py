@@ -135,18 +135,19 @@ class _Reader:
                 self._fail(failure.code, failure.message, out)
                 return
         for choice in choices or ():
-            index = choice.index if type(choice.index) is int else 0
-            if self._choice is None:
-                self._choice = index
-            if index == self._choice:  # else another answer (quirk N-CHOICES)
-                self._take_choice(choice, frame, out)
-                if self.over:
-                    return
+            self._take_choice(choice, frame, out)
+            if self.over:
+                return
         usage = chunk.usage
         if usage is not None and type(usage) is dict:
             out.append(UsageDelta(_usage(usage)))
 
     def _take_choice(self, choice: Choice, frame: Frame, out: list[Delta]) -> None:
+        index = choice.index if type(choice.index) is int else 0
+        if index != self._choice:
+            if self._choice is not None:
+                return  # another answer to the same request (quirk N-CHOICES)
+            self._choice = index
         delta = choice.delta
         message = choice.message
         if message is not None and (delta is None or delta == _NOTHING):

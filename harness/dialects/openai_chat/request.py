@@ -5,6 +5,7 @@ says whether an empty list of tools means that none were sent. Never raises.
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -34,8 +35,11 @@ class ChatRequest(msgspec.Struct, frozen=True):
 
 
 _UNKNOWN = ChatRequest()
+_REQUESTS_KEPT = 16
 
 
+# The same request is read for each replay of its response, some forty times a cell.
+@lru_cache(_REQUESTS_KEPT)
 def read_request(body: bytes) -> ChatRequest:
     """Return what the request `body` says; all empty where it cannot be read."""
     try:
