@@ -53,12 +53,9 @@ class _Reads:
         self._chunks = split(body, cuts)
 
     def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        chunk = next(self._chunks)
-        self.bytes_read += len(chunk)
-        return chunk
+        for chunk in self._chunks:
+            self.bytes_read += len(chunk)
+            yield chunk
 
 
 def replay(
