@@ -31,7 +31,7 @@ class _State:
 
 def deadline(seconds: float) -> AbstractContextManager[None]:
     """Return a block in which `DeadlineExceeded` is raised once `seconds` have passed."""
-    if threading.current_thread() is not threading.main_thread() or not _HAS_TIMERS:
+    if threading.get_ident() != threading.main_thread().ident or not _HAS_TIMERS:
         return nullcontext()
     return _Armed(seconds) if _State.handled else _alone(seconds)
 

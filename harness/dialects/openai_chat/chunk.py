@@ -80,17 +80,22 @@ T = TypeVar("T", bound=msgspec.Struct)
 _decode = msgspec.json.Decoder(Chunk).decode
 
 
+def decode_plain(data: bytes) -> Chunk | None:
+    """Return the chunk that `data` is; None where it has not just that shape, or may be deep."""
+    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):
+        return None
+    try:
+        return _decode(data)
+    except (ValueError, RecursionError):
+        return None
+
+
 def decode_chunk(data: bytes) -> Chunk | None:
-    """Return the chunk that `data` is; None where it is JSON but no object.
+    """Return what of `data` fits the shape of a chunk; None where it is JSON but no object.
 
     Raises:
         NotJson: it is not exactly one JSON value, or nested too deeply.
     """
-    if len(data) <= NEVER_DEEP_BYTES or not may_be_deep(data):
-        try:
-            return _decode(data)
-        except (ValueError, RecursionError):
-            pass
     value = decode_json(data)
     return chunk_of(value) if isinstance(value, dict) else None
 

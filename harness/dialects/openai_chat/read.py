@@ -18,6 +18,7 @@ from harness.dialects.openai_chat.chunk import (
     Entry,
     Said,
     decode_chunk,
+    decode_plain,
     entries_of,
 )
 from harness.dialects.openai_chat.policy import Policy
@@ -49,7 +50,6 @@ _STRONG = frozenset((FinishReason.TOOL_CALLS, FinishReason.LENGTH, FinishReason.
 _CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 _DECIDED_BY_CALLS = frozenset((FinishReason.STOP, FinishReason.OTHER))
 _NOTHING = Said()
-_DONE_BYTES = 64  # longer than any spelling of [DONE]
 _QUOTED_CHARACTERS = 300
 
 
@@ -82,6 +82,19 @@ def read(
 class _Reader:
     """Reads one response; `over` once nothing that follows may change the turn."""
 
+    __slots__ = (
+        "_calls",
+        "_calls_came",
+        "_choice",
+        "_events",
+        "_finish",
+        "_message_text",
+        "_policy",
+        "_refusal",
+        "_text_came",
+        "over",
+    )
+
     def __init__(self, policy: Policy, calls: CallAssembler) -> None:
         self.over = False
         self._policy = policy
@@ -98,18 +111,24 @@ class _Reader:
     def take(self, frame: Frame) -> list[Delta]:
         """Return the deltas that one frame says."""
         out: list[Delta] = []
-        data = frame.data
-        if len(data) < _DONE_BYTES and data.strip() == b"[DONE]":
+        chunk = decode_plain(frame.data) if frame.complete else None
+        if chunk is not None:
+            self._chunk(chunk, frame, out)
+        elif frame.data.strip() == b"[DONE]":
             self._done(out)
         elif frame.complete or self._policy.unfinished_event == "use":
-            try:
-                chunk = decode_chunk(data)
-            except NotJson as error:
-                self._bad_event(frame, str(error), out)
-            else:
-                if chunk is not None:
-                    self._chunk(chunk, frame, out)
+            self._take_odd(frame, out)
         return out
+
+    def _take_odd(self, frame: Frame, out: list[Delta]) -> None:
+        """Take a frame that is cut short, or whose payload has not the shape of a chunk."""
+        try:
+            chunk = decode_chunk(frame.data)
+        except NotJson as error:
+            self._bad_event(frame, str(error), out)
+            return
+        if chunk is not None:
+            self._chunk(chunk, frame, out)
 
     def end(self) -> list[Delta]:
         """Return what the end of the stream says, where no [DONE] came."""
@@ -143,11 +162,8 @@ class _Reader:
             out.append(UsageDelta(_usage(usage)))
 
     def _take_choice(self, choice: Choice, frame: Frame, out: list[Delta]) -> None:
-        index = choice.index if type(choice.index) is int else 0
-        if index != self._choice:
-            if self._choice is not None:
-                return  # another answer to the same request (quirk N-CHOICES)
-            self._choice = index
+        if choice.index != self._choice and not self._is_ours(choice.index):
+            return  # another answer to the same request (quirk N-CHOICES)
         delta = choice.delta
         message = choice.message
         if message is not None and (delta is None or delta == _NOTHING):
@@ -162,6 +178,13 @@ class _Reader:
             self._finished(finish)
         if choice.error and (failure := _failure(Chunk(error=choice.error), frame)) is not None:
             self._fail(failure.code, failure.message, out)
+
+    def _is_ours(self, index: object) -> bool:
+        """Whether a choice is the first one that came; without an index it is number 0."""
+        number = index if type(index) is int else 0
+        if self._choice is None:
+            self._choice = number
+        return number == self._choice
 
     def _said(self, said: Said, out: list[Delta]) -> bool:
         """Append what a delta or a message says; return whether it may have held calls."""
