@@ -16,9 +16,9 @@ import click
 import msgspec
 
 from harness.cli.exits import EXIT_NOTHING_SELECTED, EXIT_USAGE
-from harness.cli.visible import visible
 from harness.errors import UnreadableError, UsageError
 from harness.recording.importing import Imported, Labels, import_file
+from harness.reporting.visible import marked
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import save
 from harness.wire.yaml_guard import MAX_BYTES
@@ -172,8 +172,7 @@ def _write(imported: Imported, names: _Names) -> None:
 
 def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
     yield (
-        f"{tally.cassettes} cassettes with {tally.streams.total()} streams "
-        f"in {visible(str(output))}"
+        f"{tally.cassettes} cassettes with {tally.streams.total()} streams in {marked(str(output))}"
     )
     yield from _counts(tally.streams)
     if tally.skipped:
@@ -181,13 +180,13 @@ def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
         yield from _counts(tally.skipped)
     if tally.unusable:
         yield f"{len(tally.unusable)} files not used"
-        yield from (f"  {visible(f'{file}: {why}')}" for file, why in tally.unusable.items())
+        yield from (f"  {marked(f'{file}: {why}')}" for file, why in tally.unusable.items())
 
 
 def _counts(counter: Counter[str]) -> Iterator[str]:
     for name, count in sorted(counter.items(), key=lambda item: (-item[1], item[0])):
         if count:
-            yield f"{count:>8}  {visible(name)}"
+            yield f"{count:>8}  {marked(name)}"
 
 
 def _as_json(tally: _Tally) -> str:

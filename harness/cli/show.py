@@ -12,10 +12,10 @@ from typing import Any
 import click
 import msgspec
 
-from harness.cli.visible import visible
 from harness.dialects.openai_chat.request import ChatRequest, read_request
 from harness.errors import StreamError
 from harness.recording.identify import identify
+from harness.reporting.visible import marked
 from harness.shipped import folder
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load
@@ -55,9 +55,9 @@ def _load(name: Path) -> Cassette:
 
 def _as_text(cassette: Cassette) -> Iterator[str]:
     for name in ("id", "provider", "model", "prompt", "dialect"):
-        yield f"{name:<12}{visible(getattr(cassette, name))}"
+        yield f"{name:<12}{marked(getattr(cassette, name))}"
     origin = msgspec.structs.asdict(cassette.origin)
-    said = (f"{key} {visible(value)}" for key, value in origin.items() if value)
+    said = (f"{key} {marked(value)}" for key, value in origin.items() if value)
     yield f"{'origin':<12}{', '.join(said)}"
     for n, interaction in enumerate(cassette.interactions):
         yield ""
@@ -66,24 +66,24 @@ def _as_text(cassette: Cassette) -> Iterator[str]:
 
 def _interaction(n: int, interaction: Interaction) -> Iterator[str]:
     request = interaction.request
-    address = visible(f"{request.method} {request.uri or '(no address kept)'}")
+    address = marked(f"{request.method} {request.uri or '(no address kept)'}")
     yield f"interaction {n}: {address} -> {interaction.status}"
     yield f"  request   {_request(request.body)}"
     for name, value in interaction.headers:
-        yield f"  header    {visible(name)}: {visible(value)}"
+        yield f"  header    {marked(name)}: {marked(value)}"
     kept = "as the network cut them" if interaction.reads_kept else "synthetic, one for each event"
     yield f"  body      {len(interaction.body)} bytes in {len(interaction.reads)} reads ({kept})"
     frames, problem = _frames(interaction.body)
     yield from _reads(interaction, {frame.offset: (k, frame) for k, frame in enumerate(frames)})
     if problem:
-        yield f"  {visible(problem)}"
+        yield f"  {marked(problem)}"
 
 
 def _request(body: bytes) -> str:
     request = read_request(body)
     if not request.tools_known:
         return f"not kept as JSON ({len(body)} bytes)"
-    return visible(", ".join(_request_facts(request)))
+    return marked(", ".join(_request_facts(request)))
 
 
 def _request_facts(request: ChatRequest) -> Iterator[str]:
@@ -119,12 +119,12 @@ def _lines(piece: bytes, start: int, events: dict[int, tuple[int, Frame]]) -> It
     """Yield each line of a read with its offset; the first line of an event bears its number."""
     for line in piece.splitlines(keepends=True):
         label = _label(*events[start]) if start in events else ""
-        yield f"    {label:<{_LABEL_WIDTH}}{start:>8}  {visible(line)}"
+        yield f"    {label:<{_LABEL_WIDTH}}{start:>8}  {marked(line)}"
         start += len(line)
 
 
 def _label(n: int, frame: Frame) -> str:
-    name = f" {visible(frame.event)}" if frame.event else ""
+    name = f" {marked(frame.event)}" if frame.event else ""
     cut = "" if frame.complete else " cut short"
     return f"event {n}{name}{cut}"
 

@@ -98,6 +98,21 @@ def plain(text: str, limit: int = 300) -> str:
     return "".join(_escape(char) for char in cut)
 
 
+def marked(data: bytes | str) -> str:
+    r"""Return `data` as one line for a terminal: ␊ for controls, <U+2028>, <\xFF> for odd bytes.
+
+    Nothing is left out, and no escape sequence survives.
+    """
+    text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_sign(code_of(char)) or char for char in text)
+
+
+def _sign(code: str) -> str:
+    return f"<{code}>" if len(code) > 1 else code
+
+
 def _escape(char: str) -> str:
     code = code_of(char)
     return f"\\x{ord(char):02X}" if code in PICTURES else code or char

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cli.show import show_command
-from harness.cli.visible import visible
 from harness.errors import UnreadableError
+from harness.reporting.visible import marked
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import save
 from harness.wire.interaction import Interaction, Read, Request
@@ -96,4 +96,4 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 @given(st.binary() | st.text())
 def test_visible_text_is_printable(data: bytes | str) -> None:
-    assert visible(data).isprintable()
+    assert marked(data).isprintable()

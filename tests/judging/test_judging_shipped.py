@@ -1,15 +1,17 @@
 """What ships belongs together: recipes, cassettes, scenarios and quirks, none left over."""
 
+import json
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 
 from harness import shipped
 from harness.judging.catalogue import load_catalogue, load_excluded
 from harness.judging.scenario import Scenario
-from harness.judging.scenario_file import find_scenarios, load_scenario
+from harness.judging.scenario_file import find_scenarios, load_scenario, schema
 from harness.normalizers.protocol import CAPABILITIES
-from harness.wire import cassette_file
+from harness.wire import cassette_file, yaml_guard
 from scripts import emulated_cassettes
 from scripts.recipes.kit import swap
 
@@ -104,3 +106,17 @@ def test_some_emulated_reads_end_inside_an_event_and_some_inside_a_character() -
 def test_a_recipe_whose_edit_finds_nothing_is_told() -> None:
     with pytest.raises(ValueError, match="no event holds"):
         swap(b"nowhere", b"")((b"data: {}\n\n",))
+
+
+def test_the_editors_schema_is_that_of_the_loader() -> None:
+    path = shipped.folder("scenarios") / "scenario.schema.json"
+    assert json.loads(path.read_text(encoding="utf-8")) == json.loads(json.dumps(schema()))
+
+
+def test_every_scenario_names_the_schema_and_is_valid_by_it() -> None:
+    validator = jsonschema_rs.validator_for(schema())
+    for path in find_scenarios([shipped.folder("scenarios")]):
+        text = path.read_text(encoding="utf-8")
+        modeline, _, _ = text.partition("\n")
+        assert modeline == "# yaml-language-server: $schema=../scenario.schema.json", path
+        assert validator.is_valid(yaml_guard.load(text, str(path))), path
