@@ -76,8 +76,9 @@ class _Armed:
         self._seconds = seconds
 
     def __enter__(self) -> None:
-        _State.guarded = True
+        # First the timer: one that is left of a replay before must not go off in this one.
         signal.setitimer(signal.ITIMER_REAL, self._seconds)
+        _State.guarded = True
 
     def __exit__(
         self,
@@ -88,6 +89,11 @@ class _Armed:
         # The timer is left to the next replay, or to the end of all: stopping it here would
         # cost as much as starting it.
         _State.guarded = False
+
+
+def disarm() -> None:
+    """Make sure that nothing is raised from here on, however the block was left."""
+    _State.guarded = False
 
 
 def _stop_timer() -> None:
@@ -106,6 +112,7 @@ def _expired(_signal: int, _frame: FrameType | None) -> None:
     A loop that catches everything is left when one comes between two of its rounds.
     """
     if not _State.guarded:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         return
     _, repeats = signal.getitimer(signal.ITIMER_REAL)
     if not repeats:

@@ -12,16 +12,20 @@ from harness.judging.chunkings import Cuts, chunkings
 from harness.judging.expectation import Expectation
 from harness.judging.replaying import Limits, replay
 from harness.judging.results import Finding, Outcome, Replay
-from harness.judging.rules import RULES
+from harness.judging.rules import RULES, deltas
 from harness.judging.rules.rule import evidence
 from harness.judging.strict_reading.reading import StrictReading
 from harness.normalizers.protocol import Normalizer
+from harness.turns.turn import Turn
 from harness.wire.cuts import WHOLE
 from harness.wire.interaction import Interaction
 
 # A replay that stopped in the middle is judged by these alone.
 _ALWAYS = frozenset(("NO-CRASH", "NO-HANG", "CUT-INVARIANT", "REPEATABLE"))
 _OF_MANY = ("CUT-INVARIANT", "REPEATABLE")
+# These look at the deltas one by one and hold for each replay alone.
+_OF_DELTAS = frozenset((*(rule.id for rule in deltas.RULES), "END-ONCE", "TEXT-PROMPT"))
+_FINE = len(Outcome)
 
 
 class Examined(msgspec.Struct):
@@ -30,7 +34,9 @@ class Examined(msgspec.Struct):
     Fields:
         place: of the interaction in its cassette.
         whole: the replay of the whole body in one read.
-        worst: the smallest replay that breaks a MUST; `whole` where none does.
+        worst: the replay that breaks a MUST worst, with the fewest cuts; `whole` where none
+            does.
+        badness: of that replay's worst outcome; smaller is worse.
     """
 
     place: int
@@ -41,6 +47,7 @@ class Examined(msgspec.Struct):
     findings: list[Finding]
     worst: Replay
     replays: int
+    badness: int = _FINE
 
     @property
     def broken(self) -> bool:
@@ -107,24 +114,38 @@ def _note(seen: Examined, normalizer: Normalizer, candidate: Replay, again: Repl
         for finding in rule.findings(at_hand)
     ]
     if not first:
-        found = _as_variance(found, candidate)
-    new = [finding for finding in found if (finding.rule, finding.path) not in known]
-    was_fine = not seen.broken
-    seen.findings += new
-    breaks = any(finding.level == "MUST" for finding in found)
+        found = _as_variance(found, seen.whole, candidate)
+    seen.findings += [each for each in found if (each.rule, each.path) not in known]
+    badness = min((f.outcome.badness for f in found if f.level == "MUST"), default=None)
+    if badness is None:
+        return
     fewer_cuts = again is None and len(candidate.chunking) < len(seen.worst.chunking)
-    if breaks and (was_fine or fewer_cuts):
+    if badness < seen.badness or (badness == seen.badness and fewer_cuts):
+        seen.badness = badness
         seen.worst = candidate
 
 
-def _as_variance(found: list[Finding], candidate: Replay) -> list[Finding]:
-    """A replay that differs from the whole body's breaks one rule, as badly as it differs."""
+def _as_variance(found: list[Finding], whole: Replay, candidate: Replay) -> list[Finding]:
+    """A replay that differs from the whole body's breaks one rule, as badly as it differs.
+
+    What a rule says of the deltas themselves stays, since no turn shows it.
+    """
     variance = [finding for finding in found if finding.rule in _OF_MANY]
-    prompt = [finding for finding in found if finding.rule == "TEXT-PROMPT"]
+    rest = [finding for finding in found if finding.rule in _OF_DELTAS]
     if not variance:
-        return prompt
+        return rest
     outcomes = [finding.outcome for finding in found if finding.level == "MUST"]
-    if candidate.hung:
-        outcomes = [Outcome.HANG]
+    outcomes.append(_difference(whole.turn, candidate.turn))
     worst = min(outcomes, key=lambda outcome: outcome.badness)
-    return [msgspec.structs.replace(finding, outcome=worst) for finding in variance] + prompt
+    if candidate.hung:
+        worst = Outcome.HANG
+    return [msgspec.structs.replace(finding, outcome=worst) for finding in variance] + rest
+
+
+def _difference(whole: Turn, other: Turn) -> Outcome:
+    """How bad it is that the calls of one turn are not those of the other."""
+    before = {(call.name, call.arguments) for call in whole.tool_calls}
+    after = {(call.name, call.arguments) for call in other.tool_calls}
+    if after - before:
+        return Outcome.SILENT_WRONG
+    return Outcome.LOST_CALL if before - after else Outcome.MISMATCH

@@ -53,7 +53,7 @@ def judge(
             for place in range(len(subject.cassette.interactions))
         )
     result = _result(subject, normalizer, seen)
-    if result.outcome.conforms:
+    if result.outcome.conforms or not seen:  # an empty cassette shows nothing
         return result, None
     failing = seen[result.interaction]
     return result, make_case(
@@ -86,7 +86,8 @@ def _result(subject: Loaded, normalizer: Normalizer, seen: Sequence[Examined]) -
     findings = [finding for part in seen for finding in part.findings]
     findings.sort(key=lambda f: (f.level != "MUST", f.outcome.badness, f.rule, f.path))
     outcome = _outcome(seen, findings)
-    failing = next((part for part in seen if part.broken), None)
+    broken = [part for part in seen if part.broken]
+    failing = min(broken, key=lambda part: part.badness) if broken else None
     scenario, cassette = subject.scenario, subject.cassette
     return Result(
         cell=f"{subject.id}/{normalizer.name}",

@@ -10,7 +10,7 @@ from itertools import islice
 
 import msgspec
 
-from harness.judging.deadline import DeadlineExceeded, deadline
+from harness.judging.deadline import DeadlineExceeded, deadline, disarm
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
 from harness.turns.fold import Folder
@@ -28,16 +28,22 @@ class Limits(msgspec.Struct, frozen=True):
         seconds_per_megabyte: added for larger ones.
         deltas: for an empty body.
         deltas_per_byte: added for each byte; more cannot come from honest reading.
+        deltas_at_most: whatever the body's size, for memory's sake.
     """
 
     seconds: float = 5.0
     seconds_per_megabyte: float = 30.0
     deltas: int = 1000
     deltas_per_byte: int = 4
+    deltas_at_most: int = 1_000_000
 
     def time_for(self, body: bytes) -> float:
         """Return the seconds that a replay of `body` may take."""
         return self.seconds + self.seconds_per_megabyte * len(body) / 1_000_000
+
+    def most_deltas(self, body: bytes) -> int:
+        """Return how many deltas a replay of `body` may give."""
+        return min(self.deltas + self.deltas_per_byte * len(body), self.deltas_at_most)
 
 
 DEFAULT_LIMITS = Limits()
@@ -68,21 +74,26 @@ def replay(
     folder = Folder()
     emissions: list[Emission] = []
     error, hung = "", False
-    most = limits.deltas + limits.deltas_per_byte * len(interaction.body)
+    most = limits.most_deltas(interaction.body)
     reads = _Reads(interaction.body, chunking)
+    # The bytes come through the reads alone; whoever looks for them elsewhere finds none.
+    bare = msgspec.structs.replace(interaction, body=b"", reads=())
     add, append = folder.add, emissions.append
     try:
         with deadline(limits.time_for(interaction.body)):
-            for delta in islice(normalizer.normalize(interaction, reads), most + 1):
-                add(delta)
-                append(Emission(delta, reads.bytes_read))
-            hung = len(emissions) > most
+            try:
+                for delta in islice(normalizer.normalize(bare, reads), most + 1):
+                    add(delta)
+                    append(Emission(delta, reads.bytes_read))
+                hung = len(emissions) > most
+            except (DeadlineExceeded, KeyboardInterrupt):
+                raise
+            except BaseException as problem:  # noqa: BLE001 - what a normalizer raises is an outcome, sys.exit too
+                error = _told(problem)
     except DeadlineExceeded:
         hung = True
-    except KeyboardInterrupt:
-        raise
-    except BaseException as problem:  # noqa: BLE001 - what a normalizer raises is an outcome, sys.exit too
-        error = _told(problem)
+    finally:
+        disarm()
     return Replay(chunking, tuple(emissions), folder.turn(), error, hung)
 
 
@@ -90,5 +101,7 @@ def _told(problem: BaseException) -> str:
     name = type(problem).__name__
     try:
         return f"{name}: {problem}"[:_ERROR_CHARACTERS]
-    except Exception:  # noqa: BLE001 - an exception may fail to say what it is
+    except (DeadlineExceeded, KeyboardInterrupt):
+        raise
+    except BaseException:  # noqa: BLE001 - an exception may fail to say what it is
         return name

@@ -25,7 +25,8 @@ class Normalizer(msgspec.Struct, frozen=True):
 
     Fields:
         name: what `-n` calls it.
-        normalize: lazy: the harness counts the bytes that were pulled from `reads` when each
+        normalize: gets the interaction without its body, which comes through `reads` alone.
+            Lazy: the harness counts the bytes that were pulled from `reads` when each
             delta appears. It must keep no state between calls.
         dialects: those it reads; any other is `unsupported` and stays out of denominators.
         capabilities: those of `CAPABILITIES` that it has.

@@ -44,8 +44,15 @@ def _failure_hidden(deltas: Iterator[Delta]) -> Iterator[Delta]:
 
 def _done_demanded(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Take a stream without [DONE] for a broken one."""
-    done = b"[DONE]" in interaction.body
-    for delta in reference.normalize(interaction, reads):
+    kept: list[bytes] = []
+
+    def keeping() -> Iterator[bytes]:
+        for read in reads:
+            kept.append(read)
+            yield read
+
+    for delta in reference.normalize(interaction, keeping()):
+        done = b"[DONE]" in b"".join(kept)
         yield delta if done or not isinstance(delta, Finish) else StreamFailure("interrupted")
 
 
