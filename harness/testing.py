@@ -8,7 +8,7 @@ import pytest
 
 from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import default_names
-from harness.reporting.visible import plain
+from harness.reporting.visible import marked, plain
 from harness.runs.gate import reproduce
 from harness.runs.plan import Job, Subject
 from harness.runs.select import select
@@ -65,9 +65,9 @@ class CellItem(pytest.Item):
 
 
 def _told(result: Result) -> Iterator[str]:
-    yield f"{result.cell}: {result.outcome.value}, blame {result.blame}"
+    yield f"{marked(result.cell)}: {result.outcome.value}, blame {result.blame}"
     for finding in result.findings:
-        yield f"  {finding.level} {finding.rule} at {finding.path}"
+        yield f"  {finding.level} {finding.rule} at {marked(finding.path)}"
         yield f"    expected {plain(finding.expected)}"
         yield f"    actual   {plain(finding.actual)}"
-    yield f"  {reproduce(result.cell)}"
+    yield f"  {marked(reproduce(result.cell))}"

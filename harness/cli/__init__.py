@@ -56,7 +56,7 @@ def main() -> None:
         error.show()
         code = EXIT_USAGE
     except HarnessError as error:
-        click.echo(f"error: {error}", err=True)
+        _refuse(error)
         code = EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -65,6 +65,14 @@ def main() -> None:
         _internal(error)
         code = EXIT_INTERNAL
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse(error: HarnessError) -> None:
+    from harness.reporting.visible import marked  # noqa: PLC0415 - only an error needs it
+
+    # Names of files are hostile too: none may drive the terminal.
+    told = "\n".join(marked(line) for line in str(error).split("\n"))
+    click.echo(f"error: {told}", err=True)
 
 
 def _internal(error: Exception) -> None:

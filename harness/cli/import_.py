@@ -67,8 +67,8 @@ class _Tally(msgspec.Struct):
 def import_command(paths: tuple[Path, ...], output: Path, form: str, **labels: str) -> None:
     """Turn recordings into cassettes: vcrpy, Ruby's VCR, httpmock, httprr, req_llm, raw SSE, ...
 
-    Folders are searched. Headers that hold credentials are left out; bodies are taken as they
-    are, so look at them before you publish them.
+    Folders are searched. Headers that hold credentials are left out, and those in addresses;
+    bodies are taken as they are, so look at them before you publish them.
     """
     tally = _Tally()
     names = _Names(output)
@@ -150,11 +150,13 @@ def _take(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally)
 
 def _read(path: Path) -> bytes:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise UnreadableError(f"expected at most {MAX_BYTES} bytes, found more")
-        return path.read_bytes()
+        with path.open("rb") as file:  # the size that a pipe or a device states says nothing
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise UnreadableError(f"expected a file that can be read: {error.strerror}") from None
+    if len(data) > MAX_BYTES:
+        raise UnreadableError(f"expected at most {MAX_BYTES} bytes, found more")
+    return data
 
 
 def _write(imported: Imported, names: _Names) -> None:

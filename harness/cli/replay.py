@@ -14,7 +14,7 @@ from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
 from harness.reporting.timeline import timeline
-from harness.reporting.visible import plain
+from harness.reporting.visible import marked, plain
 from harness.runs.plan import Subject
 from harness.runs.select import select, subject_id
 from harness.runs.store import read_run
@@ -98,8 +98,9 @@ def _lines(  # noqa: PLR0913, PLR0917 - one call site
         )
     interaction = interactions[place]
     chunking = result.chunking if cuts is None else _chunking(cuts, interaction)
-    yield f"{result.cell}  {plain(result.title)}"
-    yield f"cassette {loaded.cassette.id}, interaction {place}, {len(interaction.body)} bytes"
+    yield f"{marked(result.cell)}  {plain(result.title)}"
+    cassette = marked(loaded.cassette.id)
+    yield f"cassette {cassette}, interaction {place}, {len(interaction.body)} bytes"
     shown = replay(normalizer, interaction, chunking)
     yield from timeline(interaction, shown, replay(reference, interaction, chunking), at=at)
     yield from _verdict(result)
@@ -109,7 +110,7 @@ def _verdict(result: Result) -> Iterator[str]:
     blame = f", blame {result.blame}" if result.blame else ""
     yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
     for finding in result.findings:
-        yield f"  {finding.level} {finding.rule} at {finding.path}"
+        yield f"  {finding.level} {finding.rule} at {marked(finding.path)}"
         yield f"    expected {plain(finding.expected)}"
         yield f"    actual   {plain(finding.actual)}"
     for turn in result.turns:

@@ -17,6 +17,7 @@ from harness.cli.report import write_page
 from harness.judging.chunkings import CUTS, Cuts
 from harness.normalizers.discovery import default_names, load_normalizer
 from harness.reporting.terminal import tables
+from harness.reporting.visible import marked
 from harness.runs.execute import Progress, execute
 from harness.runs.plan import Job, Subject, plan
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of
@@ -157,7 +158,7 @@ def _print(run: Run, summary: Summary, style: Format) -> None:
 
 def _tell(done: Progress, summary: Summary, output: Path, *, report: bool) -> None:
     for reason in summary.gate.reasons:
-        click.echo(f"gate {summary.gate.verdict}: {reason}", err=True)
+        click.echo(f"gate {summary.gate.verdict}: {marked(reason)}", err=True)
     if done.interrupted:
         click.echo(f"interrupted: {done.done} of {done.total} cells are in the run", err=True)
     if report:

@@ -25,11 +25,14 @@ class ExpectedCall(msgspec.Struct, frozen=True):
         name: exact.
         arguments: the JSON value; compared by value, numbers and key order exactly.
         id: exact; None where the provider sent none, so any unique id will do.
+        arguments_text: the arguments as the bytes spell them, compared and shown in place of
+            `arguments`, whose floats are doubles; "" where only the value is known.
     """
 
     name: str
     arguments: dict[str, Any]
     id: str | None = None
+    arguments_text: str = ""
 
 
 class ExpectedRejection(msgspec.Struct, frozen=True):

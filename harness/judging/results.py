@@ -1,6 +1,7 @@
 """What a replay gave, what was found in it, and the row of a run that it becomes."""
 
 from enum import StrEnum
+from hashlib import sha256
 from typing import Literal
 
 import msgspec
@@ -93,6 +94,7 @@ class TurnFacts(msgspec.Struct, frozen=True):
         blame: whose fault that is, from the scenario or the strict reading.
         parse_errors: number of calls that were rejected.
         parse_error_blame: whose fault those are; "" where there are none.
+        digest: `digest_of` the interaction's body; "" in runs of older harnesses.
     """
 
     interaction: int
@@ -104,6 +106,12 @@ class TurnFacts(msgspec.Struct, frozen=True):
     parse_error_blame: Blame
     finish: str
     failure: str
+    digest: str = ""
+
+
+def digest_of(body: bytes) -> str:
+    """Return what tells the body of one turn from that of another, as 16 hex digits."""
+    return sha256(body).hexdigest()[:16]
 
 
 class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
@@ -118,7 +126,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
         chunking: cuts of the smallest failing replay; the whole body where none failed.
         interaction: which interaction that replay was of.
         replays: how many chunkings were tried.
-        turns: one for each interaction, under the recorded cuts.
+        turns: one for each interaction, its body given in one read.
     """
 
     cell: str

@@ -5,33 +5,16 @@ is counted with its reason, and credentials never come along.
 """
 
 from pathlib import PurePath
-from typing import Final
 
 import msgspec
 
 from harness.dialects.openai_chat.request import read_request
-from harness.recording import identify
+from harness.recording import identify, scrub
 from harness.recording.importers import read
 from harness.recording.importers.container import BY
 from harness.wire.cassette import Cassette
 from harness.wire.hosts import UNKNOWN
-from harness.wire.interaction import Headers, Interaction
-
-# What must never leave the folder of somebody who imports recordings of their own.
-_CREDENTIALS: Final = frozenset(
-    {
-        "api-key",
-        "authorization",
-        "cookie",
-        "openai-organization",
-        "openai-project",
-        "proxy-authorization",
-        "set-cookie",
-        "x-amz-security-token",
-        "x-api-key",
-        "x-goog-api-key",
-    }
-)
+from harness.wire.interaction import Interaction
 
 
 class Labels(msgspec.Struct, frozen=True):
@@ -157,13 +140,10 @@ def _part(cassette: Cassette, model: str, numbered: list[tuple[int, Interaction]
 
 
 def _scrubbed(interaction: Interaction) -> Interaction:
-    request = interaction.request
-    return msgspec.structs.replace(
-        interaction,
-        headers=_without_credentials(interaction.headers),
-        request=msgspec.structs.replace(request, headers=_without_credentials(request.headers)),
+    request = msgspec.structs.replace(
+        interaction.request,
+        uri=scrub.address(interaction.request.uri),
+        headers=scrub.headers(interaction.request.headers),
     )
-
-
-def _without_credentials(headers: Headers) -> Headers:
-    return tuple((name, value) for name, value in headers if name.lower() not in _CREDENTIALS)
+    headers = scrub.headers(interaction.headers)
+    return msgspec.structs.replace(interaction, headers=headers, request=request)

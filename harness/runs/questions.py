@@ -164,6 +164,7 @@ def _turn_rows(result: Result) -> list[tuple[Any, ...]]:
         (
             cell,
             turn.interaction,
+            join_surrogates(turn.digest),
             turn.success,
             turn.blame,
             turn.parse_errors,

@@ -83,7 +83,7 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
 
 def _is_wanted(found: Path, folder: Path) -> bool:
     inside = found.relative_to(folder).parts
-    return not found.is_dir() and not any(part.startswith(".") for part in inside)
+    return found.is_file() and not any(part.startswith(".") for part in inside)
 
 
 def _subject(path: Path, base: Path) -> Subject | None:

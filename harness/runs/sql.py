@@ -14,7 +14,7 @@ SCHEMA = (
     """,
     """
     CREATE TABLE turns (
-        cell VARCHAR, interaction INTEGER, success BOOLEAN, blame VARCHAR,
+        cell VARCHAR, interaction INTEGER, digest VARCHAR, success BOOLEAN, blame VARCHAR,
         parse_errors INTEGER, parse_error_blame VARCHAR
     )
     """,
@@ -25,14 +25,15 @@ SCHEMA = (
     SELECT * FROM results JOIN outcomes USING (outcome) WHERE outcome <> 'unsupported'
     """,
     # Each recorded turn once for each normalizer, whatever number of scenarios judge its
-    # cassette; a labelled one knows more about blame than the strict reading.
+    # cassette. Cassettes of two folders may share an id, so the body's digest tells turns
+    # apart too. A labelled one knows more about blame than the strict reading.
     """
     CREATE VIEW measured AS
     SELECT supported.*, turns.* EXCLUDE (cell)
     FROM supported JOIN turns USING (cell)
     WHERE origin IN ('recorded', 'imported')
     QUALIFY row_number() OVER (
-        PARTITION BY cassette, interaction, normalizer
+        PARTITION BY cassette, interaction, digest, normalizer
         ORDER BY starts_with(scenario, 'cassette:'), scenario
     ) = 1
     """,
@@ -54,7 +55,7 @@ SELECT
 INSERT_TURNS = """
 INSERT INTO turns
 SELECT
-    unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::BOOLEAN[]),
+    unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::VARCHAR[]), unnest(?::BOOLEAN[]),
     unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::VARCHAR[])
 """
 
@@ -102,9 +103,9 @@ ORDER BY normalizer, quirk
 # bytes: one that loses the broken call of a turn must not turn it into a success.
 TURN_SUCCESS = """
 WITH best AS (
-    SELECT cassette, interaction, bool_or(success AND conforms) AS best_success
+    SELECT cassette, interaction, digest, bool_or(success AND conforms) AS best_success
     FROM measured
-    GROUP BY cassette, interaction
+    GROUP BY cassette, interaction, digest
 )
 SELECT
     CASE $axis WHEN 'model' THEN model ELSE prompt END AS name,
@@ -115,7 +116,7 @@ SELECT
     count_if(NOT success AND blame = 'model'),
     count_if(NOT success AND blame = 'provider'),
     count_if(NOT success AND blame = 'normalizer')
-FROM measured JOIN best USING (cassette, interaction)
+FROM measured JOIN best USING (cassette, interaction, digest)
 WHERE normalizer = $lead
 GROUP BY name
 ORDER BY name

@@ -8,6 +8,7 @@ not a run, is damaged or comes from a newer harness is an UnreadableError.
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -19,6 +20,11 @@ from harness.judging.cases import Case
 from harness.judging.results import Result
 from harness.runs.run import SCHEMA, Footer, Header, Run
 from harness.turns.surrogates import join_surrogates
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]  # a module or None
 
 PARTIAL = ".partial"
 MAX_RUN_BYTES = 4 * 1024**3
@@ -67,12 +73,17 @@ class RunWriter:
         """Start the run.
 
         Raises:
-            UsageError: nothing can be written there.
+            UsageError: nothing can be written there, or another run is being written.
         """
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # Unbuffered, so that every line is one write; closed in `__exit__`.
-            self._file = self._partial.open("wb", buffering=0)
+            self._file = _claim(self._partial)  # closed in `__exit__`
+        except BlockingIOError as error:
+            raise UsageError(
+                "another run is being written here",
+                where=str(self._path),
+                hint="Wait until it ends, or choose another folder.",
+            ) from error
         except OSError as error:
             raise UsageError(
                 f"cannot write the run: {error.strerror}",
@@ -103,8 +114,7 @@ class RunWriter:
         footer = Footer(self._results, self._replays, interrupted, not_run)
         if self._results or not self._path.exists():
             self._seal(footer)
-        self._opened().close()
-        self._partial.unlink()
+        _release(self._opened(), self._partial)
         return footer
 
     def _append(self, cell: str, rank: int, line: bytes) -> None:
@@ -127,6 +137,58 @@ class RunWriter:
         if self._file is None:
             raise ValueError("header() comes first")
         return self._file
+
+
+def _claim(partial: Path) -> BinaryIO:
+    """Open `partial` empty, for this writer alone; what a killed one left there is lost.
+
+    Unbuffered, so that every line is one write.
+
+    Raises:
+        BlockingIOError: another writer has it.
+    """
+    if fcntl is None:
+        return _claim_open_file(partial)
+    while True:
+        file = partial.open("ab+", buffering=0)
+        try:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(file, partial):  # else its writer finished between the two calls
+                file.truncate(0)
+                return file
+        except OSError:
+            file.close()
+            raise
+        file.close()
+
+
+def _claim_open_file(partial: Path) -> BinaryIO:
+    """Do it where there is no flock but an open file cannot be removed, as on Windows."""
+    try:
+        partial.unlink(missing_ok=True)
+        return partial.open("xb", buffering=0)
+    except (PermissionError, FileExistsError) as error:
+        if not partial.exists():
+            raise
+        raise BlockingIOError(*error.args) from error
+
+
+def _is_at(file: BinaryIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _release(file: BinaryIO, partial: Path) -> None:
+    """Remove `partial` and let others have the path, never removing what they write."""
+    if fcntl is None:
+        file.close()
+        with suppress(PermissionError):  # a next writer has it already
+            partial.unlink(missing_ok=True)
+    else:
+        partial.unlink()
+        file.close()
 
 
 def encode_line(row: _Row) -> bytes:

@@ -21,12 +21,12 @@ from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import default_names, load_normalizer
 from harness.normalizers.miniatures import MINIATURES
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.recording import scrub
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 
 T = TypeVar("T")
 
-_SECRET_HEADERS = re.compile(r"(?i)^(authorization|cookie|set-cookie|.*api-?key|.*token)$")
 _SECRET_TEXT = re.compile(rb"\b(sk|gsk|xai|hf)[-_][A-Za-z0-9_-]{20,}\b|AIza[A-Za-z0-9_-]{30,}")
 
 
@@ -168,10 +168,7 @@ def _passing_ones_pass(data: Shipped) -> Iterator[str]:
 def _scrubbed(data: Shipped) -> Iterator[str]:
     for cassette in data.cassettes.values():
         for place, interaction in enumerate(cassette.interactions):
-            headers = (*interaction.request.headers, *interaction.headers)
-            for name, value in headers:
-                if _SECRET_HEADERS.match(name) and value not in ("", "REDACTED"):
-                    yield f"{cassette.id}#{place}: header {name}"
+            yield from (f"{cassette.id}#{place}: {leak}" for leak in scrub.leaks(interaction))
             uri = interaction.request.uri.encode("utf-8", "replace")
             for part in (uri, interaction.request.body, interaction.body):
                 if _SECRET_TEXT.search(part):

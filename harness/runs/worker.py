@@ -7,13 +7,14 @@ from harness.errors import UnreadableError
 from harness.judging.cases import Case
 from harness.judging.chunkings import Cuts
 from harness.judging.judge import Loaded, judge
-from harness.judging.results import Finding, Outcome, Result
+from harness.judging.results import Finding, Outcome, Result, TurnFacts, digest_of
 from harness.judging.scenario_file import load_scenario
 from harness.normalizers.discovery import load_normalizer
 from harness.recording.identify import identify
 from harness.runs.plan import Job, Subject
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
+from harness.wire.interaction import Interaction
 
 _NORMALIZERS_KEPT = 64
 # The jobs of one subject follow each other, so a few suffice.
@@ -48,13 +49,32 @@ def crashed(job: Job, reason: str) -> Result:
         chunking=(),
         interaction=0,
         replays=0,
-        turns=(),
+        turns=tuple(
+            _lost_turn(place, interaction, reason)
+            for place, interaction in enumerate(cassette.interactions)
+        ),
         quirks=loaded.scenario.quirks if loaded.scenario else (),
         provider=cassette.provider,
         model=cassette.model,
         prompt=cassette.prompt,
         dialect=cassette.dialect,
         origin=cassette.origin.kind,
+    )
+
+
+def _lost_turn(place: int, interaction: Interaction, reason: str) -> TurnFacts:
+    """Return the facts of a turn that its user never got: it counts, as no success."""
+    return TurnFacts(
+        interaction=place,
+        success=False,
+        why=reason,
+        blame="normalizer",
+        calls=0,
+        parse_errors=0,
+        parse_error_blame="",
+        finish="",
+        failure="",
+        digest=digest_of(interaction.body),
     )
 
 

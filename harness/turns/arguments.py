@@ -6,7 +6,7 @@ guessed, and nothing raises, whatever the text; time is linear in its length.
 Source: quirks ARGS-* of the catalogue; RFC 8259.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from enum import StrEnum
 from typing import Any
 
@@ -96,17 +96,34 @@ def same_value(a: str, b: str) -> bool:
     if a == b:
         return True
     try:
-        return bool(_meaning(a) == _meaning(b))
+        return meaning(a) == meaning(b)
     except RecursionError:  # no stack left to compare: two texts, so not known to be the same
         return False
 
 
-def _meaning(text: str) -> object:
-    """Return what to compare: the value in a list, or the bare text where there is none."""
+def meaning(text: str) -> Hashable:
+    """Return what `same_value` compares: equal and of equal hash where two texts mean the same.
+
+    It is the value in a tuple, or the bare text where there is none to compare.
+    """
     kind = classify(text)
     if kind is ArgumentClass.EMPTY:
-        return [{}]
-    return [exact_value(text)] if kind in _COMPARABLE else text
+        return (frozenset(),)
+    if kind not in _COMPARABLE:
+        return text
+    try:
+        return (_hashable(exact_value(text)),)
+    except RecursionError:  # no stack left to read it: known to mean only itself
+        return text
+
+
+def _hashable(value: Any) -> Hashable:  # noqa: ANN401 -- any exact JSON value
+    if isinstance(value, dict):
+        return frozenset((key, _hashable(inner)) for key, inner in value.items())
+    if isinstance(value, list):
+        # Marked, since an exact number is a pair too.
+        return ("array", *map(_hashable, value))
+    return value  # type: ignore[no-any-return]  # text, a number's pair, true, false or null
 
 
 def _judged(text: str, reading: Reading) -> ParsedArguments:

@@ -96,7 +96,7 @@ class StreamFailure(_Delta, frozen=True, tag="failure", gc=False):
 
     Fields:
         code: a provider's error code, or one of ours: `interrupted`, `empty_stream`,
-            `bad_event`, `refusal`, `calls_missing`, `http_<status>`.
+            `bad_event`, `unknown_envelope`, `refusal`, `calls_missing`, `http_<status>`.
         message: the provider's own words where there are any.
     """
 

@@ -49,8 +49,3 @@ class Cassette(msgspec.Struct, frozen=True):
     model: str = "unknown"
     prompt: str = "unknown"
     dialect: str = "openai-chat"
-
-    @property
-    def measures_model(self) -> bool:
-        """Whether its turns may count in a rate about a model or a prompt."""
-        return self.origin.kind != "emulated"

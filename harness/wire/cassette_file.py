@@ -51,20 +51,21 @@ def save(cassette: Cassette, path: Path) -> None:
 
 def _read(path: Path) -> bytes:
     try:
-        size = path.stat().st_size
-        if size > yaml_guard.MAX_BYTES:
-            raise UnreadableError(
-                f"expected at most {yaml_guard.MAX_BYTES} bytes, found {size}",
-                where=str(path),
-                hint="Split the cassette.",
-            )
-        return path.read_bytes()
+        with path.open("rb") as file:  # the size that a pipe or a device states says nothing
+            data = file.read(yaml_guard.MAX_BYTES + 1)
     except OSError as error:
         raise UnreadableError(
             f"expected a file that can be read: {error.strerror}",
             where=str(path),
             hint="Check the path and its permissions.",
         ) from None
+    if len(data) > yaml_guard.MAX_BYTES:
+        raise UnreadableError(
+            f"expected at most {yaml_guard.MAX_BYTES} bytes, found more",
+            where=str(path),
+            hint="Split the cassette.",
+        )
+    return data
 
 
 def _id(path: Path, root: Path | None) -> str:

@@ -73,6 +73,7 @@ class Chunk(msgspec.Struct, gc=False):
     code: Any = None
     message: Any = None
     object: Any = None
+    type: Any = None
 
 
 T = TypeVar("T", bound=msgspec.Struct)

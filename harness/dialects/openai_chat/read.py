@@ -44,12 +44,16 @@ _FINISH = {
     "length": FinishReason.LENGTH,
     "max_tokens": FinishReason.LENGTH,
     "content_filter": FinishReason.CONTENT_FILTER,
+    "sensitive": FinishReason.CONTENT_FILTER,
 }
+# Words that say the provider failed: vLLM (abort), DeepSeek (insufficient_system_resource),
+# GLM (network_error), OpenRouter (error).
+_FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "abort", "timeout"))
 # A reason that a later bare `stop` does not take back (quirk FINISH-TOOLCALLS-THEN-STOP).
 _STRONG = frozenset((FinishReason.TOOL_CALLS, FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
-_CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
+# After these a call whose arguments never began may have been cut off before them.
+_CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.OTHER))
 _DECIDED_BY_CALLS = frozenset((FinishReason.STOP, FinishReason.OTHER))
-_NOTHING = Said()
 _QUOTED_CHARACTERS = 300
 
 
@@ -88,6 +92,7 @@ class _Reader:
         "_choice",
         "_events",
         "_finish",
+        "_first",
         "_message_text",
         "_policy",
         "_refusal",
@@ -103,6 +108,7 @@ class _Reader:
         self._refusal: list[str] = []
         self._finish: Finish | None = None
         self._events = 0
+        self._first = ""  # the first event, to be quoted where nothing in it is known
         # What came in `delta` is only repeated by a `message` that follows.
         self._text_came = False
         self._calls_came = False
@@ -116,9 +122,19 @@ class _Reader:
             self._chunk(chunk, frame, out)
         elif frame.data.strip() == b"[DONE]":
             self._done(out)
-        elif frame.complete or self._policy.unfinished_event == "use":
+        elif frame.complete or not self._may_be_left_out(frame):
             self._take_odd(frame, out)
         return out
+
+    def _may_be_left_out(self, frame: Frame) -> bool:
+        """Whether an event that the end of the stream cut short says nothing of weight.
+
+        A finish reason is enough for a whole turn (quirk SSE-DONE-MISSING), so neither half a
+        [DONE] nor half a usage chunk after it takes the turn back.
+        """
+        if self._policy.unfinished_event == "drop" or b"[DONE]".startswith(frame.data.strip()):
+            return True
+        return self._finish is not None and decode_plain(frame.data) is None
 
     def _take_odd(self, frame: Frame, out: list[Delta]) -> None:
         """Take a frame that is cut short, or whose payload has not the shape of a chunk."""
@@ -146,6 +162,7 @@ class _Reader:
     def _chunk(self, chunk: Chunk, frame: Frame, out: list[Delta]) -> None:
         if not self._events:
             self._calls.seed = "" if chunk.id is None else str(chunk.id)
+            self._first = _quote(frame.data)
         self._events += 1
         choices = chunk.choices
         if not choices or frame.event or chunk.error:
@@ -166,7 +183,7 @@ class _Reader:
             return  # another answer to the same request (quirk N-CHOICES)
         delta = choice.delta
         message = choice.message
-        if message is not None and (delta is None or delta == _NOTHING):
+        if message is not None and (delta is None or _is_silent(delta)):
             self._message(message, out)
         elif delta is not None:
             if delta.content:
@@ -197,24 +214,25 @@ class _Reader:
         reasoning = said.reasoning_content or said.reasoning
         if reasoning and type(reasoning) is str:
             out.append(ReasoningDelta(reasoning))
+        if said.refusal and type(said.refusal) is str:
+            self._refusal.append(said.refusal)
         if said.tool_calls:
             for entry in said.tool_calls:
                 self._calls.take(entry, out)
             return True
-        if not content:
-            self._rare_fields(said, out)
-            return said.function_call is not None or said.additional_kwargs is not None
-        return False
+        if said.function_call is None and said.additional_kwargs is None:
+            return False
+        self._calls_elsewhere(said, out)
+        return True
 
-    def _rare_fields(self, said: Said, out: list[Delta]) -> None:
+    def _calls_elsewhere(self, said: Said, out: list[Delta]) -> None:
+        """Take calls that do not stand in `tool_calls`; beside those they are only stubs."""
         if said.function_call is not None:
             self._calls.take(Entry(index=0, function=said.function_call), out)
         kwargs = said.additional_kwargs
         if type(kwargs) is dict and kwargs.get("tool_calls"):
             for entry in entries_of(kwargs["tool_calls"]):
                 self._calls.take(entry, out)
-        if said.refusal and type(said.refusal) is str:
-            self._refusal.append(said.refusal)
 
     def _message(self, message: Said, out: list[Delta]) -> None:
         """Use a whole message once (quirk MESSAGE-NOT-DELTA); it may also grow each time."""
@@ -239,6 +257,8 @@ class _Reader:
     def _done(self, out: list[Delta]) -> None:
         if self._events == 0:
             self._fail("empty_stream", "the stream held no event before [DONE]", out)
+        elif self._choice is None and self._finish is None:
+            self._fail("unknown_envelope", f"no choice came before [DONE]: {self._first}", out)
         elif self._finish is None and self._policy.done_without_finish == "interrupted":
             self._fail("interrupted", "[DONE] came without a finish reason", out)
         else:
@@ -250,7 +270,7 @@ class _Reader:
             self._fail("refusal", "".join(self._refusal), out)
             return
         if _is_error(finish):
-            self._fail("error", "the provider finished the turn with 'error'", out)
+            self._fail(finish.raw, f"the provider finished the turn with {finish.raw!r}", out)
             return
         self._calls.close(out, cut_short=finish.reason in _CUT_SHORT)
         if len(self._calls) and finish.reason in _DECIDED_BY_CALLS:
@@ -282,6 +302,10 @@ class _Reader:
         self._fail("bad_event", f"byte {frame.offset}: {kind}: {_quote(data)}", out)
 
 
+def _is_silent(said: Said) -> bool:
+    return not any(getattr(said, name) for name in said.__struct_fields__)
+
+
 def _say_parts(content: object, out: list[Delta]) -> None:
     """Append the texts of a list of parts."""
     for part in content if isinstance(content, list) else ():
@@ -307,14 +331,14 @@ def _failure(chunk: Chunk, frame: Frame) -> StreamFailure | None:
     if chunk.error_message or chunk.error_type:
         return StreamFailure(_words(chunk.error_type) or "error", _words(chunk.error_message))
     told = chunk.message and (chunk.code is not None or chunk.object is not None)
-    if frame.event == "error" or told:
+    if frame.event == "error" or chunk.type == "error" or told:
         message = _words(chunk.message) or _quote(frame.data)
         return StreamFailure(_words(chunk.code) or "error", message)
     return None
 
 
 def _is_error(finish: Finish) -> bool:
-    return finish.raw.lower() == "error"
+    return finish.raw.lower() in _FAILED
 
 
 def _words(value: object) -> str:

@@ -4,14 +4,18 @@ Pairs by sameness first, then by what is left of it, so that a call with one dam
 reported as damaged and not as lost and invented.
 """
 
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterable
 
 import msgspec
 
 from harness.judging.expectation import Expectation, ExpectedCall
-from harness.turns.arguments import same_value
+from harness.turns.arguments import meaning
 from harness.turns.calls import ParseError, ToolCall
 from harness.turns.turn import Turn
+
+
+_Keys = list[tuple[Hashable, ...]]
 
 
 class Pairing(msgspec.Struct, frozen=True):
@@ -33,8 +37,8 @@ class Pairing(msgspec.Struct, frozen=True):
 
 
 def arguments_text(call: ExpectedCall) -> str:
-    """Return the expected arguments as JSON text."""
-    return msgspec.json.encode(call.arguments).decode()
+    """Return the expected arguments as JSON text, as the bytes spell them where that is known."""
+    return call.arguments_text or msgspec.json.encode(call.arguments).decode()
 
 
 def unreported_names(expectation: Expectation, pairing: Pairing) -> frozenset[str]:
@@ -60,32 +64,57 @@ def pair(expectation: Expectation, turn: Turn) -> Pairing:
 def _pair_calls(
     expected: tuple[ExpectedCall, ...], actual: tuple[ToolCall, ...]
 ) -> tuple[tuple[int, int], ...]:
-    texts = [arguments_text(call) for call in expected]
-    likenesses: tuple[Callable[[int, ToolCall], bool], ...] = (
-        lambda i, call: (
-            call.id == (expected[i].id or call.id)
-            and call.name == expected[i].name
-            and same_value(call.arguments, texts[i])
-        ),
-        lambda i, call: call.name == expected[i].name and same_value(call.arguments, texts[i]),
-        lambda i, call: bool(call.id) and call.id == expected[i].id,
-        lambda i, call: bool(call.name) and call.name == expected[i].name,
-        lambda i, call: same_value(call.arguments, texts[i]),
-        lambda _, call: not call.name,
-    )
     found: dict[int, int] = {}
     taken: set[int] = set()
-    for alike in likenesses:
-        for i in range(len(expected)):
-            if i in found:
-                continue
-            match = next(
-                (a for a, call in enumerate(actual) if a not in taken and alike(i, call)), None
-            )
+    for wanted, offered in _likenesses(expected, actual):
+        places: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+        for a, keys in enumerate(offered):
+            for key in keys:
+                places[key].append(a)
+        for i, keys in enumerate(wanted):
+            match = None if i in found else _first_free(keys, places, taken)
             if match is not None:
                 found[i] = match
                 taken.add(match)
     return tuple(sorted(found.items()))
+
+
+def _first_free(
+    keys: tuple[Hashable, ...], places: dict[Hashable, deque[int]], taken: set[int]
+) -> int | None:
+    """Return the first place under `keys` that is not taken; those taken are dropped."""
+    for key in keys:
+        queue = places.get(key, deque())
+        while queue and queue[0] in taken:
+            queue.popleft()
+        if queue:
+            return queue[0]
+    return None
+
+
+def _likenesses(
+    expected: tuple[ExpectedCall, ...], actual: tuple[ToolCall, ...]
+) -> Iterable[tuple[_Keys, _Keys]]:
+    """Yield the keys of what is expected and of what came: alike are those that share one.
+
+    Each text is read once and its meaning numbered, so that n calls cost n readings.
+    """
+    numbers: dict[Hashable, int] = {}
+    want = [
+        (i.id or None, i.name, _number(arguments_text(i), numbers)) for i in expected
+    ]
+    came = [(a.id, a.name, _number(a.arguments, numbers)) for a in actual]
+    # An expected call without an id takes any: those that came are offered without theirs too.
+    yield [(key,) for key in want], [(key, (None, *key[1:])) for key in came]
+    yield [(key[1:],) for key in want], [(key[1:],) for key in came]
+    yield [(i,) if i else () for i, _, _ in want], [(i,) if i else () for i, _, _ in came]
+    yield [(name,) for _, name, _ in want], [(name,) if name else () for _, name, _ in came]
+    yield [(value,) for *_, value in want], [(value,) for *_, value in came]
+    yield [("",) for _ in want], [() if name else ("",) for _, name, _ in came]
+
+
+def _number(text: str, numbers: dict[Hashable, int]) -> int:
+    return numbers.setdefault(meaning(text), len(numbers))
 
 
 def _pair_rejections(

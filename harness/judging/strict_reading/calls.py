@@ -42,6 +42,7 @@ class _Call:
         self.name = ""
         self.offset = offset
         self.size = 0
+        self.last_character = ""
         self._fragments: list[str] = []
 
     @property
@@ -49,12 +50,10 @@ class _Call:
         self._fragments = ["".join(self._fragments)]
         return self._fragments[0]
 
-    def last_character(self) -> str:
-        return self._fragments[-1][-1:] if self.size else ""
-
     def append(self, fragment: str) -> None:
         if fragment:
             self._fragments.append(fragment)
+            self.last_character = fragment.rstrip()[-1:] or self.last_character
         self.size += len(fragment)
 
     def stretched_by(self, fragment: str) -> str:
@@ -147,10 +146,11 @@ class CallTable:
         return self._calls.setdefault(key, _Call(offset))
 
     def _merge(self, call: _Call, said: _Said, offset: int) -> None:
-        if said.id and said.id != call.id:
+        new_id = bool(said.id) and said.id != call.id
+        if new_id:
             self._merge_id(call, said, offset)
         if said.name:
-            self._merge_name(call, said, offset)
+            self._merge_name(call, said, offset, new_id=new_id)
         # Once the calls are open nothing more can be learned, so nothing more is compared.
         if self._notes.calls_known and (quirk := call.stretched_by(said.fragment)):
             self._notes.open(quirk, offset, calls=True)
@@ -168,7 +168,7 @@ class CallTable:
             self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
         call.id = said.id
 
-    def _merge_name(self, call: _Call, said: _Said, offset: int) -> None:
+    def _merge_name(self, call: _Call, said: _Said, offset: int, *, new_id: bool) -> None:
         if not call.name:
             if call.size:
                 self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
@@ -176,9 +176,10 @@ class CallTable:
         elif said.name != call.name:
             self._notes.open("DELTA-NAME-FRAGMENTED", offset, calls=True)
         else:
-            glued = call.last_character() == "}" and said.fragment.startswith("{")
-            doubtful = not said.id and (said.key is None or glued)
-            self._notes.open("DELTA-NAME-REPEATED", offset, calls=doubtful)
+            glued = call.last_character == "}" and said.fragment.lstrip().startswith("{")
+            opens = (new_id and call.size > 0) or (not said.id and glued)
+            # Without an index the name may open a second call, whatever the ids are.
+            self._notes.open("DELTA-NAME-REPEATED", offset, calls=opens or said.key is None)
 
     def _function(self, entry: dict[str, Any], offset: int) -> dict[str, Any]:
         function = entry.get("function")

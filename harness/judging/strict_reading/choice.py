@@ -59,7 +59,7 @@ class Choice:
             self._finish(join_surrogates(reason), offset)
 
     def _finish(self, reason: str, offset: int) -> None:
-        if reason == "error":
+        if reason.casefold() == "error":
             self._notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
         elif reason not in KNOWN_FINISHES:
             self._notes.keep("FINISH-UNKNOWN", offset)

@@ -249,12 +249,21 @@ class _Reader:
             self.notes.open("FINISH-STOP-TOO-EARLY", 0, end=True)
         if finishes and not self._done:
             self.notes.keep("SSE-DONE-MISSING", 0)
-        if "tool_calls" in finishes and not calls and self.notes.calls_known:
-            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+        if not calls and self.notes.calls_known:
+            self._check_promise(finishes)
         if finishes and calls and (quirk := _FINISH_WITH_CALLS.get(finishes[-1])):
             self.notes.keep(quirk, 0)
 
+    def _check_promise(self, finishes: list[str]) -> None:
+        """A finish that promises calls, where there are none; a foreign spelling may not."""
+        if not _PROMISES_CALLS.isdisjoint(finishes):
+            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+        elif any(finish.casefold() in _MAY_PROMISE_CALLS for finish in finishes):
+            self.notes.open("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=True)
 
+
+_PROMISES_CALLS = frozenset({"tool_calls", "function_call"})
+_MAY_PROMISE_CALLS = _PROMISES_CALLS | {"tool_use", "tool_call"}
 _FINISH_WITH_CALLS = {"stop": "FINISH-STOP-WITH-CALLS", "length": "FINISH-LENGTH-WITH-CALL"}
 
 

@@ -1,0 +1,83 @@
+"""Headers and addresses -> the same without credentials: the one list of what is secret.
+
+A name is secret by its words, whatever their case and separator, since every gateway spells
+its own. Bodies are not looked into. What is scrubbed once stays as it is.
+"""
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+from harness.wire.interaction import Headers, Interaction
+
+REDACTED: Final = "REDACTED"
+
+# No credentials, but they name whose account it is.
+_ACCOUNTS: Final = frozenset({"openai-organization", "openai-project"})
+_HARMLESS: Final = frozenset({"idempotency-key", "sec-websocket-key", "x-idempotency-key"})
+_ADDRESSES: Final = frozenset({"content-location", "location", "referer"})
+
+_WORD: Final = re.compile(r"[a-z0-9]+")
+_SECRET_WORDS: Final = frozenset({"auth", "cookie2", "pwd", "sig"})
+# Plural `tokens` is a count, as in a rate limit.
+_SECRET_ENDINGS: Final = (
+    "authentication",
+    "authorization",
+    "bearer",
+    "cookie",
+    "credential",
+    "credentials",
+    "jwt",
+    "key",
+    "passwd",
+    "password",
+    "secret",
+    "signature",
+    "token",
+)
+_USER: Final = re.compile(r"\A((?:[^/?#@]*:)?//)?[^/?#]*@")
+_PARAMETER: Final = re.compile(r"([?&;#])([^=&;#?/]*)=([^&;#]+)")
+
+
+def is_secret(name: str) -> bool:
+    """Whether the value of a header or query parameter called `name` must not come along."""
+    lowered = name.lower().replace("_", "-")
+    if lowered in _HARMLESS:
+        return False
+    words = _WORD.findall(lowered)
+    return lowered in _ACCOUNTS or any(
+        word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS) for word in words
+    )
+
+
+def address(uri: str) -> str:
+    """Return `uri` without user and password, and with secret parameters REDACTED."""
+    return _PARAMETER.sub(_parameter, _USER.sub(r"\1", uri))
+
+
+def headers(given: Headers) -> Headers:
+    """Return `given` without the secret ones, and with the addresses in others scrubbed."""
+    return tuple(
+        (name, address(value) if name.lower() in _ADDRESSES else value)
+        for name, value in given
+        if not is_secret(name)
+    )
+
+
+def leaks(interaction: Interaction) -> tuple[str, ...]:
+    """Return what of `interaction` is unscrubbed, in words; a value that is REDACTED is not."""
+    request = interaction.request
+    found = [
+        f"header {name}"
+        for name, value in (*request.headers, *interaction.headers)
+        if value not in ("", REDACTED)
+        and (is_secret(name) or (name.lower() in _ADDRESSES and address(value) != value))
+    ]
+    if address(request.uri) != request.uri:
+        found.append("the address holds a credential")
+    return tuple(found)
+
+
+def _parameter(match: re.Match[str]) -> str:
+    before, name, value = match.groups()
+    return f"{before}{name}={REDACTED if is_secret(unquote(name)) else value}"
