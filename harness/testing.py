@@ -1,18 +1,21 @@
 """Scenarios as pytest items: one for each normalizer, red where its cell does not conform."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness import shipped
+from harness.errors import HarnessError
 from harness.judging.results import Outcome, Result
-from harness.normalizers.discovery import default_names
+from harness.normalizers.discovery import default_names, load_normalizer
 from harness.reporting.visible import marked, plain
 from harness.runs.gate import reproduce
 from harness.runs.plan import Job, Subject
 from harness.runs.select import select
-from harness.runs.worker import judge_job
+from harness.runs.worker import judge_job, load_subject
 
 
 class CellFailedError(Exception):
@@ -29,7 +32,13 @@ class ScenarioFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield the items, in the order in which normalizers were named."""
         names = self.config.getoption("--harness-normalizer") or default_names()
-        subject = select([self.path])[0]
+        try:
+            subject = select([self.path])[0]
+            load_subject(subject)
+            for name in names:
+                load_normalizer(name)
+        except HarnessError as error:
+            raise self.CollectError(str(error)) from error
         for name in dict.fromkeys(names):
             yield CellItem.from_parent(self, name=name, subject=subject)
 
@@ -56,18 +65,24 @@ class CellItem(pytest.Item):
     ) -> Any:  # noqa: ANN401 - as style
         """Show the findings and the command that replays the cell."""
         if isinstance(excinfo.value, CellFailedError):
-            return "\n".join(_told(excinfo.value.result))
+            return "\n".join(_told(excinfo.value.result, self._places()))
         return super().repr_failure(excinfo, style)
+
+    def _places(self) -> tuple[str, ...]:
+        """Return what `harness replay` must be told to find the scenario again."""
+        if self.path.is_relative_to(shipped.folder("scenarios")):
+            return ()
+        return (os.path.relpath(self.path, self.config.invocation_params.dir),)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the cell as scenario::normalizer."""
         return self.path, None, f"{self.parent.name if self.parent else ''}::{self.name}"
 
 
-def _told(result: Result) -> Iterator[str]:
+def _told(result: Result, places: tuple[str, ...]) -> Iterator[str]:
     yield f"{marked(result.cell)}: {result.outcome.value}, blame {result.blame}"
     for finding in result.findings:
         yield f"  {finding.level} {finding.rule} at {marked(finding.path)}"
         yield f"    expected {plain(finding.expected)}"
         yield f"    actual   {plain(finding.actual)}"
-    yield f"  {marked(reproduce(result.cell))}"
+    yield f"  {marked(reproduce(result.cell, places))}"

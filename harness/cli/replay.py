@@ -1,5 +1,6 @@
 """`harness replay CELL`: one cell again, with its bytes, frames and deltas side by side."""
 
+import difflib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,15 +65,25 @@ def replay_command(
 
 
 def _find(cell: str, places: tuple[Path, ...]) -> tuple[Subject, str]:
-    """Return the subject and the normalizer's name that `cell` is made of."""
-    for subject in select(places or _last_paths()):
-        prefix = subject_id(subject) + "/"
-        if cell.startswith(prefix) and len(cell) > len(prefix):
-            return subject, cell[len(prefix) :]
+    """Return the subject and the normalizer's name that `cell` is made of.
+
+    Looked for where the user says, else in what the last run was of and in what ships.
+    """
+    known: list[str] = []
+    for paths in (places,) if places else (_last_paths(), ()):
+        for subject in select(paths):
+            prefix = subject_id(subject) + "/"
+            if cell.startswith(prefix) and len(cell) > len(prefix):
+                return subject, cell[len(prefix) :]
+            known.append(prefix)
+    searched = [str(path) for path in places or _last_paths()]
+    looked = ", ".join(searched if places else [*searched, "what ships"])
+    near = difflib.get_close_matches(cell, known, n=1)
+    hint = f"did you mean {near[0]}NORMALIZER? " if near else ""
     raise UsageError(
-        f"no subject of the cell {cell!r}",
+        f"there is no cell {cell!r}; looked in {looked}",
         where="CELL",
-        hint="a cell is a scenario's id and a normalizer's name, as in "
+        hint=f"{hint}A cell is a scenario's id and a normalizer's name, as in "
         "dashscope/split-chunks/reference; name the folder of other scenarios with --in",
     )
 
@@ -80,7 +91,8 @@ def _find(cell: str, places: tuple[Path, ...]) -> tuple[Subject, str]:
 def _last_paths() -> tuple[Path, ...]:
     if not _LAST_RUN.is_file():
         return ()
-    return tuple(Path(path) for path in read_run(_LAST_RUN).header.selection.paths)
+    paths = (Path(path) for path in read_run(_LAST_RUN).header.selection.paths)
+    return tuple(path for path in paths if path.exists())
 
 
 def _lines(  # noqa: PLR0913, PLR0917 - one call site

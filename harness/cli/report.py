@@ -21,16 +21,16 @@ DEFAULT_RUNS = Path("reports")
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    default=DEFAULT_RUNS / "index.html",
-    show_default=True,
-    help="Where to write the page.",
+    default=None,
+    help="Where to write the page. Default: index.html beside the run.",
 )
-def report_command(runs: tuple[Path, ...], output: Path) -> None:
+def report_command(runs: tuple[Path, ...], output: Path | None) -> None:
     """Write the HTML report of RUN, by default of the newest run in reports/.
 
     The page is one file: it opens from disk, asks no network and reads without script.
     """
     path = _one(runs)
+    output = output or path.parent / "index.html"
     write_page(finished(read_run(path), path), output)
     click.echo(str(output))
 
@@ -75,7 +75,8 @@ def _one(runs: tuple[Path, ...]) -> Path:
             where="RUN",
             hint="Name one run; comparing several comes with a later edition.",
         )
-    return runs[0] if runs else _newest(DEFAULT_RUNS)
+    place = runs[0] if runs else DEFAULT_RUNS
+    return _newest(place) if place.is_dir() or not runs else place
 
 
 def _newest(folder: Path) -> Path:

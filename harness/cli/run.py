@@ -21,7 +21,7 @@ from harness.reporting.visible import marked
 from harness.runs.execute import Progress, execute
 from harness.runs.plan import Job, Subject, plan
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of
-from harness.runs.select import select
+from harness.runs.select import select, unused
 from harness.runs.store import RunWriter, read_run
 from harness.runs.summary import Summary, summarize
 from harness.runs.worker import crashed, judge_job
@@ -88,6 +88,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     if not subjects:
         click.echo("nothing selected: the paths hold no scenario and no cassette", err=True)
         return EXIT_NOTHING_SELECTED
+    _warn_of_unused(paths)
     path = output / "run.jsonl"
     header = _header(paths, names, cuts, len(subjects))
     done = _execute(header, subjects, names, cuts, jobs, path)
@@ -103,6 +104,12 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     if done.interrupted:
         return EXIT_INTERRUPTED
     return _EXITS[summary.gate.verdict]
+
+
+def _warn_of_unused(paths: tuple[Path, ...]) -> None:
+    """Name the files in the given folders that look like scenarios or cassettes and are none."""
+    for file in unused(paths):
+        click.echo(f"not used: {marked(str(file))}: neither scenario nor cassette", err=True)
 
 
 def _header(paths: tuple[Path, ...], names: tuple[str, ...], cuts: Cuts, count: int) -> Header:
@@ -142,8 +149,13 @@ def _execute(  # noqa: PLR0913, PLR0917 - one call site, which names each
 
 
 def _processes(jobs: tuple[Job, ...]) -> int:
-    """Return 1 where starting processes would cost more than it saves."""
-    return 1 if len(jobs) < _FEW else os.cpu_count() or 1
+    """Return 1 where starting processes would cost more than it saves.
+
+    Code that was named by its module may do anything, even end its process: never in this one.
+    """
+    foreign = any(":" in job.normalizer for job in jobs)
+    cores = os.cpu_count() or 1
+    return max(2, cores) if foreign else 1 if len(jobs) < _FEW else cores
 
 
 def _print(run: Run, summary: Summary, style: Format) -> None:

@@ -4,15 +4,13 @@ It is read off the strict reading and the tools of the request, never off a norm
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from harness.judging.results import Blame
 from harness.judging.schema_check import Checker
-from harness.judging.strict_reading.expect import NO_ANSWER, usable
-from harness.judging.strict_reading.reading import StrictCall, StrictReading
+from harness.judging.strict_reading.expect import MAY_CUT_SHORT, NO_ANSWER, usable
+from harness.judging.strict_reading.reading import StrictReading
 from harness.turns.tools import Tool
-
-# The model ran out of its budget or was stopped; the stream itself keeps its contract.
-_MODEL_FINISHES = frozenset({"length", "content_filter"})
 
 
 def blame_of_bytes(
@@ -28,12 +26,27 @@ def blame_of_bytes(
     """
     if _provider_broke_it(reading):
         return "provider"
-    if reading.refusal or reading.finish in _MODEL_FINISHES:
+    # Out of its budget, or stopped: the stream itself keeps its contract.
+    if reading.refusal or reading.finish.casefold() in MAY_CUT_SHORT:
         return "model"
+    values = [(call.name, usable(call, reading).value) for call in reading.calls or ()]
+    return "" if calls_fit(values, request_tools, checker or Checker()) else "model"
+
+
+def calls_fit(
+    calls: Sequence[tuple[str, dict[str, Any] | None]],
+    request_tools: Sequence[Tool] | None,
+    checker: Checker,
+) -> bool:
+    """Return whether all calls name a tool of the request and have arguments that fit it.
+
+    Args:
+        calls: name and arguments of each; None where the arguments are no object.
+        request_tools: None where the request was not kept; then any name and object will do.
+        checker: keeps compiled schemas.
+    """
     tools = None if request_tools is None else {tool.name: tool for tool in request_tools}
-    checker = checker or Checker()
-    fits = all(_fits(call, reading, tools, checker) for call in reading.calls or ())
-    return "" if fits else "model"
+    return all(_fits(name, value, tools, checker) for name, value in calls)
 
 
 def _provider_broke_it(reading: StrictReading) -> bool:
@@ -48,12 +61,11 @@ def _provider_broke_it(reading: StrictReading) -> bool:
 
 
 def _fits(
-    call: StrictCall, reading: StrictReading, tools: dict[str, Tool] | None, checker: Checker
+    name: str, value: dict[str, Any] | None, tools: dict[str, Tool] | None, checker: Checker
 ) -> bool:
-    value = usable(call, reading).value
     if value is None:
         return False
     if tools is None:
         return True
-    tool = tools.get(call.name)
+    tool = tools.get(name)
     return tool is not None and not checker.problem(tool, value)

@@ -37,6 +37,7 @@ class Examined(msgspec.Struct):
         worst: the replay that breaks a MUST worst, with the fewest cuts; `whole` where none
             does.
         badness: of that replay's worst outcome; smaller is worse.
+        broken_whole: a MUST rule that the replay of the whole body breaks; "" where none.
     """
 
     place: int
@@ -48,6 +49,7 @@ class Examined(msgspec.Struct):
     worst: Replay
     replays: int
     badness: int = _FINE
+    broken_whole: str = ""
 
     @property
     def broken(self) -> bool:
@@ -119,6 +121,8 @@ def _note(seen: Examined, normalizer: Normalizer, candidate: Replay, again: Repl
     badness = min((f.outcome.badness for f in found if f.level == "MUST"), default=None)
     if badness is None:
         return
+    if first:
+        seen.broken_whole = next(f.rule for f in found if f.level == "MUST")
     fewer_cuts = again is None and len(candidate.chunking) < len(seen.worst.chunking)
     if badness < seen.badness or (badness == seen.badness and fewer_cuts):
         seen.badness = badness

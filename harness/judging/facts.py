@@ -6,10 +6,10 @@ Blame comes from the scenario and the strict reading of the bytes, never from th
 from functools import cache
 
 from harness.dialects.openai_chat.request import read_request
-from harness.judging.blame import blame_of_bytes
+from harness.judging.blame import blame_of_bytes, calls_fit
 from harness.judging.examine import Examined
 from harness.judging.expectation import Expectation
-from harness.judging.results import Blame, TurnFacts
+from harness.judging.results import Blame, TurnFacts, digest_of
 from harness.judging.scenario import Scenario
 from harness.judging.schema_check import Checker
 from harness.judging.turn_success import problem_of
@@ -25,21 +25,25 @@ def _checker() -> Checker:
 def blame_of_turn(scenario: Scenario | None, part: Examined) -> Blame:
     """Return whose fault it is that a turn is no success, or has a parse error.
 
-    Where the bytes hold a usable turn, as the scenario promises or the strict reading finds,
-    it is the normalizer's; so is a crash or a hang, whatever the bytes hold.
+    Where the bytes hold a usable turn, as the strict reading finds, or as the scenario
+    promises and a MUST rule was broken, it is the normalizer's; so is a crash or a hang,
+    whatever the bytes hold.
     """
     if part.whole.error or part.whole.hung:
         return "normalizer"
     if scenario and scenario.blame:
         return scenario.blame
-    if scenario and _promises_success(part.expectation):
+    tools = _tools(scenario, part)
+    if scenario and part.broken and _promises_success(part.expectation, tools):
         return "normalizer"
-    return blame_of_bytes(part.strict, _tools(scenario, part), _checker()) or "normalizer"
+    return blame_of_bytes(part.strict, tools, _checker()) or "normalizer"
 
 
-def _promises_success(expectation: Expectation) -> bool:
+def _promises_success(expectation: Expectation, tools: tuple[Tool, ...] | None) -> bool:
     unfinished = expectation.finish in (FinishReason.LENGTH, FinishReason.CONTENT_FILTER)
-    return not (expectation.failure or expectation.rejected or unfinished)
+    if expectation.failure or expectation.rejected or unfinished:
+        return False
+    return calls_fit([(it.name, it.arguments) for it in expectation.calls], tools, _checker())
 
 
 def _tools(scenario: Scenario | None, part: Examined) -> tuple[Tool, ...] | None:
@@ -54,6 +58,8 @@ def turn_facts(scenario: Scenario | None, part: Examined) -> TurnFacts:
     turn = part.whole.turn
     why = part.whole.error or problem_of(turn, _tools(scenario, part), _checker())
     why = "did not end" if part.whole.hung else why
+    if not why and part.broken_whole:
+        why = f"the normalizer broke {part.broken_whole}"
     rejected_wrongly = any(f.rule == "GOOD-CALL-NOT-REJECTED" for f in part.findings)
     blame: Blame = blame_of_turn(scenario, part) if why else ""
     parse_error_blame: Blame = ""
@@ -69,4 +75,5 @@ def turn_facts(scenario: Scenario | None, part: Examined) -> TurnFacts:
         parse_error_blame=parse_error_blame,
         finish=turn.finish.reason.value if turn.finish else "",
         failure=turn.failure.code if turn.failure else "",
+        digest=digest_of(part.interaction.body),
     )

@@ -84,7 +84,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     offset: int | None = None
 
 
-class TurnFacts(msgspec.Struct, frozen=True):
+class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a user got from one interaction of a cell: a row of the model rankings.
 
     Fields:

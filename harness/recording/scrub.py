@@ -35,7 +35,12 @@ _SECRET_ENDINGS: Final = (
     "signature",
     "token",
 )
-_USER: Final = re.compile(r"\A((?:[^/?#@]*:)?//)?[^/?#]*@")
+_USER: Final = re.compile(
+    r"""\A(?: [^/?\#]* @ (?= (?:[^/?\#@]*:)? // ) )*  # before what looks like an address
+    ( (?:[^/?\#@]*:)? // )? [^/?\#]* @""",
+    re.VERBOSE,
+)
+_QUERY: Final = re.compile(r"[?#]")
 _PARAMETER: Final = re.compile(r"([?&;#])([^=&;#?/]*)=([^&;#]+)")
 
 
@@ -52,7 +57,10 @@ def is_secret(name: str) -> bool:
 
 def address(uri: str) -> str:
     """Return `uri` without user and password, and with secret parameters REDACTED."""
-    return _PARAMETER.sub(_parameter, _USER.sub(r"\1", uri))
+    known = _USER.sub(r"\1", uri)
+    query = _QUERY.search(known)
+    start = query.start() if query else len(known)
+    return known[:start] + _PARAMETER.sub(_parameter, known[start:])
 
 
 def headers(given: Headers) -> Headers:

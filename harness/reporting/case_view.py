@@ -1,6 +1,6 @@
 """A failing result and its case -> what the case page shows, and the command that repeats it."""
 
-import shlex
+from collections.abc import Sequence
 from urllib.parse import quote
 
 import msgspec
@@ -11,6 +11,7 @@ from harness.reporting.lanes import Lanes, lanes
 from harness.reporting.turn_diff import Difference, differences
 from harness.reporting.visible import Piece, pieces
 from harness.reporting.words import WORD, OutcomeWord
+from harness.runs.gate import reproduce
 from harness.wire.cuts import Chunking
 
 _SHOWN_CUTS = 12
@@ -53,7 +54,7 @@ def anchor(cell: str) -> str:
     return "case/" + quote(cell, safe="/:@!$*,;", errors="replace")
 
 
-def case_view(result: Result, case: Case | None) -> CaseView:
+def case_view(result: Result, case: Case | None, places: Sequence[str] = ()) -> CaseView:
     """Return what is shown of `result`; without `case` that is its findings alone."""
     expected = case.expected if case else None
     return CaseView(
@@ -62,7 +63,7 @@ def case_view(result: Result, case: Case | None) -> CaseView:
         findings=tuple(_finding(each) for each in result.findings[:_MAX_FINDINGS]),
         more_findings=max(0, len(result.findings) - _MAX_FINDINGS),
         chunking=_chunking(result.chunking, case),
-        command=_command(result),
+        command=_command(result, places),
         error=pieces(case.error) if case else (),
         expects=expected is not None,
         differences=differences(expected, case.actual, case.judged) if case and expected else (),
@@ -95,9 +96,9 @@ def _each_byte(cuts: Chunking) -> bool:
     return len(cuts) > _SHOWN_CUTS and cuts[0] == 1 and cuts[-1] == len(cuts)
 
 
-def _command(result: Result) -> str:
+def _command(result: Result, places: Sequence[str]) -> str:
     """Return the command for a shell; without cuts `replay` looks for the smallest itself."""
-    words = ["harness", "replay", result.cell]
+    words: list[str] = []
     if result.interaction:
         words += ["--interaction", str(result.interaction)]
     if not result.chunking:
@@ -106,4 +107,4 @@ def _command(result: Result) -> str:
         words += ["--cuts", "each-byte"]
     elif len(result.chunking) <= _MAX_COMMAND_CUTS:
         words += ["--cuts", ",".join(map(str, result.chunking))]
-    return shlex.join(words)
+    return reproduce(result.cell, places, words)

@@ -99,7 +99,10 @@ def view(run: Run) -> View:
         quirks=quirk_matrix(losses, run.results),
         models=model_matrix(run),
         groups=groups(signatures, {each.cell: each for each in run.results}),
-        cases=tuple(case_view(each, run.cases.get(each.cell)) for each in failing[:MAX_CASES]),
+        cases=tuple(
+            case_view(each, run.cases.get(each.cell), run.header.selection.paths)
+            for each in failing[:MAX_CASES]
+        ),
         failing=len(failing),
         passing=passing[:MAX_PASSING],
         others=len(passing),

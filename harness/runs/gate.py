@@ -6,7 +6,7 @@ nothing was judged.
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -27,7 +27,7 @@ class Gate(msgspec.Struct, frozen=True):
 def judge_gate(run: Run) -> Gate:
     """Judge `run`: it passes where every supported cell conforms and none was left out."""
     judged = [result for result in run.results if result.outcome is not Outcome.UNSUPPORTED]
-    reasons = (*_incomplete(run), *_failures(judged))
+    reasons = (*_incomplete(run), *_failures(judged, run.header.selection.paths))
     if reasons:
         return Gate("fail", reasons)
     if not judged:
@@ -36,9 +36,16 @@ def judge_gate(run: Run) -> Gate:
     return Gate("pass", (f"{_cells(len(judged))} {verb}",))
 
 
-def reproduce(cell: str) -> str:
-    """Return the command that replays `cell`, quoted for a shell."""
-    return f"harness replay {shlex.quote(cell)}"
+def reproduce(cell: str, places: Sequence[str] = (), more: Sequence[str] = ()) -> str:
+    """Return the command that replays `cell`, quoted for a shell.
+
+    Args:
+        cell: id of the cell.
+        places: paths that were selected; none where it was what ships.
+        more: further options.
+    """
+    where = [word for place in places for word in ("--in", place)]
+    return shlex.join(["harness", "replay", cell, *more, *where])
 
 
 def _incomplete(run: Run) -> Iterator[str]:
@@ -51,7 +58,7 @@ def _incomplete(run: Run) -> Iterator[str]:
         yield f"{_cells(run.footer.not_run)} did not run"
 
 
-def _failures(judged: list[Result]) -> Iterator[str]:
+def _failures(judged: list[Result], places: tuple[str, ...]) -> Iterator[str]:
     total: dict[str, int] = defaultdict(int)
     failed: dict[str, list[Result]] = defaultdict(list)
     for result in judged:
@@ -63,14 +70,17 @@ def _failures(judged: list[Result]) -> Iterator[str]:
     for name, results in sorted(failed.items(), key=_worst_first):
         worst = results[0]
         yield (
-            f"{name}: {len(results)} of {_cells(total[name])} do not conform,"
-            f" worst {worst.outcome.value}: {reproduce(worst.cell)}"
+            f"{name}: {len(results)} of {_cells(total[name])} {_DO[len(results) == 1]} not conform,"
+            f" worst {worst.outcome.value}: {reproduce(worst.cell, places)}"
         )
 
 
 def _worst_first(item: tuple[str, list[Result]]) -> tuple[int, int, str]:
     name, results = item
     return results[0].outcome.badness, -len(results), name
+
+
+_DO = {True: "does", False: "do"}
 
 
 def _cells(count: int) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.judging.judge import CASSETTE_PREFIX
+from harness.judging.scenario_file import SHARED_FOLDERS
 from harness.runs.plan import Subject
 
 _SUFFIXES = (".yaml", ".yml")
@@ -36,6 +37,16 @@ def select(paths: Iterable[Path]) -> tuple[Subject, ...]:
     labelled = {path for s in subjects.values() if s.kind == "scenario" for path in _labelled(s)}
     kept = (subject for at, subject in subjects.items() if at not in labelled)
     return _distinct(sorted(kept, key=lambda subject: subject.path))
+
+
+def unused(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the YAML files in the folders of `paths` that are neither scenario nor cassette.
+
+    Files of the shared folders `tools` and `prompts` are part of scenarios.
+    """
+    files = (file for path in paths if path.is_dir() for file, _ in _files(path))
+    odd = (file for file in files if _kind(file) is None)
+    return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
 
 
 def _distinct(subjects: Iterable[Subject]) -> tuple[Subject, ...]:

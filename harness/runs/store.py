@@ -154,7 +154,8 @@ def _claim(partial: Path) -> BinaryIO:
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(file, partial):  # else its writer finished between the two calls
-                file.truncate(0)
+                file.seek(0)
+                file.truncate()
                 return file
         except OSError:
             file.close()

@@ -1,5 +1,8 @@
 """One job -> one result: loads what the job names, here or in a worker process, and judges it."""
 
+import difflib
+import sys
+from contextlib import redirect_stdout
 from functools import lru_cache
 from pathlib import Path
 
@@ -8,8 +11,11 @@ from harness.judging.cases import Case
 from harness.judging.chunkings import Cuts
 from harness.judging.judge import Loaded, judge
 from harness.judging.results import Finding, Outcome, Result, TurnFacts, digest_of
+from harness.judging.rules import RULES
+from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
 from harness.normalizers.discovery import load_normalizer
+from harness.normalizers.protocol import CAPABILITIES
 from harness.recording.identify import identify
 from harness.runs.plan import Job, Subject
 from harness.wire import cassette_file
@@ -29,7 +35,9 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, Case | None]:
     Raises:
         UnreadableError: the scenario or its cassette cannot be used.
     """
-    return judge(load_subject(job.subject), _normalizer(job.normalizer), cuts=cuts)
+    # What a normalizer prints must not mix with the results on standard output.
+    with redirect_stdout(sys.stderr):
+        return judge(load_subject(job.subject), _normalizer(job.normalizer), cuts=cuts)
 
 
 def crashed(job: Job, reason: str) -> Result:
@@ -90,6 +98,7 @@ def load_subject(subject: Subject) -> Loaded:
         cassette = cassette_file.load(path, Path(subject.roots[0]) if subject.roots else None)
         return Loaded(identify(cassette))
     scenario = load_scenario(path, Path(subject.roots[0]))
+    _check_names(scenario, subject.path)
     cassette = _cassette(scenario.cassette, subject)
     if len(scenario.expect) != len(cassette.interactions):
         raise UnreadableError(
@@ -98,6 +107,19 @@ def load_subject(subject: Subject) -> Loaded:
             where=subject.path,
         )
     return Loaded(cassette, scenario)
+
+
+def _check_names(scenario: Scenario, where: str) -> None:
+    """A misspelt capability would leave every normalizer unsupported, and the gate green."""
+    for key, names, known in (
+        ("capabilities", scenario.capabilities, CAPABILITIES),
+        ("rules", scenario.rules, RULES),
+    ):
+        for name in names:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+                raise UnreadableError(f"{key}: there is no {name!r}", where=where, hint=hint)
 
 
 def _cassette(name: str, subject: Subject) -> Cassette:

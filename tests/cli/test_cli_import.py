@@ -106,6 +106,15 @@ def test_a_huge_file_is_not_read(recordings: Path, monkeypatch: pytest.MonkeyPat
     assert (result.exit_code, "at most 3 bytes" in result.stdout) == (2, True)
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device here")
+def test_a_device_without_an_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_, "MAX_BYTES", 1000)
+    result = run("/dev/zero", "-o", tmp_path / "out")
+    assert (result.exit_code, "at most 1000 bytes" in result.stdout) == (2, True)
+
+
 def test_a_folder_that_cannot_be_written_is_said(recordings: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "deepseek").write_text("a file where a folder must go")

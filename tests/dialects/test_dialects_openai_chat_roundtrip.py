@@ -264,7 +264,7 @@ CONTRADICTIONS: dict[str, Callable[[Script, Spelling], bool]] = {
     ),
     "the limit stopped a call before its arguments began, or it has none": (
         lambda c, _: (
-            c.finish.reason in (FinishReason.LENGTH, FinishReason.CONTENT_FILTER)
+            c.finish.reason not in (FinishReason.STOP, FinishReason.TOOL_CALLS)
             and any(not call.arguments for call in c.calls)
         )
     ),

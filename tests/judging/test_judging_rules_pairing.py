@@ -1,10 +1,15 @@
 """Pairing: each call once, the same ones first, so that damage is not loss."""
 
+from collections.abc import Hashable
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
+from harness.judging.rules import pairing
 from harness.judging.rules.pairing import arguments_text, pair, unreported_names
+from harness.turns.arguments import meaning
 from harness.turns.calls import ParseError, ToolCall
 from harness.turns.turn import Turn
 
@@ -80,6 +85,36 @@ def test_a_call_with_one_damaged_field_is_damaged_not_lost() -> None:
 def test_of_two_alike_the_one_with_the_right_id_is_taken() -> None:
     other = ToolCall("c7", "read", '{"a": 0}')
     assert pairs([READ], [other, came(READ, "c1")]) == ((0, 1),)
+
+
+def test_the_text_of_the_arguments_is_what_is_compared_where_it_is_known() -> None:
+    spelled = '{"x": 3.14159265358979323846}'
+    call = ExpectedCall("read", {"x": 3.141592653589793}, None, spelled)
+    assert arguments_text(call) == spelled
+    other = ToolCall("c1", "read", '{"x": 3.141592653589793}')
+    assert pairs([call], [other, ToolCall("c2", "read", spelled)]) == ((0, 1),)
+
+
+def test_texts_that_mean_the_same_are_paired_whatever_their_spelling() -> None:
+    spelled = '{"a": [1.0, {"b": "x"}], "c": {"d": -0}}'
+    call = ExpectedCall("read", {}, None, spelled)
+    same = ToolCall("c2", "read", '{"c":{"d":0},"a":[1.00,{"b":"\\u0078"}]}')
+    for other in ('{"a": [1, {"b": "x"}], "c": {"d": 0}}', '{"a": ["float", "1.0"]}', "[]"):
+        assert pairs([call], [ToolCall("c1", "read", other), same]) == ((0, 1),)
+
+
+def test_each_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> Hashable:
+        read.append(text)
+        return meaning(text)
+
+    monkeypatch.setattr(pairing, "meaning", counted)
+    expected = [ExpectedCall("f", {"a": n}, f"c{n}") for n in range(50)]
+    actual = [ToolCall(f"z{n}", "f", f'{{"b": {n}}}') for n in range(50)]
+    assert pairs(expected, actual) == tuple((n, n) for n in range(50))
+    assert len(read) == 100
 
 
 def test_a_foreign_call_is_surplus_and_the_expected_one_missing() -> None:

@@ -221,6 +221,14 @@ AMBIGUOUS_CALLS = {
     "twice in a list": calls(first(0, "{}"), first(0, "[]")),
     "name again after an object": calls(call(0, '{"a":1}', name="f"))
     + calls(call(0, '{"a":2}', name="f")),
+    "index missing, one id, two objects": calls(first(None, '{"a":1}'))
+    + calls(first(None, '{"b":2}')),
+    "index missing, name again with an id": calls(first(None, id="")) + calls(first(None)),
+    "index missing, an id after arguments": calls(call(None, "null")) + calls(first(None, "{}")),
+    "name again with an id after arguments": calls(call(0, '{"a":1} ', name="f"))
+    + calls(first(0, '{"b":2}')),
+    "name again after an object and a blank": calls(call(0, '{"a":1} ', name="f"))
+    + calls(call(0, ' {"a":2}', name="f")),
     "id of a sibling, no name": OPENING + calls(call(1, "{}", id="c1")),
     "object": calls({"index": 0, "id": "c1", "function": {"name": "f", "arguments": {"a": 1}}}),
     "repeated": calls(first(0, '{"a":')) + calls(call(0, "1}")) + calls(call(0, '{"a":1}')),
@@ -360,8 +368,15 @@ def test_bodies_that_are_no_stream() -> None:
 
 def test_promises_that_are_not_kept() -> None:
     assert "FINISH-TOOLCALLS-WITHOUT-CALLS" in read(TOOLS_END).quirks
+    assert "FINISH-TOOLCALLS-WITHOUT-CALLS" in read(delta("function_call")).quirks
     assert "SSE-EOF-MIDCALL" in read(OPENING).quirks
     assert "SSE-EOF-NO-FINISH-TEXT" in read(delta(content="a")).quirks
+
+
+@pytest.mark.parametrize("value", [{"choices": []}, {"choices": None}, {"detail": "no"}])
+def test_an_end_without_any_choice_leaves_open_how_the_turn_ended(value: Json) -> None:
+    assert not read(event(value) + DONE).end_known
+    assert read(event(value) + delta("stop") + DONE).end_known
 
 
 def test_a_refusal_is_kept() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
+from harness.judging.rules.pairing import arguments_text
 from harness.judging.strict_reading.expect import expectation_from
 from harness.judging.strict_reading.openai_chat import strict_reading
 from harness.judging.strict_reading.values import read_arguments, same_object
@@ -38,7 +39,7 @@ def test_a_true_stream_is_judged_whole_but_for_usage() -> None:
     assert found == Expectation(
         source="strict",
         text="a",
-        calls=(ExpectedCall("f", {"a": 1}, "c1"),),
+        calls=(ExpectedCall("f", {"a": 1}, "c1", '{"a":1}'),),
         finish=FinishReason.TOOL_CALLS,
         finish_raw="tool_calls",
         judged=frozenset(
@@ -64,7 +65,7 @@ def test_a_true_stream_is_judged_whole_but_for_usage() -> None:
 def test_unusable_arguments_are_a_rejection(arguments: str) -> None:
     found = expect(call(arguments), call("{}", 1, call_id="c2"), chunk("tool_calls"))
     assert found.rejected == (ExpectedRejection("f", arguments),)
-    assert found.calls == (ExpectedCall("f", {}, "c2"),)
+    assert found.calls == (ExpectedCall("f", {}, "c2", "{}"),)
     assert found.finish is FinishReason.TOOL_CALLS
 
 
@@ -106,6 +107,35 @@ def test_a_word_of_another_api_is_judged_by_its_spelling_only() -> None:
     assert "finish_raw" in found.judged
 
 
+@pytest.mark.parametrize("word", ["STOP", "LENGTH", "Tool_Calls", "Content_Filter"])
+def test_a_word_of_the_contract_in_another_case_leaves_the_finish_open(word: str) -> None:
+    found = expect(chunk(content="a"), call('{"a":1}'), chunk(word), DONE)
+    assert found.judged >= {"text", "calls", "rejected", "finish_raw", "failure"}
+    assert "finish" not in found.judged
+
+
+@pytest.mark.parametrize("word", ["LENGTH", "max_tokens", "eos", "Stop"])
+def test_no_arguments_are_uncertain_at_an_end_that_the_contract_does_not_know(word: str) -> None:
+    assert not expect(call(""), chunk(word), DONE).judged & {"calls", "rejected"}
+
+
+@pytest.mark.parametrize("word", ["Tool_Calls", "tool_use"])
+def test_a_foreign_promise_of_calls_leaves_open_whether_the_turn_failed(word: str) -> None:
+    assert expect(chunk(content="a"), chunk(word), DONE).judged == {"text", "reasoning"}
+
+
+@pytest.mark.parametrize("word", ["Error", "network_error", "abort"])
+def test_words_for_a_failure_leave_open_whether_the_turn_failed(word: str) -> None:
+    assert expect(chunk(content="a"), chunk(word), DONE).judged == {"text", "reasoning"}
+
+
+@pytest.mark.parametrize("number", ["3.14159265358979323846", "5e-400", "1.10"])
+def test_numbers_are_expected_as_the_bytes_spell_them(number: str) -> None:
+    text = f'{{"x": {number}}}'
+    found = expect(call(text), chunk("tool_calls"), DONE)
+    assert arguments_text(found.calls[0]) == text
+
+
 def test_two_finish_reasons_leave_the_spelling_open() -> None:
     found = expect(call("{}"), chunk("tool_calls"), chunk("stop"), DONE)
     assert "finish_raw" not in found.judged
@@ -131,7 +161,9 @@ def test_a_refusal_executes_nothing() -> None:
     assert (found.calls, found.failure, len(found.rejected)) == ((), "refusal", 1)
 
 
-@pytest.mark.parametrize("body", [b"", DONE, b"<html>", chunk("tool_calls")])
+@pytest.mark.parametrize(
+    "body", [b"", DONE, b"<html>", chunk("tool_calls"), chunk("function_call")]
+)
 def test_no_answer_is_a_failure(body: bytes) -> None:
     found = expect(body)
     assert found.failure == "*"

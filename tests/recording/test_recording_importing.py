@@ -96,3 +96,13 @@ def test_the_folder_names_the_provider_only_where_no_address_does() -> None:
 
 def test_a_file_of_no_known_kind_gives_nothing() -> None:
     assert imported(b"hello") == Imported("")
+
+
+def test_credentials_in_the_address_do_not_come_along_either() -> None:
+    uri = OPENAI.replace("//", "//user:hunter2@") + "?api-key=SECRETKEY123&alt=sse"
+    names = ("X-Auth-Token", "cf-aig-authorization", "xi-api-key", "Api_Key")
+    given = recorded((uri, STREAMED, CHUNK), headers={name: ["s"] for name in names})
+    (cassette,) = imported(given).cassettes
+    request = cassette.interactions[0].request
+    assert (request.uri, request.headers) == (f"{OPENAI}?api-key=REDACTED&alt=sse", ())
+    assert cassette.provider == "openai"

@@ -25,6 +25,7 @@ def a_turn(
     success: bool = True,
     parse_errors: int = 0,
     blame: str = "",
+    digest: str = "",
 ) -> TurnFacts:
     return TurnFacts(
         interaction=interaction,
@@ -36,6 +37,7 @@ def a_turn(
         parse_error_blame=blame if parse_errors else "",  # type: ignore[arg-type]  # as above
         finish="stop",
         failure="",
+        digest=digest,
     )
 
 

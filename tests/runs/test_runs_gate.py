@@ -23,8 +23,8 @@ def test_failures_are_told_worst_first_with_the_command_that_shows_them() -> Non
         a_result("b", "y", outcome=Outcome.LEAK),
     ]
     assert judge_gate(a_run(rows, "x", "y")).reasons == (
-        "y: 2 of 3 cells do not conform, worst silent_wrong: harness replay 'c d/y'",
-        "x: 2 of 2 cells do not conform, worst mismatch: harness replay a/x",
+        "y: 2 of 3 cells do not conform, worst silent_wrong: harness replay 'c d/y' --in scenarios",
+        "x: 2 of 2 cells do not conform, worst mismatch: harness replay a/x --in scenarios",
     )
 
 

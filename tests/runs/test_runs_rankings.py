@@ -39,6 +39,26 @@ def test_ties_go_by_trials_then_by_name() -> None:
     assert [line.name for line in rankings(a_run(rows)).models] == ["x", "y", "z"]
 
 
+@pytest.mark.parametrize(("digests", "n"), [(("d1", "d2"), 2), (("d1", "d1"), 1), (("", ""), 1)])
+def test_turns_of_two_cassettes_with_one_id_both_count(digests: tuple[str, str], n: int) -> None:
+    rows = [
+        a_result(scenario, cassette="p/m/x", turns=(a_turn(digest=digest),), origin="imported")
+        for scenario, digest in zip(("s", "cassette:p/m/x"), digests, strict=True)
+    ]
+    assert counts(rankings(a_run(rows)).models) == [("m", n, n)]
+
+
+def test_the_best_normalizer_is_found_for_each_body() -> None:
+    rows = [
+        a_result("s", cassette="x", turns=(a_turn(success=False, digest="d1"),)),
+        a_result("t", cassette="x", turns=(a_turn(success=False, digest="d2"),)),
+        a_result("s", "other", cassette="x", turns=(a_turn(digest="d1"),)),
+    ]
+    with Questions(a_run(rows, "reference", "other")) as questions:
+        (rate,) = questions.turn_success("model")
+    assert (rate.k, rate.n, rate.best_k) == (0, 2, 1)
+
+
 def test_emulated_turns_never_count_for_a_model() -> None:
     found = rankings(a_run([a_result(origin="emulated")]))
     assert found.models == found.prompts == ()

@@ -1,5 +1,6 @@
 """Paths -> subjects: what is found, under which id, and what is refused."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,14 @@ def test_other_yaml_in_a_folder_is_left_out_and_so_are_hidden_folders() -> None:
     put("cassettes/.cache/c.yaml")
     put("cassettes/notes.txt")
     Path("cassettes/folder.yaml").mkdir()
+    assert ids(".") == ["cassette:a"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_what_is_no_regular_file_is_left_alone() -> None:
+    put("cassettes/a.yaml")
+    os.mkfifo("cassettes/pipe.yaml")
+    Path("cassettes/zero.yaml").symlink_to("/dev/zero")
     assert ids(".") == ["cassette:a"]
 
 

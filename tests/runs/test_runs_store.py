@@ -16,6 +16,7 @@ from harness.errors import UnreadableError, UsageError
 from harness.judging.cases import Case
 from harness.judging.results import Result
 from harness.normalizers.protocol import Normalizer
+from harness.runs import store
 from harness.runs.run import SCHEMA, Footer, facts_of
 from harness.runs.store import RunWriter, partial_path, read_run
 from tests.runs.runs_samples import a_case, a_header, a_result, a_turn
@@ -112,6 +113,80 @@ def test_a_kill_loses_no_finished_result(tmp_path: Path) -> None:
     assert run.footer is None
     assert not run.complete
     assert run.torn_lines == 0
+
+
+@pytest.fixture(params=["flock", "no flock"])
+def _each_lock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "flock":
+        pytest.importorskip("fcntl")
+    else:
+        monkeypatch.setattr(store, "fcntl", None)
+
+
+@pytest.mark.usefixtures("_each_lock")
+def test_what_a_killed_run_left_does_not_block_a_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with RunWriter(path) as killed:
+        killed.header(a_header())
+        killed.add(a_result("old"))
+    write(path, [a_result("new"), a_result("also")])
+    assert [result.scenario for result in read_run(path).results] == ["also", "new"]
+    assert [found.name for found in tmp_path.iterdir()] == ["run.jsonl"]
+
+
+def test_a_second_run_into_one_folder_is_refused_and_harms_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    path = tmp_path / "run.jsonl"
+    with RunWriter(path) as first:
+        first.header(a_header())
+        first.add(a_result("a"))
+        with (
+            pytest.raises(UsageError, match=r"run\.jsonl: another run .*\n  Wait"),
+            RunWriter(path) as second,
+        ):
+            second.header(a_header())
+        first.add(a_result("b"))
+        first.finish()
+    assert [result.scenario for result in read_run(path).results] == ["a", "b"]
+    write(path, [a_result("c")])
+    assert [result.scenario for result in read_run(path).results] == ["c"]
+
+
+@pytest.mark.parametrize("still", [True, False])
+def test_without_flock_a_partial_that_cannot_be_removed_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, still: bool
+) -> None:
+    path = tmp_path / "run.jsonl"
+    if still:
+        partial_path(path).touch()
+
+    def refuse(_path: Path, *, missing_ok: bool = False) -> None:
+        del missing_ok
+        raise PermissionError(13, "in use")
+
+    monkeypatch.setattr(store, "fcntl", None)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(UsageError, match="another run" if still else "cannot write"):
+        RunWriter(path).header(a_header())
+
+
+def test_a_partial_that_went_away_before_the_lock_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    path, flock = tmp_path / "run.jsonl", fcntl.flock
+    calls: list[int] = []
+
+    def late(descriptor: int, flags: int) -> None:
+        if not calls:
+            partial_path(path).unlink()
+        calls.append(flags)
+        flock(descriptor, flags)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    write(path, [a_result("a")])
+    assert len(calls) == 2
+    assert [result.scenario for result in read_run(path).results] == ["a"]
 
 
 @settings(max_examples=25, deadline=None)  # each writes files

@@ -6,7 +6,7 @@ import pytest
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
-from harness.judging.results import Outcome
+from harness.judging.results import Outcome, digest_of
 from harness.runs.plan import Job, Subject
 from harness.runs.select import select
 from harness.runs.worker import crashed, judge_job, load_subject
@@ -106,6 +106,19 @@ def test_a_crash_of_an_unlabelled_cassette() -> None:
     path = shipped.folder("cassettes") / f"{CASSETTE}.yaml"
     result = crashed(Job(subject(path), "reference"), "killed")
     assert (result.scenario, result.quirks) == (f"cassette:{CASSETTE}", ())
+
+
+def test_a_crash_takes_every_turn_from_its_user() -> None:
+    path = SCENARIOS / "dashscope" / "multi-round.yaml"
+    job = Job(subject(path), "reference")
+    lost, (judged, _) = crashed(job, "killed").turns, judge_job(job, cuts="quick")
+    assert len(lost) == len(judged.turns) > 1
+    assert [turn.interaction for turn in lost] == [turn.interaction for turn in judged.turns]
+    assert {(turn.success, turn.why, turn.blame) for turn in lost} == {
+        (False, "killed", "normalizer")
+    }
+    bodies = (interaction.body for interaction in load_subject(job.subject).cassette.interactions)
+    assert [turn.digest for turn in lost] == [digest_of(body) for body in bodies]
 
 
 def test_the_same_subject_is_loaded_once() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from harness.errors import UnreadableError
 from harness.wire import decompress as decompress_module
+from harness.wire import yaml_guard
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import dump, load, loads, save
 from harness.wire.hosts import provider_of
@@ -244,3 +245,10 @@ def test_synthetic_reads_add_up(body: bytes) -> None:
 )
 def test_the_provider_is_known_by_its_host(uri: str, provider: str) -> None:
     assert provider_of(uri) == provider
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device here")
+def test_a_device_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_guard, "MAX_BYTES", 1000)
+    with pytest.raises(UnreadableError, match="at most 1000 bytes"):
+        load(Path("/dev/zero"))

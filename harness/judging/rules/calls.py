@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from harness.judging.results import Outcome
-from harness.judging.rules.pairing import unreported_names
+from harness.judging.rules.pairing import arguments_text, unreported_names
 from harness.judging.rules.rule import Broken, Evidence, Rule
 from harness.turns.calls import ToolCall
 
@@ -55,7 +55,9 @@ def _kept(seen: Evidence) -> Iterator[Broken]:
     for place in seen.pairing.missing:
         expected = seen.expectation.calls[place]
         if expected.name not in rejected:
-            yield Broken(f"calls[{place}]", f"{expected.name} {expected.arguments}", "no such call")
+            yield Broken(
+                f"calls[{place}]", f"{expected.name} {arguments_text(expected)}", "no such call"
+            )
 
 
 def _not_invented(seen: Evidence) -> Iterator[Broken]:

@@ -14,7 +14,6 @@ from harness.turns.arguments import meaning
 from harness.turns.calls import ParseError, ToolCall
 from harness.turns.turn import Turn
 
-
 _Keys = list[tuple[Hashable, ...]]
 
 
@@ -100,9 +99,7 @@ def _likenesses(
     Each text is read once and its meaning numbered, so that n calls cost n readings.
     """
     numbers: dict[Hashable, int] = {}
-    want = [
-        (i.id or None, i.name, _number(arguments_text(i), numbers)) for i in expected
-    ]
+    want = [(i.id or None, i.name, _number(arguments_text(i), numbers)) for i in expected]
     came = [(a.id, a.name, _number(a.arguments, numbers)) for a in actual]
     # An expected call without an id takes any: those that came are offered without theirs too.
     yield [(key,) for key in want], [(key, (None, *key[1:])) for key in came]

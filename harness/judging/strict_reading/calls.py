@@ -165,7 +165,9 @@ class CallTable:
             # With its own name it is a sibling; without one it may be the other call.
             self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not said.name)
         if call.name or call.size:
-            self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
+            # Without an index the id may open a second call.
+            doubtful = said.key is None and call.size > 0
+            self._notes.open("DELTA-ID-NAME-FIRST-ONLY", offset, calls=doubtful)
         call.id = said.id
 
     def _merge_name(self, call: _Call, said: _Said, offset: int, *, new_id: bool) -> None:

@@ -13,6 +13,8 @@ from harness.turns.surrogates import join_surrogates
 
 KNOWN_FINISHES = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
 
+# Words that say the provider failed: OpenRouter, GLM, DeepSeek, vLLM. A reader may fail the turn.
+_FAILED = frozenset({"error", "network_error", "insufficient_system_resource", "abort", "timeout"})
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 _TOOLS_THEN_STOP = frozenset({"tool_calls", "stop"})
 _REASONING_TAGS = ("<think", "</think>")
@@ -59,7 +61,7 @@ class Choice:
             self._finish(join_surrogates(reason), offset)
 
     def _finish(self, reason: str, offset: int) -> None:
-        if reason.casefold() == "error":
+        if reason.casefold() in _FAILED:
             self._notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
         elif reason not in KNOWN_FINISHES:
             self._notes.keep("FINISH-UNKNOWN", offset)

@@ -26,12 +26,19 @@ _CUT_SHORT = {
     "length": FinishReason.LENGTH,
     "content_filter": FinishReason.CONTENT_FILTER,
 }
-# Words of other APIs, which a reader may rightly know as one of the contract's own.
-_FOREIGN_WORDS = frozenset(
+# Words of other APIs for a turn that was cut short, in lower case.
+MAY_CUT_SHORT = frozenset(
+    {
+        *_CUT_SHORT, "max_tokens", "max_output_tokens", "model_length", "model_context_window",
+        "safety", "recitation", "sensitive", "refusal",
+    }
+)  # fmt: skip
+# Words of other APIs, and the contract's own in another case: a reader may rightly take them
+# for one of the contract.
+_FOREIGN_WORDS = MAY_CUT_SHORT | KNOWN_FINISHES | frozenset(
     {
         "end_turn", "eos", "eos_token", "end", "complete", "completed", "done",
-        "stop_sequence", "max_tokens", "max_output_tokens", "model_length", "model_context_window",
-        "tool_use", "tool_call", "function_call", "safety", "recitation", "sensitive", "refusal",
+        "stop_sequence", "tool_use", "tool_call",
     }
 )  # fmt: skip
 
@@ -67,12 +74,15 @@ def usable(call: StrictCall, reading: StrictReading) -> Arguments:
     """Return what the arguments of `call` are worth at the end that its turn had.
 
     No text is an empty object where the call ended properly, and nothing where the turn was
-    cut short, since the text may have been still to come.
+    cut short, since the text may have been still to come. A word that the contract does not
+    have leaves open which of both it was.
     """
     arguments = read_arguments(call.arguments)
-    if arguments.empty and reading.finish not in _CUT_SHORT:
-        return msgspec.structs.replace(arguments, value={})
-    return arguments
+    if not arguments.empty or reading.finish in _CUT_SHORT:
+        return arguments
+    if reading.finish and reading.finish not in KNOWN_FINISHES:
+        return msgspec.structs.replace(arguments, certain=False)
+    return msgspec.structs.replace(arguments, value={})
 
 
 def _judged(reading: StrictReading) -> set[Field]:
@@ -100,7 +110,8 @@ def _finish_is_certain(reading: StrictReading) -> bool:
     failure = failure_of(reading)
     if failure is not None:
         return failure == "interrupted"
-    return reading.finish.casefold() not in _FOREIGN_WORDS
+    known = reading.finish in KNOWN_FINISHES
+    return known or reading.finish.casefold() not in _FOREIGN_WORDS
 
 
 def _finish(reading: StrictReading) -> FinishReason:
@@ -120,12 +131,14 @@ def _sorted_calls(
     rejected: list[ExpectedRejection] = []
     ids: set[str] = set()
     for call in reading.calls or ():
-        value = usable(call, reading).value
+        arguments = usable(call, reading)
+        value = arguments.value
         if failed or value is None or not call.name:
             rejected.append(ExpectedRejection(call.name, call.arguments[:_QUOTED_CHARACTERS]))
         else:
             # An id that an earlier call has cannot be this call's too.
             own = call.id if call.id not in ids else ""
-            calls.append(ExpectedCall(call.name, value, own or None))
+            text = "" if arguments.empty else call.arguments
+            calls.append(ExpectedCall(call.name, value, own or None, text))
         ids.add(call.id)
     return tuple(calls), tuple(rejected)

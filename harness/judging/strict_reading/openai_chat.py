@@ -245,6 +245,9 @@ class _Reader:
         finishes = self._choice.finishes
         if not finishes and not self._done:
             self.notes.keep("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
+        if self._done and self._choice_index is None:
+            # An end of nothing: an empty turn, or an answer in words that are not known here.
+            self.notes.open("CHUNK-CHOICES-ABSENT", 0, end=True)
         if self._choice.reopened and not self._done:
             self.notes.open("FINISH-STOP-TOO-EARLY", 0, end=True)
         if finishes and not self._done:

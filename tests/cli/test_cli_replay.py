@@ -1,0 +1,67 @@
+"""`harness replay`, and every line that names a file: no name drives the terminal."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness import shipped
+from harness.judging.results import Outcome
+from harness.runs.plan import Job
+from harness.runs.select import select
+from harness.runs.worker import judge_job
+from harness.testing import _told
+from tests.cli.conftest import Harness
+
+EVIL = "x\x1b]0;pwned\x07"
+SHOWN = "x␛]0;pwned␇"
+CASSETTE = "dashscope/qwen-plus/split-chunks"
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="no such file names there")
+
+
+@pytest.fixture(autouse=True)
+def _evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("c").mkdir()
+    shutil.copyfile(shipped.folder("cassettes") / f"{CASSETTE}.yaml", f"c/{EVIL}.yaml")
+
+
+def test_a_replay_names_its_cell_and_cassette_harmlessly(harness: Harness) -> None:
+    left = harness("replay", f"cassette:{EVIL}/naive", "--in", "c")
+    assert f"cassette:{SHOWN}/naive" in left.out
+    assert f"cassette {SHOWN}, interaction 0" in left.out
+    assert "\x1b" not in left.out + left.err
+
+
+def test_a_gate_names_it_harmlessly(harness: Harness) -> None:
+    left = harness("run", "c", "-n", "naive", "--cuts", "quick", "--no-report")
+    assert left.code == 1
+    assert f"harness replay 'cassette:{SHOWN}/naive'" in left.err
+    assert "\x1b" not in left.out + left.err
+
+
+def test_an_error_names_it_harmlessly(harness: Harness) -> None:
+    Path("c").rename("broken")  # another path, since what was loaded is kept
+    Path(f"broken/{EVIL}.yaml").write_text("interactions: [")
+    left = harness("run", "broken")
+    assert left.code == 2
+    assert left.err.startswith(f"error: broken/{SHOWN}.yaml:")
+    assert "\n  " in left.err  # the advice has a line of its own
+    assert "\x1b" not in left.out + left.err
+
+
+def test_pytest_names_it_harmlessly() -> None:
+    result, _ = judge_job(Job(select([Path("c")])[0], "naive"), "quick")
+    assert result.outcome is not Outcome.PASS
+    told = "\n".join(_told(result, ("c",)))
+    assert f"harness replay 'cassette:{SHOWN}/naive' --in c" in told
+    assert "\x1b" not in told
+
+
+def test_the_command_of_an_ordinary_name_can_be_pasted(harness: Harness) -> None:
+    Path("c").rename("plain")
+    Path(f"plain/{EVIL}.yaml").rename("plain/größe 1.yaml")
+    left = harness("run", "plain", "-n", "naive", "--cuts", "quick", "--no-report")
+    assert "harness replay 'cassette:größe 1/naive'" in left.err

@@ -1,0 +1,116 @@
+"""Scrubbing: no credential survives it, nothing else is lost, twice is once."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from harness.recording.scrub import address, headers, is_secret, leaks
+from harness.wire.interaction import Interaction, Request
+
+SECRET = [
+    "Authorization",
+    "Proxy-Authorization",
+    "cf-aig-authorization",
+    "Cookie",
+    "Set-Cookie",
+    "X-API-Key",
+    "api-key",
+    "Api_Key",
+    "apikey",
+    "xi-api-key",
+    "x-goog-api-key",
+    "Ocp-Apim-Subscription-Key",
+    "X-Auth-Token",
+    "authToken",
+    "access_token",
+    "X-Amz-Security-Token",
+    "X-Amz-Signature",
+    "X-Amz-Credential",
+    "sig",
+    "signature",
+    "key",
+    "token",
+    "client_secret",
+    "password",
+    "CF-Access-Client-Secret",
+    "OpenAI-Organization",
+    "openai-project",
+    "x-auth",
+]
+HARMLESS = [
+    "Content-Type",
+    "Date",
+    "x-request-id",
+    "x-ratelimit-remaining-tokens",
+    "anthropic-ratelimit-tokens-limit",
+    "openai-processing-ms",
+    "alt",
+    "api-version",
+    "max_tokens",
+    "Idempotency-Key",
+    "author",
+    "signed-at",
+    "",
+]
+OPENAI = "https://api.openai.com/v1/chat/completions"
+
+
+@pytest.mark.parametrize("name", SECRET)
+def test_a_secret_name_is_known_however_it_is_spelled(name: str) -> None:
+    spellings = (name, name.lower(), name.upper(), name.replace("-", "_"))
+    assert all(map(is_secret, spellings))
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_other_names_stay(name: str) -> None:
+    assert not is_secret(name)
+    assert headers(((name, "v"),)) == ((name, "v"),)
+
+
+@pytest.mark.parametrize(
+    ("uri", "scrubbed"),
+    [
+        (OPENAI, OPENAI),
+        ("https://user:hunter2@h/p?api-key=S", "https://h/p?api-key=REDACTED"),
+        ("https://a@b:c@h/p", "https://h/p"),
+        ("//user:pw@h/p", "//h/p"),
+        ("user:pw@h/p", "h/p"),
+        ("https://h/p?alt=sse&KEY=S&q=a@b", "https://h/p?alt=sse&KEY=REDACTED&q=a@b"),
+        ("https://h/@scope/p", "https://h/@scope/p"),
+        ("https://h/p?api%2Dkey=S;sig=S=", "https://h/p?api%2Dkey=REDACTED;sig=REDACTED"),
+        ("https://h/p?auth[token]=S#access_token=S", None),
+        ("https://h/p?token=", "https://h/p?token="),
+        ("https://[h/p?token=S", "https://[h/p?token=REDACTED"),
+    ],
+)
+def test_an_address(uri: str, scrubbed: str | None) -> None:
+    wanted = scrubbed or "https://h/p?auth[token]=REDACTED#access_token=REDACTED"
+    assert address(uri) == wanted
+
+
+@given(st.text(alphabet="ab:/@?#&;=%key\n", max_size=40))
+@example("a@//b@c")
+@example("a@b://c@d")
+@example("a&key=/?&%:@")
+def test_what_is_scrubbed_stays_as_it_is(uri: str) -> None:
+    assert address(address(uri)) == address(uri)
+
+
+@given(
+    user=st.text(alphabet="abc:%@!", max_size=8),
+    name=st.sampled_from(SECRET),
+    rest=st.text(alphabet="xyz=?/", max_size=8),
+)
+def test_no_credential_survives_in_an_address(user: str, name: str, rest: str) -> None:
+    found = address(f"https://HUNTER2{user}@host/p?a=1&{name}=HUNTER2{rest}&b=2")
+    assert found == f"https://host/p?a=1&{name}=REDACTED&b=2"
+
+
+def test_what_leaks_is_told_and_what_is_scrubbed_does_not() -> None:
+    redirect = ("Location", "https://h/?sig=S")
+    request = Request(uri="https://u:p@h/", headers=(("Cookie", "s"), ("api-key", "REDACTED")))
+    open_ = Interaction(request, 200, (redirect,), b"", ())
+    told = ("header Cookie", "header Location", "the address holds a credential")
+    assert leaks(open_) == told
+    request = Request(uri=address(request.uri), headers=headers(request.headers))
+    assert leaks(Interaction(request, 200, headers((redirect,)), b"", ())) == ()
