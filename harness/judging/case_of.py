@@ -3,9 +3,10 @@
 from harness.errors import StreamError
 from harness.judging.cases import BODY_LIMIT, Case
 from harness.judging.expectation import Expectation
-from harness.judging.replaying import replay
+from harness.judging.replaying import Limits, replay
 from harness.judging.results import Emission, Replay
 from harness.judging.rules.pairing import arguments_text
+from harness.judging.shorten import shorten
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
 from harness.turns.calls import ParseError, ToolCall
@@ -16,6 +17,9 @@ from harness.wire.framing import sse_frames
 from harness.wire.interaction import Interaction
 
 _ROWS = 500
+# So much of one frame or delta, and of one field of a turn, is enough to see what happened.
+_ROW_LIMIT = 4_000
+_FIELD_LIMIT = 20_000
 
 
 def make_case(  # noqa: PLR0913, PLR0917 - one call site
@@ -25,16 +29,17 @@ def make_case(  # noqa: PLR0913, PLR0917 - one call site
     failing: Replay,
     expectation: Expectation,
     normalizer: Normalizer,
+    limits: Limits,
 ) -> Case:
     """Put the smallest failing replay beside what `reference` makes of the same reads.
 
     A failure that needs no cut shows under the recorded reads, where one sees what came when.
     """
     if not failing.chunking and not failing.hung:
-        spread = replay(normalizer, interaction, interaction.recorded_cuts())
+        spread = replay(normalizer, interaction, interaction.recorded_cuts(), limits)
         if (spread.turn, spread.error, spread.hung) == (failing.turn, failing.error, failing.hung):
             failing = spread
-    beside = replay(reference, interaction, failing.chunking)
+    beside = replay(reference, interaction, failing.chunking, limits)
     frames = _frames(interaction.body)
     rows = (frames, failing.emissions, beside.emissions)
     return Case(
@@ -42,13 +47,13 @@ def make_case(  # noqa: PLR0913, PLR0917 - one call site
         interaction=place,
         body=interaction.body[:BODY_LIMIT],
         chunking=failing.chunking,
-        frames=frames[:_ROWS],
+        frames=shorten(frames[:_ROWS], _ROW_LIMIT),
         deltas=_kept(failing.emissions),
         reference=_kept(beside.emissions),
         error="did not end within its limits" if failing.hung else failing.error,
-        expected=expected_turn(expectation),
+        expected=shorten(expected_turn(expectation), _FIELD_LIMIT),
         judged=tuple(sorted(expectation.judged)),
-        actual=failing.turn,
+        actual=shorten(failing.turn, _FIELD_LIMIT),
         cut=len(interaction.body) > BODY_LIMIT or any(len(row) > _ROWS for row in rows),
     )
 
@@ -61,7 +66,7 @@ def _frames(body: bytes) -> tuple[Frame, ...]:
 
 
 def _kept(emissions: tuple[Emission, ...]) -> tuple[Emission, ...]:
-    return emissions[:_ROWS]
+    return shorten(emissions[:_ROWS], _ROW_LIMIT)
 
 
 def expected_turn(expectation: Expectation) -> Turn:

@@ -63,6 +63,7 @@ def judge(
         failing.worst,
         failing.expectation,
         normalizer,
+        limits,
     )
 
 

@@ -45,7 +45,7 @@ class RestoredCalls:
         slot = self._slot(entry)
         slot.id = slot.id or _text(entry.id)
         slot.name = slot.name or _text(function.name)
-        slot.arguments += _arguments(function.arguments)
+        slot.arguments += function.arguments or ""
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
         """Give out every call that has a name."""
@@ -78,13 +78,6 @@ class RestoredCalls:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _arguments(value: object) -> str:
-    """Return a fragment as text; some servers give the whole object instead."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    return msgspec.json.encode(value).decode()
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:

@@ -42,7 +42,7 @@ class MergedCalls:
         function = entry.function or Function()
         call.id = call.id if entry.id is UNSET else str(entry.id)
         call.name = call.name if function.name is UNSET else str(function.name)
-        call.arguments += str(function.arguments or "")
+        call.arguments += function.arguments or ""
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
         """Give out every call, whatever became of it."""

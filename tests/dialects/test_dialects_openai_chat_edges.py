@@ -93,3 +93,10 @@ def test_an_unknown_finish_runs_no_call_that_may_be_cut() -> None:
     assert [each.name for each in found.parse_errors] == ["get_weather"]
     assert found.finish is not None
     assert (found.finish.reason, found.finish.raw) == (FinishReason.TOOL_CALLS, "x")
+
+
+@pytest.mark.parametrize("index", [{}, {"index": None}, {"index": "0"}, {"index": -1}])
+def test_a_choice_without_a_usable_index_is_one(index: dict[str, Any]) -> None:
+    choice = {**index, "delta": {"content": "hi"}}
+    assert read_turn(sse({"choices": [choice]}, "[DONE]")).text == "hi"
+    assert read_turn(sse({"choices": [choice]}, "[DONE]")).failure is None

@@ -203,7 +203,7 @@ def _two_readings(script: Script) -> bool:
 CONTRADICTIONS: dict[str, Callable[[Script, Spelling], bool]] = {
     "nothing says that the turn ended": lambda _, s: s.finish == "absent" and not s.done,
     "nothing at all was said, not even the end": lambda c, s: (
-        s.finish == "absent" and len(c.deltas()) == 1
+        s.finish == "absent" and not (c.calls or c.before or c.after)
     ),
     "the old field holds one call": lambda c, s: s.where == "legacy" and len(c.calls) > 1,
     "fragments of several calls alternate, and neither index nor id says whose each is": (
@@ -259,7 +259,9 @@ CONTRADICTIONS: dict[str, Callable[[Script, Spelling], bool]] = {
     ),
     "a new id, the same name and whole arguments after whole arguments are another call": (
         lambda _, s: (
-            s.later_id == "changed" and s.later_name == "repeated" and s.arguments == "whole-again"
+            s.later_id == "changed"
+            and s.later_name == "repeated"
+            and s.arguments in ("whole-again", "placeholder-first")
         )
     ),
     "the limit stopped a call before its arguments began, or it has none": (

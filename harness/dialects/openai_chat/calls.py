@@ -6,7 +6,6 @@ calls apart without ever gluing two of them together in silence.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Hashable
 from typing import Protocol
@@ -100,9 +99,7 @@ class Calls:
     def take(self, entry: Entry, out: list[Delta]) -> None:
         """Take one entry of a `tool_calls` list; append what it says to `out`."""
         function = entry.function or entry  # some servers leave `function` out
-        fragment = function.arguments
-        if type(fragment) is not str:
-            fragment = "" if fragment is None else json.dumps(fragment, ensure_ascii=False)
+        fragment = function.arguments or ""
         call_id, name, index = entry.id, function.name, entry.index
         call = self._by_index.get(index) if type(index) is int and not name else None
         if call is None or (call_id and (call_id != call.given_id or call.rival_id)):

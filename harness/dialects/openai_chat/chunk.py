@@ -8,11 +8,14 @@ collector is told to pass them by.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
+import json
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
+from harness.dialects.openai_chat.exact_json import decode_exactly
 from harness.wire.payload import NEVER_DEEP_BYTES, decode_json, may_be_deep
 
 
@@ -20,7 +23,7 @@ class Function(msgspec.Struct, gc=False):
     """The function of a call; UNSET, which is false, tells a missing name from a null one."""
 
     name: Any = UNSET
-    arguments: Any = None
+    arguments: str | None = None
 
 
 class Entry(msgspec.Struct, gc=False):
@@ -35,7 +38,7 @@ class Entry(msgspec.Struct, gc=False):
     type: Any = None
     function: Function | None = None
     name: Any = None
-    arguments: Any = None
+    arguments: str | None = None
     custom: Function | None = None
 
 
@@ -98,7 +101,11 @@ def decode_chunk(data: bytes) -> Chunk | None:
         NotJson: it is not exactly one JSON value, or nested too deeply.
     """
     value = decode_json(data)
-    return chunk_of(value) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    with suppress(ValueError):
+        value = decode_exactly(data)
+    return chunk_of(value)
 
 
 def chunk_of(value: dict[str, Any]) -> Chunk:
@@ -138,11 +145,20 @@ def _entry(value: dict[str, Any]) -> Entry:
     # A function of another type says nothing, not even that it is missing.
     fields["function"] = None if function is None else _function(function) or Function()
     fields["custom"] = _function(fields.get("custom"))
+    fields["arguments"] = _text_or_none(fields.get("arguments"))
     return Entry(**fields)
 
 
 def _function(value: object) -> Function | None:
-    return Function(**_plain(value, Function)) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    fields = _plain(value, Function)
+    fields["arguments"] = _text_or_none(fields.get("arguments"))
+    return Function(**fields)
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def _plain(value: dict[str, Any], shape: type[T]) -> dict[str, Any]:

@@ -54,6 +54,7 @@ _STRONG = frozenset((FinishReason.TOOL_CALLS, FinishReason.LENGTH, FinishReason.
 # After these a call whose arguments never began may have been cut off before them.
 _CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.OTHER))
 _DECIDED_BY_CALLS = frozenset((FinishReason.STOP, FinishReason.OTHER))
+_NO_CHOICE = object()  # in the place of the choice's number until one came
 _QUOTED_CHARACTERS = 300
 
 
@@ -104,7 +105,7 @@ class _Reader:
         self.over = False
         self._policy = policy
         self._calls = calls
-        self._choice: int | None = None
+        self._choice: object = _NO_CHOICE
         self._refusal: list[str] = []
         self._finish: Finish | None = None
         self._events = 0
@@ -175,7 +176,7 @@ class _Reader:
             if self.over:
                 return
         usage = chunk.usage
-        if usage is not None and type(usage) is dict:
+        if usage is not None and isinstance(usage, dict):
             out.append(UsageDelta(_usage(usage)))
 
     def _take_choice(self, choice: Choice, frame: Frame, out: list[Delta]) -> None:
@@ -199,7 +200,7 @@ class _Reader:
     def _is_ours(self, index: object) -> bool:
         """Whether a choice is the first one that came; without an index it is number 0."""
         number = index if type(index) is int else 0
-        if self._choice is None:
+        if self._choice is _NO_CHOICE:
             self._choice = number
         return number == self._choice
 
@@ -230,7 +231,7 @@ class _Reader:
         if said.function_call is not None:
             self._calls.take(Entry(index=0, function=said.function_call), out)
         kwargs = said.additional_kwargs
-        if type(kwargs) is dict and kwargs.get("tool_calls"):
+        if isinstance(kwargs, dict) and kwargs.get("tool_calls"):
             for entry in entries_of(kwargs["tool_calls"]):
                 self._calls.take(entry, out)
 
@@ -257,7 +258,7 @@ class _Reader:
     def _done(self, out: list[Delta]) -> None:
         if self._events == 0:
             self._fail("empty_stream", "the stream held no event before [DONE]", out)
-        elif self._choice is None and self._finish is None:
+        elif self._choice is _NO_CHOICE and self._finish is None:
             self._fail("unknown_envelope", f"no choice came before [DONE]: {self._first}", out)
         elif self._finish is None and self._policy.done_without_finish == "interrupted":
             self._fail("interrupted", "[DONE] came without a finish reason", out)

@@ -1,0 +1,65 @@
+"""JSON text -> values in which arguments that came as an object are text again, exactly.
+
+Some servers send `arguments` as an object instead of a string (quirk ARGS-OBJECT). Decoding
+and encoding it would drop the first of two equal keys and the digits that a double cannot
+hold, and so change what is executed; here every key and number keeps its spelling.
+"""
+
+import json
+from typing import Any, Self
+
+_KEY = "arguments"
+
+
+class _Pairs(dict[str, Any]):
+    """An object that remembers all its members, also those whose key comes again."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+class _Number(float):
+    """A number that remembers its digits."""
+
+    __slots__ = ("text",)
+
+    def __new__(cls, text: str) -> Self:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    text: str
+
+
+def decode_exactly(data: bytes) -> object:
+    """Return the JSON value of `data`, each `arguments` in it a string.
+
+    Raises:
+        ValueError: it is no JSON, or holds an integer too long to be read.
+    """
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    return json.loads(text, object_pairs_hook=_object, parse_float=_Number)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> _Pairs:
+    return _Pairs([(key, _as_text(value) if key == _KEY else value) for key, value in pairs])
+
+
+def _as_text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else _written(value)
+
+
+def _written(value: object) -> str:
+    match value:
+        case _Pairs():
+            members = (f"{_written(key)}: {_written(member)}" for key, member in value.pairs)
+            return "{" + ", ".join(members) + "}"
+        case list():
+            return "[" + ", ".join(map(_written, value)) + "]"
+        case _Number():
+            return value.text
+        case _:
+            return json.dumps(value, ensure_ascii=False)

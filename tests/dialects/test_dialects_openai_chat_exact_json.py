@@ -1,0 +1,65 @@
+"""Arguments that come as an object keep every key and digit."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.dialects.openai_chat.exact_json import decode_exactly
+from harness.turns.arguments import same_value
+from tests.dialects.openai_chat_streams import calls, entry, read_turn, sse
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+def _spelt(arguments: str) -> bytes:
+    """Spell a call with `arguments` put into the chunk as it is."""
+    return calls(entry("@", id="c1", name="get_weather")).replace(b'"@"', arguments.encode())
+
+
+@given(st.dictionaries(st.text(), VALUES, max_size=4))
+def test_the_text_means_the_object(value: dict[str, object]) -> None:
+    spelt = json.dumps(value)
+    decoded = decode_exactly(json.dumps({"arguments": value}).encode())
+    assert isinstance(decoded, dict)
+    assert same_value(decoded["arguments"], spelt)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"x": 0.12345678901234567891234}',
+        '{"n": 12345678901234567890123}',
+        '{"a": [1.50, {"b": 2e3}]}',
+    ],
+)
+def test_numbers_keep_their_digits(arguments: str) -> None:
+    assert [each.arguments for each in read_turn(_spelt(arguments)).tool_calls] == [arguments]
+
+
+@pytest.mark.parametrize("arguments", ['{"path": "/a", "path": "/b"}', '{"x": 1e400}'])
+def test_what_would_be_altered_is_not_run(arguments: str) -> None:
+    found = read_turn(_spelt(arguments))
+    assert (found.tool_calls, len(found.parse_errors)) == ((), 1)
+    assert found.parse_errors[0].snippet == arguments
+
+
+def test_an_integer_too_long_for_python_is_a_loud_failure() -> None:
+    found = read_turn(_spelt('{"n": %s}' % ("9" * 5000)))
+    assert found.failure is not None
+    assert (found.failure.code, found.tool_calls) == ("bad_event", ())
+
+
+def test_other_fields_are_read_as_ever() -> None:
+    body = _spelt("{}").replace(
+        b"data: [DONE]", sse({"choices": [], "usage": {"prompt_tokens": 3}}) + b"data: [DONE]"
+    )
+    usage = read_turn(body).usage
+    assert usage is not None
+    assert usage.input_tokens == 3
