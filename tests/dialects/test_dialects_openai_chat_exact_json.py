@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.openai_chat.exact_json import decode_exactly
+from harness.dialects.openai_chat.exact_json import decode_exactly, written
 from harness.turns.arguments import same_value
 from tests.dialects.openai_chat_streams import calls, entry, read_turn, sse
 
@@ -23,12 +23,15 @@ def _spelt(arguments: str) -> bytes:
     return calls(entry("@", id="c1", name="get_weather")).replace(b'"@"', arguments.encode())
 
 
-@given(st.dictionaries(st.text(), VALUES, max_size=4))
+@given(st.dictionaries(st.text() | st.just("arguments"), VALUES, max_size=4))
 def test_the_text_means_the_object(value: dict[str, object]) -> None:
     spelt = json.dumps(value)
-    decoded = decode_exactly(json.dumps({"arguments": value}).encode())
-    assert isinstance(decoded, dict)
-    assert same_value(decoded["arguments"], spelt)
+    assert same_value(written(decode_exactly(spelt.encode())), spelt)
+
+
+def test_a_parameter_called_arguments_stays_an_object() -> None:
+    spelt = '{"arguments": {"arguments": [1]}}'
+    assert [each.arguments for each in read_turn(_spelt(spelt)).tool_calls] == [spelt]
 
 
 @pytest.mark.parametrize(

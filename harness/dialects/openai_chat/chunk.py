@@ -8,14 +8,13 @@ collector is told to pass them by.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
-import json
 from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
-from harness.dialects.openai_chat.exact_json import decode_exactly
+from harness.dialects.openai_chat.exact_json import decode_exactly, written
 from harness.wire.payload import NEVER_DEEP_BYTES, decode_json, may_be_deep
 
 
@@ -158,7 +157,7 @@ def _function(value: object) -> Function | None:
 
 
 def _text_or_none(value: object) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value)
+    return value if value is None or isinstance(value, str) else written(value)
 
 
 def _plain(value: dict[str, Any], shape: type[T]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""JSON text -> values in which arguments that came as an object are text again, exactly.
+"""JSON text -> values that can be written again exactly as they were spelt.
 
 Some servers send `arguments` as an object instead of a string (quirk ARGS-OBJECT). Decoding
 and encoding it would drop the first of two equal keys and the digits that a double cannot
@@ -7,8 +7,6 @@ hold, and so change what is executed; here every key and number keeps its spelli
 
 import json
 from typing import Any, Self
-
-_KEY = "arguments"
 
 
 class _Pairs(dict[str, Any]):
@@ -35,30 +33,23 @@ class _Number(float):
 
 
 def decode_exactly(data: bytes) -> object:
-    """Return the JSON value of `data`, each `arguments` in it a string.
+    """Return the JSON value of `data`, whose objects and numbers `written` can spell again.
 
     Raises:
         ValueError: it is no JSON, or holds an integer too long to be read.
     """
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    return json.loads(text, object_pairs_hook=_object, parse_float=_Number)
+    return json.loads(text, object_pairs_hook=_Pairs, parse_float=_Number)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> _Pairs:
-    return _Pairs([(key, _as_text(value) if key == _KEY else value) for key, value in pairs])
-
-
-def _as_text(value: object) -> str | None:
-    return value if value is None or isinstance(value, str) else _written(value)
-
-
-def _written(value: object) -> str:
+def written(value: object) -> str:
+    """Return the JSON text of a value that `decode_exactly` gave."""
     match value:
         case _Pairs():
-            members = (f"{_written(key)}: {_written(member)}" for key, member in value.pairs)
+            members = (f"{written(key)}: {written(member)}" for key, member in value.pairs)
             return "{" + ", ".join(members) + "}"
         case list():
-            return "[" + ", ".join(map(_written, value)) + "]"
+            return "[" + ", ".join(map(written, value)) + "]"
         case _Number():
             return value.text
         case _:
