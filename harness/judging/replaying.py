@@ -77,7 +77,7 @@ def replay(
     most = limits.most_deltas(interaction.body)
     reads = _Reads(interaction.body, chunking)
     # The bytes come through the reads alone; whoever looks for them elsewhere finds none.
-    bare = msgspec.structs.replace(interaction, body=b"", reads=())
+    bare = Interaction(interaction.request, interaction.status, interaction.headers, b"", ())
     add, append = folder.add, emissions.append
     try:
         with deadline(limits.time_for(interaction.body)):

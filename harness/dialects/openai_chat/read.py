@@ -91,7 +91,6 @@ class _Reader:
         "_calls",
         "_calls_came",
         "_choice",
-        "_events",
         "_finish",
         "_first",
         "_message_text",
@@ -108,8 +107,7 @@ class _Reader:
         self._choice: object = _NO_CHOICE
         self._refusal: list[str] = []
         self._finish: Finish | None = None
-        self._events = 0
-        self._first = ""  # the first event, to be quoted where nothing in it is known
+        self._first = b""  # the first event, empty until one came
         # What came in `delta` is only repeated by a `message` that follows.
         self._text_came = False
         self._calls_came = False
@@ -152,7 +150,7 @@ class _Reader:
         out: list[Delta] = []
         if self._finish is not None:
             self._close(out)
-        elif self._events == 0:
+        elif not self._first:
             self._fail("empty_stream", "the stream held no event", out)
         else:
             self._fail("interrupted", "the stream ended without a finish reason or [DONE]", out)
@@ -161,10 +159,9 @@ class _Reader:
     # One frame
 
     def _chunk(self, chunk: Chunk, frame: Frame, out: list[Delta]) -> None:
-        if not self._events:
+        if not self._first:
             self._calls.seed = "" if chunk.id is None else str(chunk.id)
-            self._first = _quote(frame.data)
-        self._events += 1
+            self._first = frame.data
         choices = chunk.choices
         if not choices or frame.event or chunk.error:
             failure = _failure(chunk, frame)
@@ -256,10 +253,11 @@ class _Reader:
             self._finish = Finish(reason, raw)
 
     def _done(self, out: list[Delta]) -> None:
-        if self._events == 0:
+        if not self._first:
             self._fail("empty_stream", "the stream held no event before [DONE]", out)
         elif self._choice is _NO_CHOICE and self._finish is None:
-            self._fail("unknown_envelope", f"no choice came before [DONE]: {self._first}", out)
+            said = _quote(self._first)
+            self._fail("unknown_envelope", f"no choice came before [DONE]: {said}", out)
         elif self._finish is None and self._policy.done_without_finish == "interrupted":
             self._fail("interrupted", "[DONE] came without a finish reason", out)
         else:
@@ -289,7 +287,7 @@ class _Reader:
         data = frame.data.strip()
         if not data or data.startswith(b":"):
             return
-        self._events += 1
+        self._first = self._first or data
         if not frame.complete:
             self._fail("interrupted", f"the stream ended inside the event at {frame.offset}", out)
             return
