@@ -97,7 +97,14 @@ class _Names:
             number += 1
             name = f"{base}-{number}"
         self._taken.add(name.lower())
-        return self._output / f"{name}.yaml"
+        path = self._output / f"{name}.yaml"
+        if not path.parent.resolve().is_relative_to(self._output.resolve()):
+            raise UsageError(
+                f"the folder leads out of {self._output}: {path.parent.resolve()}",
+                where=str(path.parent),
+                hint="Remove the symbolic link, or choose another folder with -o.",
+            )
+        return path
 
 
 def _safe(name: str) -> str:

@@ -121,3 +121,14 @@ def test_a_folder_that_cannot_be_written_is_said(recordings: Path, tmp_path: Pat
     result = run(recordings, "-o", tmp_path / "out")
     assert isinstance(result.exception, UsageError)
     assert "-o" in result.exception.hint
+
+
+def test_a_link_in_the_output_is_not_followed_out_of_it(recordings: Path, tmp_path: Path) -> None:
+    out, victim = tmp_path / "out", tmp_path / "victim"
+    out.mkdir()
+    victim.mkdir()
+    (out / "groq").symlink_to(victim)
+    result = run(recordings, "-o", out)
+    assert isinstance(result.exception, UsageError)
+    assert "leads out of" in str(result.exception)
+    assert list(victim.rglob("*")) == []
