@@ -11,7 +11,8 @@ from harness import shipped
 from harness.errors import HarnessError
 from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import default_names, load_normalizer
-from harness.reporting.visible import marked, plain
+from harness.reporting.findings_text import findings_lines
+from harness.reporting.visible import marked
 from harness.runs.gate import reproduce
 from harness.runs.plan import Job, Subject
 from harness.runs.select import select
@@ -81,8 +82,5 @@ class CellItem(pytest.Item):
 
 def _told(result: Result, places: tuple[str, ...]) -> Iterator[str]:
     yield f"{marked(result.cell)}: {result.outcome.value}, blame {result.blame}"
-    for finding in result.findings:
-        yield f"  {finding.level} {finding.rule} at {marked(finding.path)}"
-        yield f"    expected {plain(finding.expected)}"
-        yield f"    actual   {plain(finding.actual)}"
+    yield from findings_lines(result.findings)
     yield f"  {marked(reproduce(result.cell, places))}"

@@ -14,6 +14,7 @@ from harness.judging.results import Result
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
+from harness.reporting.findings_text import findings_lines
 from harness.reporting.timeline import timeline
 from harness.reporting.visible import marked, plain
 from harness.runs.plan import Subject
@@ -41,7 +42,8 @@ _NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")
     "places",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Where the scenario or cassette lies. Default: what the last run in reports/ was of.",
+    help="Where the scenario or cassette lies. "
+    "Default: what the last run in reports/ was of, and what ships.",
 )
 def replay_command(
     cell: str,
@@ -121,10 +123,7 @@ def _lines(  # noqa: PLR0913, PLR0917 - one call site
 def _verdict(result: Result) -> Iterator[str]:
     blame = f", blame {result.blame}" if result.blame else ""
     yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
-    for finding in result.findings:
-        yield f"  {finding.level} {finding.rule} at {marked(finding.path)}"
-        yield f"    expected {plain(finding.expected)}"
-        yield f"    actual   {plain(finding.actual)}"
+    yield from findings_lines(result.findings)
     for turn in result.turns:
         if not turn.success:
             yield f"  turn {turn.interaction} is no success: {plain(turn.why)} ({turn.blame})"

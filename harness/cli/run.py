@@ -27,6 +27,7 @@ from harness.runs.summary import Summary, summarize
 from harness.runs.worker import crashed, judge_job
 
 _FEW = 64
+_OURS = "harness."
 
 _EXITS = {"pass": 0, "fail": EXIT_GATE_FAILED, "nothing": EXIT_NOTHING_SELECTED}
 
@@ -151,9 +152,11 @@ def _execute(  # noqa: PLR0913, PLR0917 - one call site, which names each
 def _processes(jobs: tuple[Job, ...]) -> int:
     """Return 1 where starting processes would cost more than it saves.
 
-    Code that was named by its module may do anything, even end its process: never in this one.
+    Foreign code may do anything, even end its process: it never runs in this one.
     """
-    foreign = any(":" in job.normalizer for job in jobs)
+    names = {job.normalizer for job in jobs}
+    sources = (load_normalizer(name).normalize.__module__ for name in names)
+    foreign = any(not source.startswith(_OURS) for source in sources)
     cores = os.cpu_count() or 1
     return max(2, cores) if foreign else 1 if len(jobs) < _FEW else cores
 

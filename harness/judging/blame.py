@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.judging.results import Blame
-from harness.judging.schema_check import Checker
+from harness.judging.schema_check import Checker, misfit
 from harness.judging.strict_reading.expect import MAY_CUT_SHORT, NO_ANSWER, usable
 from harness.judging.strict_reading.reading import StrictReading
 from harness.turns.tools import Tool
@@ -46,7 +46,9 @@ def calls_fit(
         checker: keeps compiled schemas.
     """
     tools = None if request_tools is None else {tool.name: tool for tool in request_tools}
-    return all(_fits(name, value, tools, checker) for name, value in calls)
+    return all(
+        value is not None and not misfit(name, value, tools, checker) for name, value in calls
+    )
 
 
 def _provider_broke_it(reading: StrictReading) -> bool:
@@ -58,14 +60,3 @@ def _provider_broke_it(reading: StrictReading) -> bool:
         or not NO_ANSWER.isdisjoint(reading.quirks)
         or any(not call.name for call in reading.calls)
     )
-
-
-def _fits(
-    name: str, value: dict[str, Any] | None, tools: dict[str, Tool] | None, checker: Checker
-) -> bool:
-    if value is None:
-        return False
-    if tools is None:
-        return True
-    tool = tools.get(name)
-    return tool is not None and not checker.problem(tool, value)

@@ -31,7 +31,7 @@ def make_case(  # noqa: PLR0913, PLR0917 - one call site
     normalizer: Normalizer,
     limits: Limits,
 ) -> Case:
-    """Put the smallest failing replay beside what `reference` makes of the same reads.
+    """Put the failing replay beside what `reference` makes of the same reads.
 
     A failure that needs no cut shows under the recorded reads, where one sees what came when.
     """

@@ -17,7 +17,7 @@ BODY_LIMIT = 64 * 1024
 
 
 class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
-    """The smallest failing replay of one cell, with the reference beside it.
+    """The worst failing replay of one cell, with the reference beside it, long texts cut.
 
     Fields:
         cell: id of the `Result` that it belongs to.

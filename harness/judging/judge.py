@@ -89,13 +89,8 @@ def _result(subject: Loaded, normalizer: Normalizer, seen: Sequence[Examined]) -
     outcome = _outcome(seen, findings)
     broken = [part for part in seen if part.broken]
     failing = min(broken, key=lambda part: part.badness) if broken else None
-    scenario, cassette = subject.scenario, subject.cassette
-    return Result(
-        cell=f"{subject.id}/{normalizer.name}",
-        scenario=subject.id,
-        title=scenario.title if scenario else cassette.id,
-        cassette=cassette.id,
-        normalizer=normalizer.name,
+    return msgspec.structs.replace(
+        empty_result(subject, normalizer.name),
         outcome=outcome,
         blame=_blame(outcome, subject, seen),
         findings=tuple(findings),
@@ -104,6 +99,26 @@ def _result(subject: Loaded, normalizer: Normalizer, seen: Sequence[Examined]) -
         replays=sum(part.replays for part in seen),
         turns=tuple(turn_facts(subject.scenario, part) for part in seen),
         quirks=_quirks(subject, seen),
+    )
+
+
+def empty_result(subject: Loaded, normalizer: str) -> Result:
+    """Return the result of a cell that was not replayed: who and what, and nothing found."""
+    scenario, cassette = subject.scenario, subject.cassette
+    return Result(
+        cell=f"{subject.id}/{normalizer}",
+        scenario=subject.id,
+        title=scenario.title if scenario else cassette.id,
+        cassette=cassette.id,
+        normalizer=normalizer,
+        outcome=Outcome.UNSUPPORTED,
+        blame="",
+        findings=(),
+        chunking=WHOLE,
+        interaction=0,
+        replays=0,
+        turns=(),
+        quirks=scenario.quirks if scenario else (),
         provider=cassette.provider,
         model=cassette.model,
         prompt=cassette.prompt,

@@ -123,7 +123,8 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
         outcome: the worst over all replays.
         blame: whose fault a parse_error or a failure of conformance is; "" for a pass.
         findings: distinct ones over all replays, worst first.
-        chunking: cuts of the smallest failing replay; the whole body where none failed.
+        chunking: cuts of the worst failing replay, of equal ones the one with the fewest; the whole
+            body where none failed.
         interaction: which interaction that replay was of.
         replays: how many chunkings were tried.
         turns: one for each interaction, its body given in one read.

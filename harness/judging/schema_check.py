@@ -4,6 +4,7 @@ A schema that is itself invalid, refers to another document or is too large is t
 schema at all; nothing here opens a file or touches the network.
 """
 
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import jsonschema_rs
@@ -44,6 +45,26 @@ class Checker:
                 self._validators.clear()
             self._validators[schema] = _compiled(schema)
         return self._validators[schema]
+
+
+def misfit(
+    name: str, arguments: dict[str, Any], tools: Mapping[str, Tool] | None, checker: Checker
+) -> str:
+    """Return why a call does not fit the tools of its request; "" where it does.
+
+    Args:
+        name: of the tool that is called.
+        arguments: of the call.
+        tools: by name; None where the request was not kept, and then anything fits.
+        checker: keeps compiled schemas.
+    """
+    if tools is None:
+        return ""
+    tool = tools.get(name)
+    if tool is None:
+        return f"{name!r} is no tool of the request"
+    problem = checker.problem(tool, arguments)
+    return f"{name}: {problem}" if problem else ""
 
 
 def _compiled(schema: bytes) -> jsonschema_rs.Validator | None:

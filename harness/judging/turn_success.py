@@ -6,7 +6,7 @@ and has arguments that are a JSON object valid against that tool's schema.
 
 from collections.abc import Sequence
 
-from harness.judging.schema_check import Checker
+from harness.judging.schema_check import Checker, misfit
 from harness.turns.arguments import parse
 from harness.turns.calls import ToolCall
 from harness.turns.deltas import FinishReason
@@ -42,10 +42,4 @@ def _call_problem(call: ToolCall, known: dict[str, Tool] | None, checker: Checke
     parsed = parse(call.arguments)
     if parsed.value is None:
         return f"{call.name}: {parsed.error}"
-    if known is None:
-        return ""
-    tool = known.get(call.name)
-    if tool is None:
-        return f"{call.name!r} is no tool of the request"
-    problem = checker.problem(tool, parsed.value)
-    return f"{call.name}: {problem}" if problem else ""
+    return misfit(call.name, parsed.value, known, checker)

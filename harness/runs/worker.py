@@ -6,10 +6,12 @@ from contextlib import redirect_stdout
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
+
 from harness.errors import UnreadableError
 from harness.judging.cases import Case
 from harness.judging.chunkings import Cuts
-from harness.judging.judge import Loaded, judge
+from harness.judging.judge import Loaded, empty_result, judge
 from harness.judging.results import Finding, Outcome, Result, TurnFacts, digest_of
 from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
@@ -44,29 +46,13 @@ def crashed(job: Job, reason: str) -> Result:
     """Return the result of a job whose process did not survive it."""
     loaded = load_subject(job.subject)
     finding = Finding("NO-CRASH", "MUST", Outcome.CRASH, "replay", "no exception", reason)
-    cassette = loaded.cassette
-    return Result(
-        cell=f"{loaded.id}/{job.normalizer}",
-        scenario=loaded.id,
-        title=loaded.scenario.title if loaded.scenario else cassette.id,
-        cassette=cassette.id,
-        normalizer=job.normalizer,
+    interactions = enumerate(loaded.cassette.interactions)
+    return msgspec.structs.replace(
+        empty_result(loaded, job.normalizer),
         outcome=Outcome.CRASH,
         blame="normalizer",
         findings=(finding,),
-        chunking=(),
-        interaction=0,
-        replays=0,
-        turns=tuple(
-            _lost_turn(place, interaction, reason)
-            for place, interaction in enumerate(cassette.interactions)
-        ),
-        quirks=loaded.scenario.quirks if loaded.scenario else (),
-        provider=cassette.provider,
-        model=cassette.model,
-        prompt=cassette.prompt,
-        dialect=cassette.dialect,
-        origin=cassette.origin.kind,
+        turns=tuple(_lost_turn(place, each, reason) for place, each in interactions),
     )
 
 

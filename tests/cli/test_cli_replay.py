@@ -1,6 +1,7 @@
 """`harness replay`, and every line that names a file: no name drives the terminal."""
 
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -65,3 +66,19 @@ def test_the_command_of_an_ordinary_name_can_be_pasted(harness: Harness) -> None
     Path(f"plain/{EVIL}.yaml").rename("plain/größe 1.yaml")
     left = harness("run", "plain", "-n", "naive", "--cuts", "quick", "--no-report")
     assert "harness replay 'cassette:größe 1/naive'" in left.err
+
+
+def test_the_command_of_the_gate_finds_its_cell_again(harness: Harness) -> None:
+    Path(f"c/{EVIL}.yaml").rename("c/plain.yaml")
+    left = harness("run", "c", "-n", "naive", "--cuts", "quick", "-o", "elsewhere")
+    words = shlex.split(left.err.split("harness replay ", 1)[1].splitlines()[0])
+    assert words == ["cassette:plain/naive", "--in", "c"]
+    assert "outcome lost_call" in harness("replay", *words).out
+
+
+def test_what_ships_is_found_whatever_the_last_run_was_of(harness: Harness) -> None:
+    harness("run", "c", "-n", "reference", "--cuts", "quick")
+    assert harness("replay", "dashscope/split-chunks/reference").code == 0
+    left = harness("replay", "dashscope/split-chunk/reference")
+    assert left.code == 2
+    assert "did you mean dashscope/split-chunks/" in left.err

@@ -75,3 +75,9 @@ def test_a_place_that_cannot_be_written_is_named() -> None:
     _put("run.jsonl")
     _put("file", b"")
     assert "cannot write the report" in _refused(_report("run.jsonl", "-o", "file/page.html"))
+
+
+def test_a_folder_is_its_newest_run_and_the_page_goes_beside_it() -> None:
+    _put("elsewhere/run.jsonl")
+    assert _report("elsewhere").exit_code == 0
+    assert Path("elsewhere/index.html").read_bytes() == (GOLDEN / "index.html").read_bytes()

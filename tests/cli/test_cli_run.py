@@ -319,3 +319,37 @@ def test_an_unreadable_cassette_stops_the_run_and_keeps_the_older_one(harness: H
     Path("own/x.yaml").write_text("interactions: 5\n")
     assert harness("run", "own", *REFERENCE, *QUICK).code == 2
     assert _written() == before
+
+
+# What a normalizer or a misspelt file must not do
+
+
+def test_what_a_normalizer_prints_stays_out_of_the_results(harness: Harness) -> None:
+    Path("loud_one.py").write_text(  # a name of its own: modules stay imported
+        "from harness.normalizers.reference import normalize as read\n"
+        "def loud(interaction, reads):\n"
+        "    print('hello')\n"
+        "    yield from read(interaction, reads)\n"
+    )
+    left = harness("run", DASHSCOPE, "-n", "loud_one:loud", *QUICK, "-j", "1", "--format", "json")
+    assert left.json["gate"]["verdict"] == "pass"
+
+
+def test_a_normalizer_that_ends_its_process_costs_its_cells_only(folder: Path) -> None:
+    (folder / "own.py").write_text(
+        "import os\ndef gone(interaction, reads):\n    os._exit(7)\n    yield\n"
+    )
+    path = f"{DASHSCOPE}/split-chunks.yaml"
+    left = harness_process("run", path, "-n", "own:gone", *QUICK, folder=folder)
+    assert left.code == 1
+    result = read_run(folder / "reports/run.jsonl").results[0]
+    assert result.outcome == "crash"
+    assert [(turn.success, turn.blame) for turn in result.turns] == [(False, "normalizer")]
+
+
+def test_a_file_that_is_neither_is_named_not_dropped_in_silence(harness: Harness) -> None:
+    folder = Path(_imported())
+    (folder / "misspelt.yaml").write_text("title: x\ncasette: y\nexpected: []\n")
+    left = harness("run", str(folder), *REFERENCE, *QUICK)
+    assert left.code == 0
+    assert "not used: own/misspelt.yaml" in left.err

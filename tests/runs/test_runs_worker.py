@@ -123,3 +123,16 @@ def test_a_crash_takes_every_turn_from_its_user() -> None:
 
 def test_the_same_subject_is_loaded_once() -> None:
     assert load_subject(subject(SPLIT)) is load_subject(subject(SPLIT))
+
+
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [
+        ("capabilities: [repeated-argument]", "repeated-arguments"),
+        ("rules: [CALL-NAME]", "CALL-NAMED"),
+    ],
+)
+def test_a_misspelt_name_is_an_error_and_not_an_unsupported_cell(line: str, near: str) -> None:
+    text = (SCENARIOS / "calls" / "interleaved.yaml").read_text(encoding="utf-8") + line + "\n"
+    with pytest.raises(UnreadableError, match=f"did you mean '{near}'"):
+        load_subject(own_scenario(text))

@@ -173,7 +173,7 @@ class _Reader:
             if self.over:
                 return
         usage = chunk.usage
-        if usage is not None and isinstance(usage, dict):
+        if isinstance(usage, dict):
             out.append(UsageDelta(_usage(usage)))
 
     def _take_choice(self, choice: Choice, frame: Frame, out: list[Delta]) -> None:
