@@ -15,8 +15,9 @@ from harness.errors import StreamError
 from harness.turns.deltas import Delta
 from harness.wire.cuts import WHOLE, Chunking, each_byte, seams, single_cuts, split
 from harness.wire.frames import Frame
-from harness.wire.framing import sse_frames
-from harness.wire.sse import MAX_EVENT_BYTES, SSEDecoder
+from harness.wire.framing import frames
+from harness.wire.limits import MAX_EVENT_BYTES
+from harness.wire.sse import SSEDecoder
 
 T = TypeVar("T")
 
@@ -119,7 +120,7 @@ def decode_sse(body: bytes, *, limit: int = MAX_EVENT_BYTES, tail: bytes = TAIL)
 
 def decode_frames(body: bytes, *, tail: bytes = TAIL) -> tuple[Frame, ...]:
     """Return the frames of `body`, be it a stream or one plain body, cut every way."""
-    return replay_every_way(lambda reads: tuple(sse_frames(reads)), body, tail=tail)
+    return replay_every_way(lambda reads: tuple(frames(reads)), body, tail=tail)
 
 
 def read_deltas(
@@ -132,5 +133,5 @@ def read_deltas(
     """Return the deltas that the openai-chat reader makes of `body`, cut every way."""
     names = tuple(tools)
     return replay_every_way(
-        lambda reads: tuple(read(sse_frames(reads), tools=names, policy=policy)), body, tail=tail
+        lambda reads: tuple(read(frames(reads), tools=names, policy=policy)), body, tail=tail
     )

@@ -87,7 +87,7 @@ def test_the_keys_of_the_summary_are_all_told() -> None:
 
 
 def test_rules_and_quirks_that_are_named_exist() -> None:
-    known = {*RULES, *load_catalogue(shipped.folder("catalogue") / "quirks.yaml")}
+    known = {*RULES, *load_catalogue(shipped.folder("catalogue") / "quirks")}
     for name in NAMES:
         named = re.findall(r"`([A-Z]+(?:-[A-Z]+)+)`", _text(name))
         assert set(named) <= known, name

@@ -83,7 +83,7 @@ def _quirks() -> Iterator[Row]:
         scenario = load_scenario(path, root)
         for cited in scenario.quirks:
             covered.setdefault(cited, []).append(scenario.id)
-    for quirk in load_catalogue(shipped.folder("catalogue") / "quirks.yaml").values():
+    for quirk in load_catalogue(shipped.folder("catalogue") / "quirks").values():
         yield {**msgspec.to_builtins(quirk), "scenarios": covered.get(quirk.id, [])}
 
 

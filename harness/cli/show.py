@@ -12,15 +12,16 @@ from typing import Any
 import click
 import msgspec
 
-from harness.dialects.openai_chat.request import ChatRequest, read_request
+from harness.dialects.table import read_request
 from harness.errors import StreamError
 from harness.recording.identify import identify
 from harness.reporting.visible import marked
 from harness.shipped import folder
+from harness.turns.chat_request import ChatRequest
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load
 from harness.wire.frames import Frame
-from harness.wire.framing import sse_frames
+from harness.wire.framing import frames as frames_of
 from harness.wire.interaction import Interaction
 
 _LABEL_WIDTH = 20
@@ -68,7 +69,7 @@ def _interaction(n: int, interaction: Interaction) -> Iterator[str]:
     request = interaction.request
     address = marked(f"{request.method} {request.uri or '(no address kept)'}")
     yield f"interaction {n}: {address} -> {interaction.status}"
-    yield f"  request   {_request(request.body)}"
+    yield f"  request   {_request(interaction)}"
     for name, value in interaction.headers:
         yield f"  header    {marked(name)}: {marked(value)}"
     kept = "as the network cut them" if interaction.reads_kept else "synthetic, one for each event"
@@ -79,10 +80,10 @@ def _interaction(n: int, interaction: Interaction) -> Iterator[str]:
         yield f"  {marked(problem)}"
 
 
-def _request(body: bytes) -> str:
-    request = read_request(body)
+def _request(interaction: Interaction) -> str:
+    request = read_request(interaction.dialect, interaction.request)
     if not request.tools_known:
-        return f"not kept as JSON ({len(body)} bytes)"
+        return f"not kept as JSON ({len(interaction.request.body)} bytes)"
     return marked(", ".join(_request_facts(request)))
 
 
@@ -100,7 +101,7 @@ def _frames(body: bytes) -> tuple[list[Frame], str]:
     """Return the events of `body`, and why they end early where they do."""
     frames: list[Frame] = []
     try:
-        frames.extend(sse_frames([body]))
+        frames.extend(frames_of([body]))
     except StreamError as error:
         return frames, str(error)
     return frames, ""
@@ -140,7 +141,7 @@ def _as_json(cassette: Cassette) -> dict[str, Any]:
 
 def _interaction_as_json(interaction: Interaction) -> dict[str, Any]:
     request = interaction.request
-    asked = read_request(request.body)
+    asked = read_request(interaction.dialect, request)
     frames, problem = _frames(interaction.body)
     return {
         "request": {

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.judging.results import Blame
 from harness.judging.schema_check import Checker, misfit
-from harness.judging.strict_reading.expect import MAY_CUT_SHORT, NO_ANSWER, usable
+from harness.judging.strict_reading.expect import CUT_SHORT, MAY_CUT_SHORT, NO_ANSWER, usable
 from harness.judging.strict_reading.reading import StrictReading
 from harness.turns.tools import Tool
 
@@ -24,10 +24,13 @@ def blame_of_bytes(
             neither names nor schemas are checked.
         checker: keeps compiled schemas from one turn to the next.
     """
+    if reading.model_failed:
+        return "model"
     if _provider_broke_it(reading):
         return "provider"
     # Out of its budget, or stopped: the stream itself keeps its contract.
-    if reading.refusal or reading.finish.casefold() in MAY_CUT_SHORT:
+    cut_short = reading.meaning in CUT_SHORT or reading.finish.casefold() in MAY_CUT_SHORT
+    if reading.refusal or cut_short:
         return "model"
     values = [(call.name, usable(call, reading).value) for call in reading.calls or ()]
     return "" if calls_fit(values, request_tools, checker or Checker()) else "model"

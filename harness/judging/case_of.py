@@ -13,7 +13,7 @@ from harness.turns.calls import ParseError, ToolCall
 from harness.turns.deltas import Finish, StreamFailure
 from harness.turns.turn import Turn
 from harness.wire.frames import Frame
-from harness.wire.framing import sse_frames
+from harness.wire.framing import frames as frames_of
 from harness.wire.interaction import Interaction
 
 _ROWS = 500
@@ -60,7 +60,7 @@ def make_case(  # noqa: PLR0913, PLR0917 - one call site
 
 def _frames(body: bytes) -> tuple[Frame, ...]:
     try:
-        return tuple(sse_frames([body]))
+        return tuple(frames_of([body]))
     except StreamError:
         return ()
 

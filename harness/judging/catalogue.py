@@ -1,4 +1,4 @@
-"""The catalogue of quirks: `catalogue/quirks.yaml` -> typed values, strictly.
+"""The catalogue of quirks: the files of `catalogue/quirks/` -> typed values, strictly.
 
 A quirk is one way in which real providers or models deviate; rules and scenarios cite it by
 id, and `harness doctor` holds the citations complete, with the exceptions that
@@ -45,17 +45,21 @@ class Quirk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     references: tuple[_Text, ...] = ()
 
 
-def load_catalogue(path: Path) -> dict[str, Quirk]:
-    """Return the quirks in the file at `path` by id, in the file's order.
+def load_catalogue(folder: Path) -> dict[str, Quirk]:
+    """Return the quirks in the files of `folder` by id, in the files' order.
 
     Raises:
-        UnreadableError: the file is no catalogue, or two quirks share an id.
+        UnreadableError: there is no file, one is no catalogue, or two quirks share an id.
     """
+    paths = sorted(folder.glob("*.yaml"))
+    if not paths:
+        raise UnreadableError("expected files of quirks (*.yaml), found none", where=str(folder))
     quirks: dict[str, Quirk] = {}
-    for quirk in _load(path, tuple[Quirk, ...]):
-        if quirk.id in quirks:
-            raise UnreadableError(f"two quirks are called {quirk.id!r}", where=str(path))
-        quirks[quirk.id] = quirk
+    for path in paths:
+        for quirk in _load(path, tuple[Quirk, ...]):
+            if quirk.id in quirks:
+                raise UnreadableError(f"two quirks are called {quirk.id!r}", where=str(path))
+            quirks[quirk.id] = quirk
     return quirks
 
 

@@ -5,7 +5,7 @@ Blame comes from the scenario and the strict reading of the bytes, never from th
 
 from functools import cache
 
-from harness.dialects.openai_chat.request import read_request
+from harness.dialects.table import read_request
 from harness.judging.blame import blame_of_bytes, calls_fit
 from harness.judging.examine import Examined
 from harness.judging.expectation import Expectation
@@ -49,7 +49,7 @@ def _promises_success(expectation: Expectation, tools: tuple[Tool, ...] | None) 
 def _tools(scenario: Scenario | None, part: Examined) -> tuple[Tool, ...] | None:
     if scenario and scenario.tools is not None:
         return scenario.tools
-    request = read_request(part.interaction.request.body)
+    request = read_request(part.interaction.dialect, part.interaction.request)
     return request.tools if request.tools_known else None
 
 

@@ -17,7 +17,7 @@ from harness.judging.replaying import DEFAULT_LIMITS, Limits
 from harness.judging.results import Blame, Finding, Outcome, Result
 from harness.judging.scenario import Scenario
 from harness.judging.strict_reading.expect import expectation_from
-from harness.judging.strict_reading.openai_chat import strict_reading
+from harness.judging.strict_reading.table import strict_reading
 from harness.normalizers.protocol import Normalizer
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import WHOLE, Chunking

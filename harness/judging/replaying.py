@@ -77,7 +77,14 @@ def replay(
     most = limits.most_deltas(interaction.body)
     reads = _Reads(interaction.body, chunking)
     # The bytes come through the reads alone; whoever looks for them elsewhere finds none.
-    bare = Interaction(interaction.request, interaction.status, interaction.headers, b"", ())
+    bare = Interaction(
+        interaction.request,
+        interaction.status,
+        interaction.headers,
+        b"",
+        (),
+        dialect=interaction.dialect,
+    )
     add, append = folder.add, emissions.append
     try:
         with deadline(limits.time_for(interaction.body)):

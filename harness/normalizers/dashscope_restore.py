@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from harness.dialects.openai_chat.calls import fault, verdict
 from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.normalizers.protocol import Normalizer
-from harness.normalizers.reference import respond
+from harness.normalizers.respond import respond_chat
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
+from harness.turns.verdicts import fault, verdict
 from harness.wire.interaction import Interaction
 
 
@@ -82,7 +82,7 @@ def _text(value: object) -> str:
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Yield the deltas of one interaction's response."""
-    return respond(interaction, reads, calls=RestoredCalls())
+    return respond_chat(interaction, reads, calls=RestoredCalls())
 
 
 normalizer = Normalizer(

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.normalizers.protocol import Normalizer
-from harness.normalizers.reference import respond
+from harness.normalizers.respond import respond_chat
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallStart
 from harness.wire.interaction import Interaction
 
@@ -55,7 +55,7 @@ class MergedCalls:
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Yield the deltas of one interaction's response."""
-    return respond(interaction, reads, calls=MergedCalls())
+    return respond_chat(interaction, reads, calls=MergedCalls())
 
 
 normalizer = Normalizer(

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.openai_chat.request import read_request
 from harness.dialects.prompts import NATIVE_TOOLS, prompt_id
+from harness.dialects.table import read_request
 from harness.errors import StreamError
 from harness.wire.cassette import Cassette
-from harness.wire.framing import sse_frames
+from harness.wire.framing import frames as frames_of
 from harness.wire.hosts import PROVIDERS, UNKNOWN, provider_of
 from harness.wire.interaction import Interaction
 from harness.wire.payload import NotJson, decode_json
@@ -89,11 +89,13 @@ def identify(cassette: Cassette) -> Cassette:
     by = cassette.provider
     if by == UNKNOWN:
         by = _first(provider(interaction.request.uri) for interaction in cassette.interactions)
+    if cassette.dialect == UNKNOWN:
+        told = (dialect_of(interaction, by) for interaction in cassette.interactions)
+        cassette = cassette.in_dialect(_first(told))
     found = {
         "provider": by,
         "model": _first(model_of(interaction) for interaction in cassette.interactions),
         "prompt": _first(prompt_of(interaction) for interaction in cassette.interactions),
-        "dialect": _first(dialect_of(interaction, by) for interaction in cassette.interactions),
     }
     missing = {name: value for name, value in found.items() if getattr(cassette, name) == UNKNOWN}
     return msgspec.structs.replace(cassette, **missing)
@@ -122,7 +124,7 @@ def dialect_of(interaction: Interaction, by: str = UNKNOWN) -> str:
 
 def model_of(interaction: Interaction) -> str:
     """Return the model that the request names, else the first that the response names."""
-    asked = read_request(interaction.request.body).model
+    asked = read_request(interaction.dialect, interaction.request).model
     if asked:
         return asked
     named = (event.get("model") for event in first_events(interaction.body))
@@ -131,7 +133,7 @@ def model_of(interaction: Interaction) -> str:
 
 def prompt_of(interaction: Interaction) -> str:
     """Return the id of the prompt in the request, or "unknown" where it was not kept."""
-    request = read_request(interaction.request.body)
+    request = read_request(interaction.dialect, interaction.request)
     protocol = NATIVE_TOOLS if request.tools_known else ""
     return prompt_id(protocol, request.system, request.tools)
 
@@ -139,7 +141,7 @@ def prompt_of(interaction: Interaction) -> str:
 def first_events(body: bytes) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects among the first events of `body`, or the one it is."""
     try:
-        for frame in islice(sse_frames([body]), _MOST_EVENTS):
+        for frame in islice(frames_of([body]), _MOST_EVENTS):
             event = _decoded(frame.data)
             if isinstance(event, dict):
                 yield event

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 import msgspec
 
-from harness.dialects.openai_chat.request import read_request
+from harness.dialects.table import DIALECTS, read_request
 from harness.recording import identify, scrub
 from harness.recording.importers import read
 from harness.recording.importers.container import BY
@@ -58,17 +58,19 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         return Imported("")
     container, cassette = found
     skipped: list[str] = []
-    taken: dict[str, list[tuple[int, Interaction]]] = {}
+    taken: dict[tuple[str, str], list[tuple[int, Interaction]]] = {}
     for n, interaction in enumerate(cassette.interactions):
         by = labels.provider or _provider(interaction, path)
-        reason = "" if labels.dialect else _reason_to_skip(interaction, by)
+        dialect = labels.dialect or identify.dialect_of(interaction, by)
+        reason = "" if labels.dialect else _reason_to_skip(interaction, dialect)
         if reason:
             skipped.append(reason)
-        else:
-            model = labels.model or _model(cassette, interaction)
-            taken.setdefault(model, []).append((n, _scrubbed(interaction)))
+            continue
+        interaction = msgspec.structs.replace(interaction, dialect=dialect)  # noqa: PLW2901 - the same one, known better
+        model = labels.model or _model(cassette, interaction)
+        taken.setdefault((model, dialect), []).append((n, _scrubbed(interaction)))
     whole = _in_folder(_labelled(cassette, source, labels), path)
-    cassettes = (_part(whole, model, numbered) for model, numbered in taken.items())
+    cassettes = (_part(whole, model, numbered) for (model, _), numbered in taken.items())
     return Imported(container, tuple(cassettes), tuple(skipped))
 
 
@@ -80,11 +82,10 @@ def _provider(interaction: Interaction, path: PurePath) -> str:
     return identify.provider_of_folder(path.parent.parts)
 
 
-def _reason_to_skip(interaction: Interaction, by: str) -> str:
-    dialect = identify.dialect_of(interaction, by)
+def _reason_to_skip(interaction: Interaction, dialect: str) -> str:
     if dialect == UNKNOWN:
         return "no dialect recognised"
-    if dialect != identify.OPENAI_CHAT:
+    if dialect not in DIALECTS:
         return f"dialect {dialect} is not read yet"
     if not interaction.body:
         return "empty response"
@@ -92,7 +93,7 @@ def _reason_to_skip(interaction: Interaction, by: str) -> str:
     if encoding:
         return f"content encoding {encoding[:20]} is not read"
     request = interaction.request
-    if request.body and _is_plain(interaction) and not read_request(request.body).stream:
+    if request.body and _is_plain(interaction) and not read_request(dialect, request).stream:
         return "no stream was asked for"
     return ""
 
@@ -115,7 +116,6 @@ def _labelled(cassette: Cassette, source: str, labels: Labels) -> Cassette:
         origin=origin,
         provider=labels.provider or cassette.provider,
         prompt=labels.prompt or cassette.prompt,
-        dialect=labels.dialect or cassette.dialect,
     )
 
 

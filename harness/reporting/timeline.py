@@ -13,7 +13,7 @@ from harness.reporting.delta_words import words
 from harness.reporting.visible import plain
 from harness.turns.deltas import Delta
 from harness.wire.frames import Frame
-from harness.wire.framing import sse_frames
+from harness.wire.framing import frames as frames_of
 from harness.wire.interaction import Interaction
 
 _READ_CHARACTERS = 100
@@ -76,7 +76,7 @@ def _frame_ends(interaction: Interaction) -> Iterator[tuple[int, Frame]]:
             pulled = place + 1
             yield interaction.body[place : place + 1]
 
-    for frame in sse_frames(reads()):
+    for frame in frames_of(reads()):
         yield pulled, frame
 
 

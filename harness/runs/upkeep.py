@@ -62,7 +62,7 @@ class Shipped:
     @cached_property
     def quirks(self) -> dict[str, Quirk]:
         """The catalogue."""
-        return load_catalogue(shipped.folder("catalogue") / "quirks.yaml")
+        return load_catalogue(shipped.folder("catalogue") / "quirks")
 
     @cached_property
     def excluded(self) -> dict[str, str]:

@@ -39,7 +39,6 @@ class Cassette(msgspec.Struct, frozen=True):
         interactions: in the order in which they were sent.
         prompt: id on the prompt axis of the rankings; derived from the request where the
             file does not name one.
-        dialect: the provider API's spelling, such as `openai-chat`.
     """
 
     id: str
@@ -48,4 +47,14 @@ class Cassette(msgspec.Struct, frozen=True):
     provider: str = "unknown"
     model: str = "unknown"
     prompt: str = "unknown"
-    dialect: str = "openai-chat"
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of its interactions, which is one; "unknown" where it has none."""
+        return self.interactions[0].dialect if self.interactions else "unknown"
+
+    def in_dialect(self, dialect: str) -> "Cassette":
+        """Return the cassette with `dialect` as that of all its interactions."""
+        replace = msgspec.structs.replace
+        spoken = (replace(interaction, dialect=dialect) for interaction in self.interactions)
+        return replace(self, interactions=tuple(spoken))

@@ -49,7 +49,7 @@ def cassette(document: object, cassette_id: str, where: str) -> Cassette:
         return _own(document["harness"], interactions, cassette_id, f"{where}: harness")
     providers = {provider_of(interaction.request.uri) for interaction in interactions}
     provider = providers.pop() if len(providers) == 1 else UNKNOWN
-    return Cassette(cassette_id, interactions, _VCRPY_ORIGIN, provider=provider, dialect=UNKNOWN)
+    return Cassette(cassette_id, interactions, _VCRPY_ORIGIN, provider=provider).in_dialect(UNKNOWN)
 
 
 def _check_top_keys(document: dict[object, object], where: str) -> None:
@@ -67,10 +67,11 @@ def _own(
     _check_digests(fields.get("body_sha256"), interactions, f"{where}.body_sha256")
     named = {
         key: text(fields.get(key), f"{where}.{key}") or UNKNOWN
-        for key in ("provider", "model", "prompt", "dialect")
+        for key in ("provider", "model", "prompt")
     }
     origin = _origin(fields.get("origin"), f"{where}.origin")
-    return Cassette(cassette_id, interactions, origin, **named)
+    dialect = text(fields.get("dialect"), f"{where}.dialect") or UNKNOWN
+    return Cassette(cassette_id, interactions, origin, **named).in_dialect(dialect)
 
 
 def _origin(value: object, where: str) -> Origin:

@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Frame(msgspec.Struct, frozen=True, gc=False):
+class Frame(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a framing decoder cuts out of the body.
 
     Fields:
@@ -13,9 +13,13 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
             leads a report back to the wire.
         complete: False where the stream ended inside this frame (WHATWG drops such an
             event; for an LLM stream it is a sign of truncation, so it is handed on marked).
+        failure: the code with which the framing itself says that the stream failed: the type
+            of an AWS exception, or `bad_event` for a message whose checksum is wrong; ""
+            where it does not. Such a frame is never complete.
     """
 
     data: bytes
     event: str = ""
     offset: int = 0
     complete: bool = True
+    failure: str = ""

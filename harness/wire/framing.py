@@ -1,22 +1,42 @@
-"""Reads -> frames, told by the first bytes: an event stream, or one plain body.
+"""Reads -> frames, told by the first bytes: which framing a body has, or that it has none.
 
 A server that ignores `stream: true` answers with one JSON object, and a proxy with a page of
 HTML; neither has events, and dropping them would make an empty success. Such a body becomes
 one frame, and the dialect says what it means.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, Protocol
 
-from harness.errors import StreamError
 from harness.wire.frames import Frame
-from harness.wire.sse import MAX_EVENT_BYTES, SSEDecoder
+from harness.wire.json_elements import ElementDecoder
+from harness.wire.json_lines import LineDecoder
+from harness.wire.plain_body import PlainDecoder
+from harness.wire.sse import SSEDecoder
 
-_SPACE = b" \t\r\n"
-_BLANK = _SPACE + b"\xef\xbb\xbf"
-_PLAIN_STARTS = (b"{", b"[", b"<")
+_BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
-def sse_frames(reads: Iterable[bytes]) -> Iterator[Frame]:
+class Decoder(Protocol):
+    """What cuts one body into frames; sans-IO."""
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Return the frames that `data` completes."""
+
+    def close(self) -> list[Frame]:
+        """Return what the end of the body leaves."""
+
+
+# First byte that is no blank -> the decoder, made with the offset of that byte.
+_BY_FIRST_BYTE: Final[dict[bytes, Callable[[int], Decoder]]] = {
+    b"{": LineDecoder,
+    b"[": ElementDecoder,
+    b"<": PlainDecoder,
+    b"\x1f": PlainDecoder,  # gzip: a body whose encoding nobody removed
+}
+
+
+def frames(reads: Iterable[bytes]) -> Iterator[Frame]:
     """Yield the frames of `reads` as soon as each is complete.
 
     However many blanks come first (servers send them while a model is busy), the first other
@@ -25,14 +45,16 @@ def sse_frames(reads: Iterable[bytes]) -> Iterator[Frame]:
     Raises:
         StreamError: an event or a plain body is larger than the limit of the framing.
     """
-    decoder = SSEDecoder()
+    decoder: Decoder = SSEDecoder()
     rest = iter(reads)
     blanks = 0
     for read in rest:
         start = read.lstrip(_BLANK)
-        if start.startswith(_PLAIN_STARTS):
-            yield _plain_body(start, rest, blanks + len(read) - len(start))
-            return
+        make = _BY_FIRST_BYTE.get(start[:1])
+        if make is not None:
+            decoder = make(blanks + len(read) - len(start))
+            yield from decoder.feed(start)
+            break
         yield from decoder.feed(read)
         if start:
             break
@@ -40,15 +62,3 @@ def sse_frames(reads: Iterable[bytes]) -> Iterator[Frame]:
     for read in rest:
         yield from decoder.feed(read)
     yield from decoder.close()
-
-
-def _plain_body(start: bytes, rest: Iterable[bytes], offset: int) -> Frame:
-    pieces: list[bytes] = []
-    size = 0
-    for read in (start, *rest):
-        pieces.append(read)
-        size += len(read)
-        if size > MAX_EVENT_BYTES:
-            limit = f"a plain body is larger than {MAX_EVENT_BYTES} bytes"
-            raise StreamError(limit, offset=offset)
-    return Frame(b"".join(pieces).rstrip(_SPACE), "", offset)

@@ -39,6 +39,8 @@ class Interaction(msgspec.Struct, frozen=True):
         reads: sizes and delays; the sizes add up to `len(body)`.
         reads_kept: False where the reads are synthetic (one for each event), because the
             source, like vcrpy, joined the stream before it stored it.
+        dialect: the provider API's spelling, as the client that sent the request knows it;
+            "unknown" in a recording that does not say it.
     """
 
     request: Request
@@ -47,6 +49,7 @@ class Interaction(msgspec.Struct, frozen=True):
     body: bytes
     reads: tuple[Read, ...]
     reads_kept: bool = True
+    dialect: str = "openai-chat"
 
     def header(self, name: str) -> str:
         """Return the first response header called `name` (any case), or ""."""

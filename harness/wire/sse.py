@@ -11,9 +11,7 @@ import re
 
 from harness.errors import StreamError
 from harness.wire.frames import Frame
-
-# Larger than any event seen in the field (quirk SSE-HUGE-EVENT asks for at least 16 MiB).
-MAX_EVENT_BYTES = 64 * 1024 * 1024
+from harness.wire.limits import MAX_EVENT_BYTES
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = frozenset(b"0123456789")

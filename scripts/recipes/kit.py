@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
+from harness.dialects.dialect import Dialect
 from harness.dialects.openai_chat.spelling import Spelling
-from harness.dialects.openai_chat.write import write
+from harness.dialects.table import DIALECTS
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -28,7 +29,7 @@ from harness.turns.deltas import (
 )
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Read, Request
-from scripts.recipes.tools import declarations
+from scripts.recipes.asking import OPENAI_CHAT, Api, Asked
 
 Events = tuple[bytes, ...]
 Edit = Callable[[Events], Events]
@@ -42,30 +43,33 @@ ORIGIN = Origin(
     source="scripts/emulated_cassettes.py",
 )
 
-_URIS = {
-    "azure": "https://example.openai.azure.com/openai/deployments/any/chat/completions",
-    "compatible": "https://llm.example.com/v1/chat/completions",
-    "dashscope": "https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions",
-    "openai": "https://api.openai.com/v1/chat/completions",
-    "openrouter": "https://openrouter.ai/api/v1/chat/completions",
-}
-_SYSTEM = "You are a helpful assistant. Use the tools when they help."
+_JSON = ("content-type", "application/json")
 _DELAYS_MS = (0, 31, 12, 48, 7)
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """One response: either `deltas` that the writer spells, or a `raw` body."""
+    """One response: either `deltas` that the dialect's writer spells, or a `raw` body.
+
+    Fields:
+        spelling: of the dialect, a struct with a `model`.
+        content_type: "" for that of the dialect's streams.
+    """
 
     deltas: tuple[Delta, ...] = ()
-    spelling: Spelling = Spelling()
+    spelling: Any = Spelling()
     edits: tuple[Edit, ...] = ()
     raw: Events = ()
     status: int = 200
-    content_type: str = SSE
+    content_type: str = ""
 
 
 class Recipe(msgspec.Struct, frozen=True):
-    """One emulated cassette; `later` are the messages sent before each further reply."""
+    """One emulated cassette; `later` are the messages sent before each further reply.
+
+    Fields:
+        request: fields of the request's body beside the usual ones.
+        api: the dialect, and how its requests look.
+    """
 
     cassette: str
     question: str
@@ -73,6 +77,7 @@ class Recipe(msgspec.Struct, frozen=True):
     replies: tuple[Reply, ...]
     later: tuple[tuple[Json, ...], ...] = ()
     request: Json = {}
+    api: Api = OPENAI_CHAT
 
 
 # What the model means
@@ -121,14 +126,16 @@ def fails(code: str, message: str = "") -> Iterator[Delta]:
 
 
 def stream(
-    *parts: Iterable[Delta], edits: tuple[Edit, ...] = (), spelling: Spelling | None = None
+    *parts: Iterable[Delta],
+    edits: tuple[Edit, ...] = (),
+    spelling: Any = None,  # noqa: ANN401 - of any dialect; None is openai-chat's contract
 ) -> Reply:
     """Return the reply that says `parts`, in order."""
     deltas = tuple(itertools.chain.from_iterable(parts))
     return Reply(deltas, spelling or Spelling(), edits)
 
 
-def raw(*events: bytes, status: int = 200, content_type: str = SSE) -> Reply:
+def raw(*events: bytes, status: int = 200, content_type: str = "") -> Reply:
     """Return a reply whose body is written by hand."""
     return Reply(raw=events, status=status, content_type=content_type)
 
@@ -200,16 +207,13 @@ def choice(delta: object, finish_reason: str | None = None, **fields: object) ->
 def cassette(recipe: Recipe) -> Cassette:
     """Return the cassette that `recipe` describes."""
     provider, model, _ = recipe.cassette.split("/")
-    messages: list[Json] = [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": recipe.question},
-    ]
+    later: tuple[Json, ...] = ()
     interactions = []
     for place, reply in enumerate(recipe.replies):
         if place:
-            messages.extend(recipe.later[place - 1])
-        request = _request(provider, model, messages, recipe)
-        interactions.append(_interaction(request, model, reply))
+            later += recipe.later[place - 1]
+        request = _request(provider, Asked(model, recipe.question, later, recipe.tools), recipe)
+        interactions.append(_interaction(request, model, reply, DIALECTS[recipe.api.dialect]))
     return Cassette(
         recipe.cassette,
         tuple(interactions),
@@ -217,25 +221,33 @@ def cassette(recipe: Recipe) -> Cassette:
         provider=provider,
         model=model,
         prompt="native-tools/v1",
-        dialect="openai-chat",
     )
 
 
-def _request(provider: str, model: str, messages: list[Json], recipe: Recipe) -> Request:
-    body: Json = {"model": model, "stream": True, **recipe.request, "messages": messages}
-    if recipe.tools:
-        body["tools"] = declarations(recipe.tools)
-    headers = (("accept", SSE), ("content-type", "application/json"))
-    return Request("POST", _URIS[provider], headers, json.dumps(body, ensure_ascii=False).encode())
+def _request(provider: str, asked: Asked, recipe: Recipe) -> Request:
+    body = json.dumps(_with(recipe.request, recipe.api.body(asked)), ensure_ascii=False)
+    headers = (("accept", DIALECTS[recipe.api.dialect].content_type), _JSON)
+    uri = recipe.api.uris[provider].replace("{model}", asked.model)
+    return Request("POST", uri, headers, body.encode())
 
 
-def _interaction(request: Request, model: str, reply: Reply) -> Interaction:
-    spelling = msgspec.structs.replace(reply.spelling, model=model)
-    events = reply.raw or write(reply.deltas, spelling)
+def _with(fields: Json, body: Json) -> Json:
+    """Put `fields` right after the model and the wish for a stream, as clients do."""
+    start: Json = {key: body[key] for key in ("model", "stream") if key in body}
+    return {**start, **fields, **{key: body[key] for key in body if key not in start}}
+
+
+def _interaction(request: Request, model: str, reply: Reply, dialect: Dialect) -> Interaction:
+    events = reply.raw or dialect.write(reply.deltas, _spelled(reply.spelling, model))
     for edit in reply.edits:
         events = edit(events)
-    headers = (("content-type", reply.content_type),)
-    return Interaction(request, reply.status, headers, b"".join(events), _reads(events))
+    headers = (("content-type", reply.content_type or dialect.content_type),)
+    body = b"".join(events)
+    return Interaction(request, reply.status, headers, body, _reads(events), dialect=dialect.name)
+
+
+def _spelled(spelling: Any, model: str) -> Any:  # noqa: ANN401 - of any dialect
+    return msgspec.structs.replace(spelling, model=model)
 
 
 def _reads(events: Events) -> tuple[Read, ...]:

@@ -104,7 +104,7 @@ def test_5_where_nothing_is_selected(harness: Harness, path: str) -> None:
 def test_5_where_nothing_could_be_judged(harness: Harness) -> None:
     Path("own.py").write_text(
         "from harness.normalizers.protocol import Normalizer\n"
-        "from harness.normalizers.reference import normalize\n"
+        "from harness.normalizers.respond import respond as normalize\n"
         "mine = Normalizer('mine', normalize, dialects=frozenset())\n"
     )
     left = harness("run", DASHSCOPE, "-n", "own:mine", *QUICK)
@@ -219,7 +219,7 @@ def test_one_normalizer_under_two_names_is_two(harness: Harness) -> None:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_normalizer_of_the_working_folder(folder: Path, jobs: str) -> None:
-    Path("own.py").write_text("from harness.normalizers.reference import normalize\n")
+    Path("own.py").write_text("from harness.normalizers.respond import respond as normalize\n")
     options = ("-n", "own:normalize", *QUICK, "-j", jobs)
     assert harness_process("run", DASHSCOPE, *options, folder=folder).code == 0
 
@@ -247,7 +247,7 @@ def test_whatever_a_normalizer_does_is_a_row(folder: Path, body: str, outcome: s
 
 SLOW = """
 import time
-from harness.normalizers.reference import normalize as reference
+from harness.normalizers.respond import respond as reference
 
 def normalize(interaction, reads):
     time.sleep(0.02)
@@ -326,7 +326,7 @@ def test_an_unreadable_cassette_stops_the_run_and_keeps_the_older_one(harness: H
 
 def test_what_a_normalizer_prints_stays_out_of_the_results(harness: Harness) -> None:
     Path("loud_one.py").write_text(  # a name of its own: modules stay imported
-        "from harness.normalizers.reference import normalize as read\n"
+        "from harness.normalizers.respond import respond as read\n"
         "def loud(interaction, reads):\n"
         "    print('hello')\n"
         "    yield from read(interaction, reads)\n"

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.openai_chat.request import ChatRequest, read_request
+from harness.dialects.table import read_request
+from harness.turns.chat_request import ChatRequest
 from harness.turns.tools import Tool
+from harness.wire.interaction import Request
 
 KEYS = ["model", "tools", "functions", "function", "messages", "role", "content", "name", "text"]
 JSON = st.recursive(
@@ -21,9 +23,13 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 WEATHER = {"name": "get_weather", "description": "Weather.", "parameters": SCHEMA}
 
 
+def asked(body: bytes) -> ChatRequest:
+    return read_request("openai-chat", Request(body=body))
+
+
 @given(st.binary(max_size=50) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_any_body_is_read_without_raising(body: bytes) -> None:
-    request = read_request(body)
+    request = asked(body)
     assert isinstance(request, ChatRequest)
     assert request.tools_known or request == ChatRequest()
 
@@ -40,7 +46,7 @@ def test_a_whole_request_is_read() -> None:
             {"role": "developer", "content": [{"type": "text", "text": "Be "}, {"text": "kind."}]},
         ],
     }
-    assert read_request(json.dumps(body).encode()) == ChatRequest(
+    assert asked(json.dumps(body).encode()) == ChatRequest(
         model="qwen-plus",
         tools=(Tool("get_weather", "Weather.", SCHEMA), Tool("raw"), Tool("old")),
         system="Be brief.\nBe kind.",
@@ -51,9 +57,9 @@ def test_a_whole_request_is_read() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"a=b", b"null", b"[" * 100_000])
 def test_a_body_that_was_not_kept_leaves_the_tools_unknown(body: bytes) -> None:
-    assert read_request(body) == ChatRequest()
+    assert asked(body) == ChatRequest()
 
 
 def test_a_request_without_tools_is_known_to_have_none() -> None:
-    request = read_request(b'{"model": "m", "stream": "yes"}')
+    request = asked(b'{"model": "m", "stream": "yes"}')
     assert (request.tools, request.tools_known, request.stream) == ((), True, False)

@@ -70,7 +70,7 @@ def test_each_interaction_has_its_expectation(scenarios: tuple[Scenario, ...]) -
 
 
 def test_each_quirk_is_shown_or_excluded_with_a_reason(scenarios: tuple[Scenario, ...]) -> None:
-    quirks = load_catalogue(CATALOGUE / "quirks.yaml").keys()
+    quirks = load_catalogue(CATALOGUE / "quirks").keys()
     excluded = load_excluded(CATALOGUE / "excluded.yaml").keys()
     cited = {quirk for scenario in scenarios for quirk in scenario.quirks}
     assert cited <= quirks

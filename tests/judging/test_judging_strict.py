@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.judging.strict_reading.events import split_events
-from harness.judging.strict_reading.openai_chat import strict_reading
+from harness.judging.strict_reading.table import strict_reading
 from harness.judging.strict_reading.reading import StrictReading
 from harness.wire.interaction import Interaction, Request
 

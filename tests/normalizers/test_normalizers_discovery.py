@@ -9,7 +9,6 @@ import pytest
 
 from harness.errors import NormalizerLoadError, UsageError
 from harness.judging.replaying import replay
-from harness.normalizers import reference
 from harness.normalizers.discovery import (
     GROUP,
     available,
@@ -18,11 +17,12 @@ from harness.normalizers.discovery import (
     load_normalizer,
 )
 from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.respond import respond
 from tests.judging.judging_samples import an_interaction
 
 MODULE = """
 from harness.normalizers.protocol import Normalizer
-from harness.normalizers.reference import normalize
+from harness.normalizers.respond import respond as normalize
 
 declared = Normalizer("declared", normalize, capabilities=frozenset({"names-in-pieces"}))
 number = 5
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_installed_entry_points_are_found() -> None:
     assert {"reference", "dashscope-restore", "naive"} <= set(installed_names())
-    assert load_normalizer("reference").normalize is reference.normalize
+    assert load_normalizer("reference").normalize is respond
 
 
 def test_a_miniature_is_found_by_its_name() -> None:

@@ -59,7 +59,7 @@ def interaction(body: bytes = STREAM, reads: tuple[Read, ...] | None = None) -> 
 
 def cassette(*interactions: Interaction) -> Cassette:
     origin = Origin("recorded", by="tests", at="2026-11-02", source="here")
-    return Cassette("a/b", interactions, origin, "dashscope", "qwen", "p/v1", "openai-chat")
+    return Cassette("a/b", interactions, origin, "dashscope", "qwen", "p/v1")
 
 
 def plain(**response: object) -> bytes:

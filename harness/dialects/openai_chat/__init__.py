@@ -1,1 +1,17 @@
 """The dialect `openai-chat`: the chat completions stream, as its many providers spell it."""
+
+from collections.abc import Iterable, Iterator
+
+from harness.dialects.dialect import Dialect
+from harness.dialects.openai_chat.read import read
+from harness.dialects.openai_chat.request import read_request
+from harness.dialects.openai_chat.write import write
+from harness.turns.deltas import Delta
+from harness.wire.frames import Frame
+
+
+def _read(frames: Iterable[Frame], tools: tuple[str, ...]) -> Iterator[Delta]:
+    return read(frames, tools=tools)
+
+
+DIALECT = Dialect("openai-chat", _read, write, read_request)

@@ -5,7 +5,6 @@ providers do instead is the B group of the catalogue; the rules here are those t
 calls apart without ever gluing two of them together in silence.
 """
 
-import hashlib
 import re
 from collections.abc import Hashable
 from typing import Protocol
@@ -13,15 +12,14 @@ from typing import Protocol
 from harness.dialects.openai_chat.chunk import Entry
 from harness.dialects.openai_chat.fragments import Fragments
 from harness.dialects.openai_chat.policy import Policy
-from harness.turns.arguments import ArgumentClass, parse, same_value
-from harness.turns.calls import SNIPPET_CHARACTERS, ParseError
+from harness.turns.arguments import same_value
+from harness.turns.call_ids import CallIds
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
-    ToolCallEnd,
-    ToolCallRejected,
     ToolCallStart,
 )
+from harness.turns.verdicts import fault, verdict
 
 _FUNCTION_TYPES = (None, "function", "")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -90,7 +88,7 @@ class Calls:
         self._calls: list[_Call] = []
         self._by_index: dict[Hashable, _Call] = {}
         self._by_id: dict[str, _Call] = {}
-        self._ids: set[str] = set()
+        self._ids = CallIds()
         self._started = 0
 
     def __len__(self) -> int:
@@ -240,19 +238,15 @@ class Calls:
         call.started = True
         call.position = self._started
         self._started += 1
-        out.append(ToolCallStart(call.position, self._unique_id(call), call.name))
+        out.append(
+            ToolCallStart(
+                call.position,
+                self._ids.unique(call.given_id, self.seed, call.position, call.name),
+                call.name,
+            )
+        )
         out += [ArgumentsDelta(call.position, fragment) for fragment in call.waiting]
         call.waiting.clear()
-
-    def _unique_id(self, call: _Call) -> str:
-        call_id = call.given_id
-        if not call_id:
-            text = f"{self.seed}/{call.position}/{call.name}"
-            call_id = "call_" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
-        while call_id in self._ids:
-            call_id = f"{call_id}-{call.position}"
-        self._ids.add(call_id)
-        return call_id
 
 
 def _text(value: object) -> str:
@@ -285,21 +279,3 @@ def _is_sibling(call: _Call, fragment: str) -> bool:
         return False
     text = call.fragments.text
     return text.strip() != "{}" and not same_value(text, fragment)
-
-
-def fault(name: str, arguments: str, *, cut_short: bool) -> str:
-    """Return why a finished call must not run; "" where it may."""
-    if not name:
-        return "the call has no name"
-    parsed = parse(arguments)
-    if parsed.kind is ArgumentClass.EMPTY and cut_short:
-        return "the provider stopped before the arguments began"
-    return parsed.error
-
-
-def verdict(position: int, error: str, arguments: str) -> ToolCallEnd | ToolCallRejected:
-    """Return the delta that ends a call: rejected with a snippet where there is an error."""
-    if not error:
-        return ToolCallEnd(position)
-    reason = ParseError("tool_use", error, arguments[:SNIPPET_CHARACTERS])
-    return ToolCallRejected(position, reason)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from harness.dialects.openai_chat.exact_json import decode_exactly, written
+from harness.turns.exact_json import decode_exactly, written
 from harness.wire.payload import NEVER_DEEP_BYTES, decode_json, may_be_deep
 
 

@@ -33,7 +33,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.wire.frames import Frame
-from harness.wire.payload import NotJson
+from harness.wire.payload import NotJson, decode_json
 
 _FINISH = {
     "stop": FinishReason.STOP,
@@ -121,6 +121,9 @@ class _Reader:
             self._chunk(chunk, frame, out)
         elif frame.data.strip() == b"[DONE]":
             self._done(out)
+        elif frame.failure:
+            self._first = self._first or b"-"
+            self._fail(frame.failure, _message(frame.data), out)
         elif frame.complete or not self._may_be_left_out(frame):
             self._take_odd(frame, out)
         return out
@@ -338,6 +341,15 @@ def _failure(chunk: Chunk, frame: Frame) -> StreamFailure | None:
 
 def _is_error(finish: Finish) -> bool:
     return finish.raw.lower() in _FAILED
+
+
+def _message(data: bytes) -> str:
+    """Return the words of an error that the framing carries."""
+    try:
+        value = decode_json(data)
+    except NotJson:
+        return _quote(data)
+    return _words(value.get("message") or value) if isinstance(value, dict) else _words(value)
 
 
 def _words(value: object) -> str:

@@ -9,9 +9,16 @@ from typing import Any
 from harness.judging.strict_reading.calls import CallTable
 from harness.judging.strict_reading.notes import Notes
 from harness.judging.strict_reading.text import GrowingText
+from harness.turns.deltas import FinishReason
 from harness.turns.surrogates import join_surrogates
 
-KNOWN_FINISHES = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
+KNOWN_FINISHES = {
+    "stop": FinishReason.STOP,
+    "length": FinishReason.LENGTH,
+    "tool_calls": FinishReason.STOP,
+    "content_filter": FinishReason.CONTENT_FILTER,
+    "function_call": FinishReason.STOP,
+}
 
 # Words that say the provider failed: OpenRouter, GLM, DeepSeek, vLLM. A reader may fail the turn.
 _FAILED = frozenset({"error", "network_error", "insufficient_system_resource", "abort", "timeout"})

@@ -11,7 +11,6 @@ from harness.judging.expectation import (
     ExpectedRejection,
     Field,
 )
-from harness.judging.strict_reading.choice import KNOWN_FINISHES
 from harness.judging.strict_reading.reading import StrictCall, StrictReading
 from harness.judging.strict_reading.values import Arguments, read_arguments
 from harness.turns.deltas import FinishReason
@@ -22,22 +21,21 @@ ANY_CODE = "*"
 
 # As much as any report of the call or of the error must quote.
 _QUOTED_CHARACTERS = 80
-_CUT_SHORT = {
-    "length": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
-}
+CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 # Words of other APIs for a turn that was cut short, in lower case.
 MAY_CUT_SHORT = frozenset(
     {
-        *_CUT_SHORT, "max_tokens", "max_output_tokens", "model_length", "model_context_window",
+        "length", "content_filter", "max_tokens", "max_output_tokens", "model_length",
+        "model_context_window",
         "safety", "recitation", "sensitive", "refusal",
     }
 )  # fmt: skip
 # Words of other APIs, and the contract's own in another case: a reader may rightly take them
 # for one of the contract.
-_FOREIGN_WORDS = MAY_CUT_SHORT | KNOWN_FINISHES | frozenset(
+_FOREIGN_WORDS = MAY_CUT_SHORT | frozenset(
     {
-        "end_turn", "eos", "eos_token", "end", "complete", "completed", "done",
+        "stop", "tool_calls", "function_call", "end_turn", "eos", "eos_token", "end",
+        "complete", "completed", "done",
         "stop_sequence", "tool_use", "tool_call",
     }
 )  # fmt: skip
@@ -78,9 +76,9 @@ def usable(call: StrictCall, reading: StrictReading) -> Arguments:
     have leaves open which of both it was.
     """
     arguments = read_arguments(call.arguments)
-    if not arguments.empty or reading.finish in _CUT_SHORT:
+    if not arguments.empty or reading.meaning in CUT_SHORT:
         return arguments
-    if reading.finish and reading.finish not in KNOWN_FINISHES:
+    if reading.finish and reading.meaning is None:
         return msgspec.structs.replace(arguments, certain=False)
     return msgspec.structs.replace(arguments, value={})
 
@@ -110,17 +108,15 @@ def _finish_is_certain(reading: StrictReading) -> bool:
     failure = failure_of(reading)
     if failure is not None:
         return failure == "interrupted"
-    known = reading.finish in KNOWN_FINISHES
-    return known or reading.finish.casefold() not in _FOREIGN_WORDS
+    return reading.meaning is not None or reading.finish.casefold() not in _FOREIGN_WORDS
 
 
 def _finish(reading: StrictReading) -> FinishReason:
-    if reading.finish in _CUT_SHORT:
-        return _CUT_SHORT[reading.finish]
+    if reading.meaning in CUT_SHORT:
+        return reading.meaning
     if reading.calls:
         return FinishReason.TOOL_CALLS
-    known = reading.finish in KNOWN_FINISHES or not reading.finish
-    return FinishReason.STOP if known else FinishReason.OTHER
+    return reading.meaning or (FinishReason.OTHER if reading.finish else FinishReason.STOP)
 
 
 def _sorted_calls(

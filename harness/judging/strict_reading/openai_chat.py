@@ -8,7 +8,7 @@ object"; errors inside a stream as gateways document them.
 
 from typing import Any
 
-from harness.judging.strict_reading.choice import Choice
+from harness.judging.strict_reading.choice import KNOWN_FINISHES, Choice
 from harness.judging.strict_reading.errors import error_of
 from harness.judging.strict_reading.events import Event, has_unframed_json, split_events
 from harness.judging.strict_reading.notes import Notes
@@ -18,7 +18,6 @@ from harness.wire.interaction import Interaction
 
 DONE = "[DONE]"
 
-_FIRST_ERROR_STATUS = 400
 # Keys under which private envelopes and other dialects carry what belongs into `choices`.
 _ENVELOPES = frozenset(
     {
@@ -48,8 +47,6 @@ def strict_reading(interaction: Interaction) -> StrictReading:
         reader.document(interaction.body)
     elif has_unframed_json(interaction.body):
         reader.notes.lost("ERR-UNFRAMED", 0)
-    if interaction.status >= _FIRST_ERROR_STATUS and reader.error is None:
-        reader.error = (f"http_{interaction.status}", "")
     return reader.reading()
 
 
@@ -231,6 +228,7 @@ class _Reader:
             end_known=self.notes.end_known,
             finishes=tuple(finishes),
             refusal=self._choice.refusal,
+            meaning=KNOWN_FINISHES.get(finishes[-1]) if finishes else None,
         )
 
     def _conclude(self) -> None:

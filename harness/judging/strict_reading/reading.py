@@ -2,6 +2,8 @@
 
 import msgspec
 
+from harness.turns.deltas import FinishReason
+
 
 class Deviation(msgspec.Struct, frozen=True):
     """A place where the bytes break or stretch the API's contract.
@@ -49,6 +51,10 @@ class StrictReading(msgspec.Struct, frozen=True):
         end_known: False where it is ambiguous how the turn ended.
         finishes: the distinct finish reasons, in order of first appearance.
         refusal: the model's refusal; "" where it did not refuse.
+        meaning: what the contract says that `finish` means, STOP also for a turn that ended
+            with calls; None where it has no such word, or none came.
+        model_failed: the error is the provider's way to say that the model's output could
+            not be used, such as Gemini's MALFORMED_FUNCTION_CALL.
     """
 
     text: str
@@ -63,6 +69,8 @@ class StrictReading(msgspec.Struct, frozen=True):
     end_known: bool = True
     finishes: tuple[str, ...] = ()
     refusal: str = ""
+    meaning: FinishReason | None = None
+    model_failed: bool = False
 
     @property
     def quirks(self) -> frozenset[str]:

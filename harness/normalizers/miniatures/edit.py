@@ -11,6 +11,7 @@ import msgspec
 
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalize, Normalizer
+from harness.normalizers.respond import respond
 from harness.turns.calls import ParseError
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -60,7 +61,7 @@ def editing(edit: EditDeltas) -> Normalize:
     """Return `reference` with its deltas edited as they come."""
 
     def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-        return edit(reference.normalize(interaction, reads))
+        return edit(respond(interaction, reads))
 
     return normalize
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from harness.normalizers import reference
 from harness.normalizers.miniatures.edit import editing, miniature
+from harness.normalizers.respond import respond
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -51,7 +51,7 @@ def _done_demanded(interaction: Interaction, reads: Iterable[bytes]) -> Iterator
             kept.append(read)
             yield read
 
-    for delta in reference.normalize(interaction, keeping()):
+    for delta in respond(interaction, keeping()):
         done = b"[DONE]" in b"".join(kept)
         yield delta if done or not isinstance(delta, Finish) else StreamFailure("interrupted")
 

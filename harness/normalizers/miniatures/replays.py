@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from harness.normalizers import reference
 from harness.normalizers.miniatures.edit import editing, miniature
+from harness.normalizers.respond import respond
 from harness.turns.deltas import Delta, TextDelta, ToolCallStart, UsageDelta
 from harness.wire.interaction import Interaction
 
@@ -29,7 +29,7 @@ def _endless(deltas: Iterator[Delta]) -> Iterator[Delta]:
 
 def _decoded_per_read(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     decoded = (read.decode("utf-8", "replace").encode() for read in reads)
-    return reference.normalize(interaction, decoded)
+    return respond(interaction, decoded)
 
 
 def _state_kept(deltas: Iterator[Delta]) -> Iterator[Delta]:

@@ -30,7 +30,7 @@ def found(path: PurePath, interactions: Iterable[Interaction], kept: str) -> Cas
         kept: what of the traffic the container kept, in words.
     """
     origin = Origin("imported", by=BY, kept=kept)
-    return Cassette(path.name, tuple(interactions), origin, dialect=UNKNOWN)
+    return Cassette(path.name, tuple(interactions), origin).in_dialect(UNKNOWN)
 
 
 def joined(body: bytes, request: Request | None = None, status: int = 200) -> Interaction:

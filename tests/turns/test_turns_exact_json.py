@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.openai_chat.exact_json import decode_exactly, written
 from harness.turns.arguments import same_value
+from harness.turns.exact_json import decode_exactly, written
 from tests.dialects.openai_chat_streams import calls, entry, read_turn, sse
 
 VALUES = st.recursive(

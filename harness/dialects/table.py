@@ -1,0 +1,30 @@
+"""The dialects that the suite reads and writes, by name."""
+
+from functools import lru_cache
+from typing import Final
+
+from harness.dialects import openai_chat
+from harness.dialects.dialect import Dialect
+from harness.turns.chat_request import UNKNOWN_REQUEST, ChatRequest
+from harness.wire.interaction import Request
+from harness.wire.payload import NotJson, decode_json
+
+DIALECTS: Final[dict[str, Dialect]] = {dialect.name: dialect for dialect in (openai_chat.DIALECT,)}
+
+_REQUESTS_KEPT = 16
+
+
+# The same request is read for each replay of its response, some forty times a cell.
+@lru_cache(_REQUESTS_KEPT)
+def read_request(dialect: str, request: Request) -> ChatRequest:
+    """Return what `request` asks for; all empty where it was not kept or cannot be read."""
+    known = DIALECTS.get(dialect)
+    try:
+        value = decode_json(request.body)
+    except NotJson:
+        return UNKNOWN_REQUEST
+    return (
+        known.read_request(request.uri, value)
+        if known and isinstance(value, dict)
+        else UNKNOWN_REQUEST
+    )

@@ -1,0 +1,35 @@
+"""The strict readings by dialect, and what holds for all of them: an error status is an error."""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.judging.strict_reading import openai_chat
+from harness.judging.strict_reading.reading import StrictReading
+from harness.wire.interaction import Interaction
+
+READINGS: Final[dict[str, Callable[[Interaction], StrictReading]]] = {
+    "openai-chat": openai_chat.strict_reading,
+}
+
+_FIRST_ERROR_STATUS = 400
+
+
+def strict_reading(interaction: Interaction) -> StrictReading:
+    """Return what the body of `interaction` holds by the contract of its API.
+
+    Raises:
+        UsageError: the dialect is not known.
+    """
+    read = READINGS.get(interaction.dialect)
+    if read is None:
+        raise UsageError(
+            f"no strict reading knows the dialect {interaction.dialect!r}",
+            hint=f"Known: {', '.join(sorted(READINGS))}.",
+        )
+    reading = read(interaction)
+    if interaction.status >= _FIRST_ERROR_STATUS and reading.error is None:
+        return msgspec.structs.replace(reading, error=(f"http_{interaction.status}", ""))
+    return reading

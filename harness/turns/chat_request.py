@@ -1,0 +1,54 @@
+"""What a request asks of a model, whatever the API: model, tools, system text."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from harness.turns.tools import Tool
+
+
+class ChatRequest(msgspec.Struct, frozen=True):
+    """What one request asked for.
+
+    Fields:
+        model: as sent; "" where neither address nor body names it.
+        tools: in the order in which they were declared; those that the provider runs itself
+            are none of them.
+        system: the text of all system and developer messages, joined by newlines.
+        stream: whether a stream was asked for.
+        tools_known: False where the body was not kept or is no JSON object.
+    """
+
+    model: str = ""
+    tools: tuple[Tool, ...] = ()
+    system: str = ""
+    stream: bool = False
+    tools_known: bool = False
+
+
+UNKNOWN_REQUEST = ChatRequest()
+
+
+def tool(name: object, description: object, parameters: object) -> Tool:
+    """Return the tool that these members of a request declare, whatever their types."""
+    schema = parameters if isinstance(parameters, dict) else {}
+    return Tool(as_text(name), as_text(description), schema)
+
+
+def dicts(value: object) -> Iterator[dict[str, Any]]:
+    """Yield the objects among the items of `value`, if it is a list."""
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, dict))
+
+
+def as_text(value: object) -> str:
+    """Return `value` if it is text, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def text_of(content: object) -> str:
+    """Return the text of `content`: text itself, or a list of parts that have some."""
+    if isinstance(content, str):
+        return content
+    return "".join(as_text(part.get("text")) for part in dicts(content))

@@ -1,0 +1,23 @@
+"""Whether a finished call may run, and the delta that says so; shared by all dialects."""
+
+from harness.turns.arguments import ArgumentClass, parse
+from harness.turns.calls import SNIPPET_CHARACTERS, ParseError
+from harness.turns.deltas import ToolCallEnd, ToolCallRejected
+
+
+def fault(name: str, arguments: str, *, cut_short: bool) -> str:
+    """Return why a finished call must not run; "" where it may."""
+    if not name:
+        return "the call has no name"
+    parsed = parse(arguments)
+    if parsed.kind is ArgumentClass.EMPTY and cut_short:
+        return "the provider stopped before the arguments began"
+    return parsed.error
+
+
+def verdict(position: int, error: str, arguments: str) -> ToolCallEnd | ToolCallRejected:
+    """Return the delta that ends a call: rejected with a snippet where there is an error."""
+    if not error:
+        return ToolCallEnd(position)
+    reason = ParseError("tool_use", error, arguments[:SNIPPET_CHARACTERS])
+    return ToolCallRejected(position, reason)
