@@ -75,7 +75,7 @@ def expected_turn(expectation: Expectation) -> Turn:
         ToolCall(call.id or "", call.name, arguments_text(call)) for call in expectation.calls
     )
     rejected = tuple(
-        ParseError("tool_use", "", rejection.snippet, "", rejection.name)
+        ParseError("tool_use", "", rejection.snippet, rejection.id or "", rejection.name)
         for rejection in expectation.rejected
     )
     finish = None

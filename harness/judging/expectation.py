@@ -36,10 +36,17 @@ class ExpectedCall(msgspec.Struct, frozen=True):
 
 
 class ExpectedRejection(msgspec.Struct, frozen=True):
-    """A call that must be reported as a parse_error and not be executed."""
+    """A call that must be reported as a parse_error and not be executed.
+
+    Fields:
+        name: exact; "" for any.
+        snippet: a part of its raw text.
+        id: exact; None where the provider sent none, or it is left open.
+    """
 
     name: str = ""
     snippet: str = ""
+    id: str | None = None
 
 
 class Expectation(msgspec.Struct, frozen=True):

@@ -49,6 +49,7 @@ class RejectionFile(_File, frozen=True):
 
     name: str = ""
     snippet: str = ""
+    id: _Text | None = None
 
 
 class FailureFile(_File, frozen=True):
@@ -198,7 +199,7 @@ def _expectation(turn: TurnFile, place: int, where: str) -> Expectation:
         text=turn.text,
         reasoning=turn.reasoning,
         calls=tuple(ExpectedCall(call.name, call.arguments, call.id) for call in turn.tool_calls),
-        rejected=tuple(ExpectedRejection(item.name, item.snippet) for item in rejected),
+        rejected=tuple(ExpectedRejection(item.name, item.snippet, item.id) for item in rejected),
         finish=turn.finish,
         finish_raw=turn.finish_raw or "",
         failure=turn.failure.code if turn.failure else None,

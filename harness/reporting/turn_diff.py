@@ -70,6 +70,7 @@ def _rejected(expected: Turn, actual: Turn) -> Iterator[_Pair]:
     for place, (wanted, got) in enumerate(sides):
         path = f"parse_errors[{place}]"
         yield from _part(path, "name", wanted, got, open_if="")
+        yield from _part(path, "id", wanted, got, open_if="")
         yield from _part(path, "error", wanted, got, open_if="")
         if not (wanted and got and wanted.snippet in got.snippet):
             yield from _part(path, "snippet", wanted, got)

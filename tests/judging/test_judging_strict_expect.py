@@ -64,7 +64,7 @@ def test_a_true_stream_is_judged_whole_but_for_usage() -> None:
 )
 def test_unusable_arguments_are_a_rejection(arguments: str) -> None:
     found = expect(call(arguments), call("{}", 1, call_id="c2"), chunk("tool_calls"))
-    assert found.rejected == (ExpectedRejection("f", arguments),)
+    assert found.rejected == (ExpectedRejection("f", arguments, "c1"),)
     assert found.calls == (ExpectedCall("f", {}, "c2", "{}"),)
     assert found.finish is FinishReason.TOOL_CALLS
 
@@ -145,7 +145,7 @@ def test_two_finish_reasons_leave_the_spelling_open() -> None:
 def test_an_interrupted_turn_executes_nothing() -> None:
     found = expect(chunk(content="a"), call("{}"))
     assert (found.calls, found.failure, found.finish) == ((), "interrupted", None)
-    assert found.rejected == (ExpectedRejection("f", "{}"),)
+    assert found.rejected == (ExpectedRejection("f", "{}", "c1"),)
     assert found.judged >= {"text", "calls", "rejected", "failure", "finish"}
 
 
@@ -183,7 +183,9 @@ def test_ambiguous_calls_of_an_interrupted_turn_are_still_not_executed() -> None
 
 
 def test_a_nameless_call_is_a_rejection() -> None:
-    assert expect(call("{}", name=""), chunk("stop")).rejected == (ExpectedRejection("", "{}"),)
+    assert expect(call("{}", name=""), chunk("stop")).rejected == (
+        ExpectedRejection("", "{}", "c1"),
+    )
 
 
 def test_ids_are_expected_only_where_they_can_be_kept() -> None:

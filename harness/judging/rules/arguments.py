@@ -95,6 +95,16 @@ def _told(seen: Evidence) -> Iterator[Broken]:
             yield Broken(f"parse_errors[{place}].snippet", rejection.snippet, snippets)
 
 
+def _identified(seen: Evidence) -> Iterator[Broken]:
+    if "rejected" not in seen.expectation.judged:
+        return
+    reported = [error.id for error in seen.replay.turn.parse_errors]
+    for place, rejection in enumerate(seen.expectation.rejected):
+        missed = place in seen.pairing.unreported
+        if rejection.id is not None and not missed and rejection.id not in reported:
+            yield Broken(f"parse_errors[{place}].id", rejection.id, reported)
+
+
 RULES = (
     Rule(
         "CALL-ARGUMENTS-EXACT",
@@ -159,5 +169,13 @@ RULES = (
         Outcome.MISMATCH,
         ("ARGS-NATURAL-LANGUAGE",),
         _told,
+    ),
+    Rule(
+        "PARSE-ERROR-IDENTIFIED",
+        "SHOULD",
+        "A parse error keeps the id of its call, so that the model can be told of it.",
+        Outcome.MISMATCH,
+        ("BATCH-ONE-BAD",),
+        _identified,
     ),
 )

@@ -129,11 +129,12 @@ def _sorted_calls(
     for call in reading.calls or ():
         arguments = usable(call, reading)
         value = arguments.value
+        # An id that an earlier call has cannot be this call's too.
+        own = call.id if call.id not in ids else ""
         if failed or value is None or not call.name:
-            rejected.append(ExpectedRejection(call.name, call.arguments[:_QUOTED_CHARACTERS]))
+            snippet = call.arguments[:_QUOTED_CHARACTERS]
+            rejected.append(ExpectedRejection(call.name, snippet, own or None))
         else:
-            # An id that an earlier call has cannot be this call's too.
-            own = call.id if call.id not in ids else ""
             text = "" if arguments.empty else call.arguments
             calls.append(ExpectedCall(call.name, value, own or None, text))
         ids.add(call.id)

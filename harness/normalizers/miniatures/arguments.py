@@ -72,6 +72,13 @@ def _untold(calls: list[HeldCall], _end: End) -> list[HeldCall]:
     return [replace(call, error=untold) if call.error else call for call in calls]
 
 
+def _unidentified(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+    return [
+        replace(call, id=f"rejected-{place}") if call.error else call
+        for place, call in enumerate(calls)
+    ]
+
+
 MINIATURES = (
     miniature(
         "numbers-rounded",
@@ -120,5 +127,11 @@ MINIATURES = (
         "PARSE-ERROR-TOLD",
         "rejects a call without saying why",
         editing_calls(_untold),
+    ),
+    miniature(
+        "error-unidentified",
+        "PARSE-ERROR-IDENTIFIED",
+        "reports a rejected call under an id of its own",
+        editing_calls(_unidentified),
     ),
 )

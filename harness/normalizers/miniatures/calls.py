@@ -30,11 +30,11 @@ def _name_doubled(calls: list[HeldCall], _end: End) -> list[HeldCall]:
 
 
 def _id_lost(calls: list[HeldCall], _end: End) -> list[HeldCall]:
-    return [replace(call, id="") for call in calls]
+    return [replace(call, id="") if call.error is None else call for call in calls]
 
 
 def _id_replaced(calls: list[HeldCall], _end: End) -> list[HeldCall]:
-    return [replace(call, id=f"own_{call.index}") for call in calls]
+    return [replace(call, id=f"own_{call.index}") if call.error is None else call for call in calls]
 
 
 def _id_shared(calls: list[HeldCall], _end: End) -> list[HeldCall]:
