@@ -72,7 +72,8 @@ def _kept(emissions: tuple[Emission, ...]) -> tuple[Emission, ...]:
 def expected_turn(expectation: Expectation) -> Turn:
     """Return the expectation in the shape of a turn, for a diff; what is not judged is empty."""
     calls = tuple(
-        ToolCall(call.id or "", call.name, arguments_text(call)) for call in expectation.calls
+        ToolCall(call.id or "", call.name, arguments_text(call), call.kind)
+        for call in expectation.calls
     )
     rejected = tuple(
         ParseError("tool_use", "", rejection.snippet, rejection.id or "", rejection.name)

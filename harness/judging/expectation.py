@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from harness.turns.calls import CallKind
 from harness.turns.deltas import FinishReason, Usage
 
 Field = Literal[
@@ -26,13 +27,15 @@ class ExpectedCall(msgspec.Struct, frozen=True):
         arguments: the JSON value; compared by value, numbers and key order exactly.
         id: exact; None where the provider sent none, so any unique id will do.
         arguments_text: the arguments as the bytes spell them, compared and shown in place of
-            `arguments`, whose floats are doubles; "" where only the value is known.
+            `arguments`, whose floats are doubles; "" where only the value is known. Of a
+            custom tool, its input.
     """
 
     name: str
     arguments: dict[str, Any]
     id: str | None = None
     arguments_text: str = ""
+    kind: CallKind = "function"
 
 
 class ExpectedRejection(msgspec.Struct, frozen=True):

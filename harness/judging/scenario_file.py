@@ -37,11 +37,15 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CallFile(_File, frozen=True):
-    """A call that must come out; without `id` any unique id will do."""
+    """A call that must come out: of a function with `arguments`, of a custom tool with `input`.
+
+    Without `id` any unique id will do.
+    """
 
     name: _Text
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | None = None
     id: _Text | None = None
+    input: str | None = None
 
 
 class RejectionFile(_File, frozen=True):
@@ -192,13 +196,13 @@ def _expectation(turn: TurnFile, place: int, where: str) -> Expectation:
             hint="a turn that does not fail must finish: stop, tool_calls, length, ...",
         )
     for number, call in enumerate(turn.tool_calls):
-        _require_json(call.arguments, f"expect[{place}].tool_calls[{number}].arguments", where)
+        _require_call(call, f"expect[{place}].tool_calls[{number}]", where)
     rejected = () if turn.parse_errors == "any" else turn.parse_errors
     return Expectation(
         source="scenario",
         text=turn.text,
         reasoning=turn.reasoning,
-        calls=tuple(ExpectedCall(call.name, call.arguments, call.id) for call in turn.tool_calls),
+        calls=tuple(map(_expected_call, turn.tool_calls)),
         rejected=tuple(ExpectedRejection(item.name, item.snippet, item.id) for item in rejected),
         finish=turn.finish,
         finish_raw=turn.finish_raw or "",
@@ -207,6 +211,22 @@ def _expectation(turn: TurnFile, place: int, where: str) -> Expectation:
         usage=_usage(turn.usage),
         judged=ALL_FIELDS.difference(_not_judged(turn)),
     )
+
+
+def _require_call(call: CallFile, path: str, where: str) -> None:
+    if (call.arguments is None) == (call.input is None):
+        raise UnreadableError(
+            f"{path}: expected either `arguments` (a function) or `input` (a custom tool)",
+            where=where,
+            hint="a function that is called without arguments has `arguments: {}`",
+        )
+    _require_json(call.arguments, f"{path}.arguments", where)
+
+
+def _expected_call(call: CallFile) -> ExpectedCall:
+    if call.input is not None:
+        return ExpectedCall(call.name, {}, call.id, call.input, "custom")
+    return ExpectedCall(call.name, call.arguments or {}, call.id)
 
 
 def _require_json(value: object, path: str, where: str) -> None:

@@ -39,6 +39,8 @@ def problem_of(turn: Turn, tools: Sequence[Tool] | None, checker: Checker) -> st
 
 
 def _call_problem(call: ToolCall, known: dict[str, Tool] | None, checker: Checker) -> str:
+    if call.kind == "custom":
+        return misfit(call.name, {}, known, checker)
     parsed = parse(call.arguments)
     if parsed.value is None:
         return f"{call.name}: {parsed.error}"

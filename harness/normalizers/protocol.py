@@ -16,6 +16,7 @@ Role = Literal["meant-to-pass", "ancestor", "miniature"]
 CAPABILITIES = {
     "repeated-arguments": "arguments sent cumulatively, once more at the end, or after a `{}`",
     "names-in-pieces": "function names that come in several deltas",
+    "custom-tools": "calls of custom tools, whose input is free text and no JSON",
     "calls-without-index": "parallel calls without a usable index",
 }
 

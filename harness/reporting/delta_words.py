@@ -24,7 +24,8 @@ def words(delta: Delta) -> tuple[str, str]:  # noqa: PLR0911 - one return for ea
         case ReasoningDelta():
             return "reasoning", delta.text
         case ToolCallStart():
-            return f"call {delta.index} starts", f"{delta.name}  id {delta.id or '(empty)'}"
+            custom = "" if delta.kind == "function" else f"  {delta.kind}"
+            return f"call {delta.index} starts", f"{delta.name}  id {delta.id or '(empty)'}{custom}"
         case ArgumentsDelta():
             return f"call {delta.index} arguments", delta.fragment
         case ToolCallEnd():

@@ -8,6 +8,7 @@ It never makes up an argument, and gives each call exactly one end.
 from collections.abc import Hashable
 
 from harness.turns.call_ids import CallIds
+from harness.turns.calls import CallKind
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -30,11 +31,12 @@ _DECIDED_BY_CALLS = frozenset((FinishReason.STOP, FinishReason.OTHER))
 class _Call:
     """One call while it streams."""
 
-    __slots__ = ("fragments", "id", "name", "position", "why_not")
+    __slots__ = ("fragments", "id", "kind", "name", "position", "why_not")
 
-    def __init__(self, call_id: str, name: str) -> None:
+    def __init__(self, call_id: str, name: str, kind: CallKind = "function") -> None:
         self.id = call_id
         self.name = name
+        self.kind = kind
         self.position = -1  # from its start on
         self.fragments: list[str] = []
         self.why_not = ""  # why it must not run, whatever its arguments say
@@ -98,7 +100,13 @@ class Assembly:
         """Whether a call with this key was opened."""
         return key in self._calls
 
-    def open(self, key: Hashable, call_id: object = "", name: object = "") -> None:
+    def open(
+        self,
+        key: Hashable,
+        call_id: object = "",
+        name: object = "",
+        kind: CallKind = "function",
+    ) -> None:
         """Open the call at `key`, or learn more of one that is open.
 
         An id is final once the call has started; another name than the one that it started
@@ -108,7 +116,7 @@ class Assembly:
         name = name if isinstance(name, str) else ""
         call = self._calls.get(key)
         if call is None:
-            call = self._calls[key] = _Call(call_id, name)
+            call = self._calls[key] = _Call(call_id, name, kind)
         call.id = call.id or call_id
         call.name = call.name or name
         if name and call.name != name:
@@ -156,7 +164,7 @@ class Assembly:
         call.position = self._started
         self._started += 1
         call_id = self._ids.unique(call.id, self.seed, call.position, call.name)
-        self.out.append(ToolCallStart(call.position, call_id, call.name))
+        self.out.append(ToolCallStart(call.position, call_id, call.name, call.kind))
         self.out += [ArgumentsDelta(call.position, fragment) for fragment in call.fragments]
 
     # The end
@@ -196,5 +204,5 @@ class Assembly:
             if call.position < 0:
                 self._start(call)
             text = call.arguments
-            error = failed or call.why_not or fault(call.name, text, cut_short=cut_short)
+            error = failed or call.why_not or fault(call.name, text, call.kind, cut_short=cut_short)
             self.out.append(verdict(call.position, error, text))

@@ -7,20 +7,24 @@ import msgspec
 SNIPPET_CHARACTERS = 200
 
 Mode = Literal["tool_use", "json_fallback"]
+# A function takes a JSON object; a custom tool takes free text.
+CallKind = Literal["function", "custom"]
 
 
-class ToolCall(msgspec.Struct, frozen=True, gc=False):
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A finished call.
 
     Fields:
         id: never empty; made up, stable and unique where the provider sent none.
         name: as the model spelled it.
-        arguments: the JSON text as streamed, never repaired; "" for a call without any.
+        arguments: the JSON text as streamed, never repaired; "" for a call without any. Of
+            a custom tool, its input as it is.
     """
 
     id: str
     name: str
     arguments: str
+    kind: CallKind = "function"
 
 
 class ParseError(msgspec.Struct, frozen=True, gc=False):

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.turns.calls import ParseError
+from harness.turns.calls import CallKind, ParseError
 
 
 class FinishReason(StrEnum):
@@ -50,16 +50,17 @@ class ReasoningDelta(_Delta, frozen=True, tag="reasoning", gc=False):
     text: str
 
 
-class ToolCallStart(_Delta, frozen=True, tag="tool_call_start", gc=False):
-    """A call opens; id and name are final here."""
+class ToolCallStart(_Delta, frozen=True, tag="tool_call_start", omit_defaults=True, gc=False):
+    """A call opens; id, name and kind are final here."""
 
     index: int
     id: str
     name: str
+    kind: CallKind = "function"
 
 
 class ArgumentsDelta(_Delta, frozen=True, tag="arguments", gc=False):
-    """A fragment of a call's JSON text, to be appended."""
+    """A fragment of a call's JSON text or of its free input, to be appended."""
 
     index: int
     fragment: str

@@ -43,10 +43,13 @@ def decode_exactly(data: bytes) -> object:
 
 
 def written(value: object) -> str:
-    """Return the JSON text of a value that `decode_exactly` gave."""
+    """Return the JSON text of a value that `decode_exactly` gave, or that holds such values."""
     match value:
         case _Pairs():
             members = (f"{written(key)}: {written(member)}" for key, member in value.pairs)
+            return "{" + ", ".join(members) + "}"
+        case dict():
+            members = (f"{written(key)}: {written(member)}" for key, member in value.items())
             return "{" + ", ".join(members) + "}"
         case list():
             return "[" + ", ".join(map(written, value)) + "]"

@@ -6,11 +6,11 @@ halves are U+FFFD, in ids, names and messages too.
 
 from collections.abc import Callable, Iterable
 from types import NoneType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import msgspec
 
-from harness.turns.calls import SNIPPET_CHARACTERS, ParseError, ToolCall
+from harness.turns.calls import SNIPPET_CHARACTERS, CallKind, Mode, ParseError, ToolCall
 from harness.turns.delta_error import DeltaError
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -33,11 +33,12 @@ from harness.turns.turn import Turn
 class _OpenCall:
     """A call between its start and its end."""
 
-    __slots__ = ("end", "fragments", "id", "name")
+    __slots__ = ("end", "fragments", "id", "kind", "name")
 
-    def __init__(self, call_id: str, name: str) -> None:
-        self.id = join_surrogates(call_id)
-        self.name = join_surrogates(name)
+    def __init__(self, start: ToolCallStart) -> None:
+        self.id = join_surrogates(start.id)
+        self.name = join_surrogates(start.name)
+        self.kind = start.kind
         self.fragments: list[str] = []
         self.end: ToolCallEnd | ToolCallRejected | None = None
 
@@ -88,7 +89,9 @@ class Folder:
         return Turn(
             text=join_surrogates("".join(self._text)),
             reasoning=join_surrogates("".join(self._reasoning)),
-            tool_calls=tuple(ToolCall(call.id, call.name, call.arguments) for call in ended),
+            tool_calls=tuple(
+                ToolCall(call.id, call.name, call.arguments, call.kind) for call in ended
+            ),
             parse_errors=tuple(call.parse_error() for call in rest),
             finish=self._finish,
             usage=self._usage,
@@ -127,7 +130,9 @@ class Folder:
     def _take_start(self, delta: ToolCallStart) -> bool:
         if not (type(delta.index) is int and type(delta.id) is type(delta.name) is str):
             return False
-        self._calls.setdefault(delta.index, _OpenCall(delta.id, delta.name))
+        if delta.kind not in _KINDS:
+            return False
+        self._calls.setdefault(delta.index, _OpenCall(delta))
         return True
 
     def _take_end(self, delta: ToolCallEnd | ToolCallRejected) -> bool:
@@ -174,7 +179,8 @@ class Folder:
     }
 
 
-_MODES = ("tool_use", "json_fallback")
+_MODES = get_args(Mode)
+_KINDS = get_args(CallKind)
 _COUNT = (int, NoneType)
 
 

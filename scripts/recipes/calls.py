@@ -78,7 +78,21 @@ _OTHER_CHOICE = chunk(
     ]
 )
 
+_CUSTOM = (
+    ToolCallStart(0, "call_a", "run_sql", "custom"),
+    *fragments("SELECT city\nFROM cities -- {}{}\n"),
+    ToolCallEnd(0),
+    *finish("tool_calls"),
+)
+
 RECIPES = (
+    Recipe(
+        "openai/gpt-5-mini/custom-tool",
+        "Which cities do we know?",
+        (),
+        (stream(_CUSTOM),),
+        request={"tools": [{"type": "custom", "custom": {"name": "run_sql"}}]},
+    ),
     Recipe(
         "openai/gpt-4o-mini/parallel",
         "Compare the weather in Oslo and Bergen.",

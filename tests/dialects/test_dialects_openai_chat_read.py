@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from harness.dialects.openai_chat.policy import Policy
+from harness.turns.calls import ToolCall
 from harness.turns.deltas import StreamFailure, ToolCallStart
 from harness.turns.fold import fold
 from tests.dialects.openai_chat_streams import (
@@ -146,13 +147,28 @@ def test_calls_keep_their_order_where_a_name_could_have_grown() -> None:
     assert [each.name for each in found.tool_calls] == ["get", "get_weather"]
 
 
-@pytest.mark.parametrize(("kind", "name"), [("custom", "shell"), ("retrieval", "")])
-def test_a_call_that_is_no_function_is_reported(kind: str, name: str) -> None:
-    other = {"index": 0, "id": "c1", "type": kind, kind: {"name": "shell", "input": "ls"}}
+def test_a_call_of_an_unknown_type_is_reported() -> None:
+    other = {"index": 0, "id": "c1", "type": "retrieval", "retrieval": {"name": "shell"}}
     found = read_turn(calls(other))
     assert found.tool_calls == ()
-    assert found.parse_errors[0].name == name
-    assert kind in found.parse_errors[0].error
+    assert "retrieval" in found.parse_errors[0].error
+
+
+def _custom(text: str, **fields: object) -> dict[str, object]:
+    return {"index": 0, "custom": {"input": text, **fields}}
+
+
+def test_the_input_of_a_custom_tool_is_kept_as_it_is() -> None:
+    opened = {**_custom("", name="shell"), "id": "c1", "type": "custom"}
+    # What would be a repetition in JSON is none in free text.
+    found = read_turn(calls(opened, _custom("{}"), _custom("{}"), _custom("ls \n")))
+    assert found.tool_calls == (ToolCall("c1", "shell", "{}{}ls \n", "custom"),)
+
+
+def test_the_input_of_a_custom_tool_that_was_cut_short_is_not_run() -> None:
+    opened = {**_custom("rm -r", name="shell"), "id": "c1", "type": "custom"}
+    found = read_turn(calls(opened, finish="length"))
+    assert (found.tool_calls, found.parse_errors[0].snippet) == ((), "rm -r")
 
 
 def test_a_limit_before_the_arguments_is_no_call_without_arguments() -> None:

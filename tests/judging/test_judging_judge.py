@@ -97,7 +97,7 @@ def _hello_expected() -> Expectation:
 
 @pytest.mark.parametrize("normalizer", [REFERENCE, MINIATURES["usage-crash"]])
 def test_a_foreign_dialect_is_unsupported_and_runs_nothing(normalizer: Normalizer) -> None:
-    cassette = a_cassette().in_dialect("anthropic")
+    cassette = a_cassette().in_dialect("martian")
     result, case = judge(Loaded(cassette), normalizer)
     assert (result.outcome, result.blame, result.replays) == (Outcome.UNSUPPORTED, "", 0)
     assert (result.turns, result.findings, case) == ((), (), None)

@@ -138,7 +138,10 @@ class _Word(str):
         (TextDelta(_NOTHING), "TextDelta(text: NoneType)"),
         (TextDelta(_Word("x")), "TextDelta(text: _Word)"),
         (ReasoningDelta(_NOTHING), "ReasoningDelta"),
-        (ToolCallStart(0, _NOTHING, "name"), "ToolCallStart(index: int, id: NoneType, name: str)"),
+        (
+            ToolCallStart(0, _NOTHING, "name"),
+            "ToolCallStart(index: int, id: NoneType, name: str, kind: str)",
+        ),
         (ToolCallStart(_NOTHING, "id", "name"), "index: NoneType"),
         (ToolCallStart(True, "id", "name"), "index: bool"),  # noqa: FBT003 - what is wrong here
         (ArgumentsDelta(0, _NOTHING), "fragment: NoneType"),

@@ -14,6 +14,7 @@ from harness.dialects.openai_chat.fragments import Fragments
 from harness.dialects.openai_chat.policy import Policy
 from harness.turns.arguments import same_value
 from harness.turns.call_ids import CallIds
+from harness.turns.calls import CallKind
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -21,7 +22,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.verdicts import fault, verdict
 
-_FUNCTION_TYPES = (None, "function", "")
+_KNOWN_TYPES = (None, "function", "", "custom")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -44,6 +45,7 @@ class _Call:
 
     __slots__ = (
         "conflict",
+        "custom",
         "fragments",
         "given_id",
         "key",
@@ -61,7 +63,8 @@ class _Call:
         self.given_id = ""
         self.rival_id = ""  # another id that came with the name before any arguments
         self.name = ""
-        self.kind = ""  # a type that is no function
+        self.kind = ""  # a type that is neither a function nor a custom tool
+        self.custom = False
         self.conflict = ""  # why what came cannot be one call
         self.started = False
         self.waiting: list[str] = []  # fragments that came before the name
@@ -70,7 +73,7 @@ class _Call:
     def fault(self) -> str:
         """Return why the call must not run, whatever its arguments say."""
         if self.kind:
-            return f"the call is of type {self.kind!r}, expected 'function'"
+            return f"the call is of type {self.kind!r}, expected 'function' or 'custom'"
         if self.rival_id and not self.fragments.size:
             ids = f"{self.given_id!r} and {self.rival_id!r}"
             return f"one call without arguments, or two: it came with the ids {ids}"
@@ -96,8 +99,9 @@ class Calls:
 
     def take(self, entry: Entry, out: list[Delta]) -> None:
         """Take one entry of a `tool_calls` list; append what it says to `out`."""
-        function = entry.function or entry  # some servers leave `function` out
-        fragment = function.arguments or ""
+        custom = entry.custom
+        function = entry.function or custom or entry  # some servers leave `function` out
+        fragment = (function.arguments if custom is None else custom.input) or ""
         call_id, name, index = entry.id, function.name, entry.index
         call = self._by_index.get(index) if type(index) is int and not name else None
         if call is None or (call_id and (call_id != call.given_id or call.rival_id)):
@@ -105,12 +109,14 @@ class Calls:
             call = self._find(_index_key(index), call_id, name, fragment, out)
             if call is None:
                 return
+            if (custom is not None or entry.type == "custom") and not call.started:
+                call.custom = True
             self._identify(call, call_id, name, out)
-        if entry.type not in _FUNCTION_TYPES:
-            _mark_kind(call, entry)
+        if entry.type not in _KNOWN_TYPES:
+            call.kind = _text(entry.type) or "unreadable"
         if not fragment:
             return
-        if self._append_only:
+        if self._append_only or call.custom:
             call.fragments.append(fragment)
         else:
             fragment = call.fragments.take(fragment)
@@ -137,7 +143,8 @@ class Calls:
             if rest := call.fragments.close():
                 out.append(ArgumentsDelta(call.position, rest))
             arguments = call.fragments.text
-            error = failed or call.fault() or fault(call.name, arguments, cut_short=cut_short)
+            kind = _kind(call)
+            error = failed or call.fault() or fault(call.name, arguments, kind, cut_short=cut_short)
             out.append(verdict(call.position, error, arguments))
 
     # Which call an entry belongs to
@@ -243,6 +250,7 @@ class Calls:
                 call.position,
                 self._ids.unique(call.given_id, self.seed, call.position, call.name),
                 call.name,
+                _kind(call),
             )
         )
         out += [ArgumentsDelta(call.position, fragment) for fragment in call.waiting]
@@ -262,10 +270,8 @@ def _index_key(index: object) -> Hashable:
     return index
 
 
-def _mark_kind(call: _Call, entry: Entry) -> None:
-    call.kind = _text(entry.type) or "unreadable"
-    if entry.custom is not None and not call.started:
-        call.name = call.name or _text(entry.custom.name)
+def _kind(call: _Call) -> CallKind:
+    return "custom" if call.custom else "function"
 
 
 def _is_stub(call: _Call) -> bool:

@@ -19,10 +19,14 @@ from harness.wire.payload import NEVER_DEEP_BYTES, decode_json, may_be_deep
 
 
 class Function(msgspec.Struct, gc=False):
-    """The function of a call; UNSET, which is false, tells a missing name from a null one."""
+    """The function of a call; UNSET, which is false, tells a missing name from a null one.
+
+    A custom tool has `input`, free text, in the place of `arguments`.
+    """
 
     name: Any = UNSET
     arguments: str | None = None
+    input: str | None = None
 
 
 class Entry(msgspec.Struct, gc=False):
@@ -153,6 +157,7 @@ def _function(value: object) -> Function | None:
         return None
     fields = _plain(value, Function)
     fields["arguments"] = _text_or_none(fields.get("arguments"))
+    fields["input"] = _text_or_none(fields.get("input"))
     return Function(**fields)
 
 

@@ -35,6 +35,8 @@ _FINISH_WORDS = {
 # Failures that are told by what the stream leaves out, not by an error object.
 _SILENT_FAILURES = frozenset(("interrupted", "empty_stream", "calls_missing"))
 _WHOLE = frozenset(("with-start", "object"))
+# The field of a call that holds what the model gives it.
+_ARGUMENTS = {"function": "arguments", "custom": "input"}
 _CREATED = 1_760_000_000
 
 Json = dict[str, Any]
@@ -123,7 +125,7 @@ class _Writer:
             is_last = at == len(pieces) - 1  # the name is whole before its arguments begin
             arguments = self._first_arguments(delta.index) if is_last else ""
             entry = self._entry(delta.index, arguments, opens=at == 0)
-            entry["function"]["name"] = piece
+            entry[delta.kind]["name"] = piece
             self._calls([entry])
 
     def _first_arguments(self, index: int) -> Any:  # noqa: ANN401 - any JSON: that is the quirk
@@ -161,13 +163,13 @@ class _Writer:
         changed = f"{start.id}-{len(self._chunks)}"
         entry |= _field("id", spelling.first_id if opens else spelling.later_id, start.id, changed)
         if spelling.call_type == "always" or (opens and spelling.call_type == "first"):
-            entry["type"] = "function"
+            entry["type"] = start.kind
         elif spelling.call_type in ("null", "empty"):
             entry["type"] = None if spelling.call_type == "null" else ""
         function = _field("name", "repeated" if opens else spelling.later_name, start.name)
         if not (opens and spelling.arguments == "absent-first" and arguments == ""):
-            function["arguments"] = arguments
-        entry["function"] = function
+            function[_ARGUMENTS[start.kind]] = arguments
+        entry[start.kind] = function
         return entry
 
     def _index(self, index: int) -> Json:

@@ -10,7 +10,13 @@ from harness.turns.calls import SNIPPET_CHARACTERS, ToolCall
 
 
 def _usable(call: ToolCall) -> bool:
-    return parse(call.arguments).value is not None
+    return call.kind == "custom" or parse(call.arguments).value is not None
+
+
+def _same(call: ToolCall, expected: str) -> bool:
+    if call.kind == "custom":
+        return call.arguments == expected
+    return same_value(call.arguments, expected)
 
 
 def _exact(seen: Evidence) -> Iterator[Broken]:
@@ -18,8 +24,11 @@ def _exact(seen: Evidence) -> Iterator[Broken]:
         return
     for place, actual in seen.pairing.pairs:
         call = seen.replay.turn.tool_calls[actual]
-        expected = arguments_text(seen.expectation.calls[place])
-        if _usable(call) and not same_value(call.arguments, expected):
+        wanted = seen.expectation.calls[place]
+        expected = arguments_text(wanted)
+        if call.kind != wanted.kind:
+            yield Broken(f"calls[{place}].kind", wanted.kind, call.kind)
+        elif _usable(call) and not _same(call, expected):
             yield Broken(f"calls[{place}].arguments", expected, call.arguments)
 
 
@@ -28,7 +37,7 @@ def _arguments_usable(seen: Evidence) -> Iterator[Broken]:
         return
     for place, call in enumerate(seen.replay.turn.tool_calls):
         parsed = parse(call.arguments)
-        if parsed.value is None:
+        if parsed.value is None and call.kind == "function":
             expected = f"a JSON object: {parsed.error}"
             yield Broken(f"calls[{place}].arguments", expected, call.arguments)
 

@@ -11,7 +11,7 @@ import msgspec
 
 from harness.judging.expectation import Expectation, ExpectedCall
 from harness.turns.arguments import meaning
-from harness.turns.calls import ParseError, ToolCall
+from harness.turns.calls import CallKind, ParseError, ToolCall
 from harness.turns.turn import Turn
 
 _Keys = list[tuple[Hashable, ...]]
@@ -37,6 +37,8 @@ class Pairing(msgspec.Struct, frozen=True):
 
 def arguments_text(call: ExpectedCall) -> str:
     """Return the expected arguments as JSON text, as the bytes spell them where that is known."""
+    if call.kind == "custom":
+        return call.arguments_text
     return call.arguments_text or msgspec.json.encode(call.arguments).decode()
 
 
@@ -99,8 +101,8 @@ def _likenesses(
     Each text is read once and its meaning numbered, so that n calls cost n readings.
     """
     numbers: dict[Hashable, int] = {}
-    want = [(i.id or None, i.name, _number(arguments_text(i), numbers)) for i in expected]
-    came = [(a.id, a.name, _number(a.arguments, numbers)) for a in actual]
+    want = [(i.id or None, i.name, _number(i.kind, arguments_text(i), numbers)) for i in expected]
+    came = [(a.id, a.name, _number(a.kind, a.arguments, numbers)) for a in actual]
     # An expected call without an id takes any: those that came are offered without theirs too.
     yield [(key,) for key in want], [(key, (None, *key[1:])) for key in came]
     yield [(key[1:],) for key in want], [(key[1:],) for key in came]
@@ -110,8 +112,9 @@ def _likenesses(
     yield [("",) for _ in want], [() if name else ("",) for _, name, _ in came]
 
 
-def _number(text: str, numbers: dict[Hashable, int]) -> int:
-    return numbers.setdefault(meaning(text), len(numbers))
+def _number(kind: CallKind, text: str, numbers: dict[Hashable, int]) -> int:
+    said = meaning(text) if kind == "function" else (kind, text)
+    return numbers.setdefault(said, len(numbers))
 
 
 def _pair_rejections(

@@ -75,6 +75,10 @@ def usable(call: StrictCall, reading: StrictReading) -> Arguments:
     cut short, since the text may have been still to come. A word that the contract does not
     have leaves open which of both it was.
     """
+    if call.kind == "custom":
+        return Arguments(
+            None if reading.meaning in CUT_SHORT else {}, certain=bool(reading.meaning)
+        )
     arguments = read_arguments(call.arguments)
     if not arguments.empty or reading.meaning in CUT_SHORT:
         return arguments
@@ -136,6 +140,6 @@ def _sorted_calls(
             rejected.append(ExpectedRejection(call.name, snippet, own or None))
         else:
             text = "" if arguments.empty else call.arguments
-            calls.append(ExpectedCall(call.name, value, own or None, text))
+            calls.append(ExpectedCall(call.name, value, own or None, text, call.kind))
         ids.add(call.id)
     return tuple(calls), tuple(rejected)

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from harness.turns.calls import CallKind
 from harness.turns.deltas import FinishReason
 
 
@@ -26,7 +27,7 @@ class StrictCall(msgspec.Struct, frozen=True):
     Fields:
         id: "" where none came.
         name: "" where none came.
-        arguments: the fragments, appended.
+        arguments: the fragments, appended; of a custom tool, its input.
         offset: byte of the event that opened it.
     """
 
@@ -34,6 +35,7 @@ class StrictCall(msgspec.Struct, frozen=True):
     name: str
     arguments: str
     offset: int
+    kind: CallKind = "function"
 
 
 class StrictReading(msgspec.Struct, frozen=True):

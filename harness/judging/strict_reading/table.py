@@ -6,12 +6,18 @@ from typing import Final
 import msgspec
 
 from harness.errors import UsageError
-from harness.judging.strict_reading import openai_chat
+from harness.judging.strict_reading import (
+    openai_chat,
+    openai_completions,
+    tgi,
+)
 from harness.judging.strict_reading.reading import StrictReading
 from harness.wire.interaction import Interaction
 
 READINGS: Final[dict[str, Callable[[Interaction], StrictReading]]] = {
     "openai-chat": openai_chat.strict_reading,
+    "openai-completions": openai_completions.strict_reading,
+    "tgi": tgi.strict_reading,
 }
 
 _FIRST_ERROR_STATUS = 400

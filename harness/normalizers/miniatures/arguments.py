@@ -12,7 +12,9 @@ from harness.turns.deltas import Finish
 def _rounded(calls: list[HeldCall], _end: End) -> list[HeldCall]:
     """Re-serialise through double precision, as JavaScript's JSON.parse does."""
     return [
-        replace(call, arguments=_through_doubles(call.arguments)) if call.error is None else call
+        replace(call, arguments=_through_doubles(call.arguments))
+        if call.error is None and call.kind == "function"
+        else call
         for call in calls
     ]
 

@@ -12,7 +12,7 @@ import msgspec
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalize, Normalizer
 from harness.normalizers.respond import respond
-from harness.turns.calls import ParseError
+from harness.turns.calls import CallKind, ParseError
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -36,6 +36,7 @@ class HeldCall(msgspec.Struct, frozen=True):
     name: str
     arguments: str
     error: ParseError | None
+    kind: CallKind = "function"
 
 
 EditDeltas: TypeAlias = Callable[[Iterator[Delta]], Iterator[Delta]]
@@ -85,7 +86,7 @@ def editing_calls(edit: EditCalls) -> Normalize:
 
 def _hold(calls: dict[int, HeldCall], delta: CallDelta) -> None:
     if isinstance(delta, ToolCallStart):
-        calls[delta.index] = HeldCall(delta.index, delta.id, delta.name, "", None)
+        calls[delta.index] = HeldCall(delta.index, delta.id, delta.name, "", None, delta.kind)
         return
     call = calls[delta.index]
     if isinstance(delta, ArgumentsDelta):
@@ -98,7 +99,7 @@ def _hold(calls: dict[int, HeldCall], delta: CallDelta) -> None:
 
 
 def _told(call: HeldCall) -> Iterator[Delta]:
-    yield ToolCallStart(call.index, call.id, call.name)
+    yield ToolCallStart(call.index, call.id, call.name, call.kind)
     if call.arguments:
         yield ArgumentsDelta(call.index, call.arguments)
     if call.error is None:

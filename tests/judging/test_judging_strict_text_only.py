@@ -1,0 +1,87 @@
+"""The strict readings of openai-completions and tgi agree with the readers, or abstain."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.dialects.table import DIALECTS
+from harness.judging.strict_reading.expect import failure_of
+from harness.judging.strict_reading.table import strict_reading
+from harness.turns.fold import fold
+from harness.wire import cassette_file
+from harness.wire.framing import frames
+from harness.wire.interaction import Interaction, Read, Request
+from tests.dialects.openai_chat_streams import sse
+from tests.dialects.test_dialects_text_only import BOTH, EVENTS, completion, token
+
+ROOT = Path(__file__).parents[2] / "cassettes"
+SHIPPED = sorted(
+    path
+    for pattern in ("huggingface/any/tokens*", "*/*/completion*")
+    for path in ROOT.glob(f"{pattern}.yaml")
+)
+
+
+def interaction(dialect: str, body: bytes) -> Interaction:
+    return Interaction(Request(), 200, (), body, (Read(len(body)),), dialect=dialect)
+
+
+def assert_agrees(one: Interaction) -> None:
+    """Compare what the reading is sure of."""
+    reading = strict_reading(one)
+    turn = fold(DIALECTS[one.dialect].read(frames([one.body]), ()))
+    if reading.text_known:
+        assert reading.text == turn.text
+    if not reading.end_known or reading.calls is None:
+        return
+    assert (failure_of(reading) is None) == (turn.failure is None)
+    if turn.finish is not None:
+        assert reading.finish == turn.finish.raw
+    if turn.failure is not None and reading.error is not None:
+        assert reading.error[1] in turn.failure.message
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
+    for one in cassette_file.load(path).interactions:
+        assert_agrees(one)
+
+
+def test_something_ships() -> None:
+    assert len(SHIPPED) == 12
+
+
+WORDS = st.sampled_from([None, "stop", "length", "eos_token", "eos", "", "error"])
+DETAILS = st.none() | st.fixed_dictionaries({"finish_reason": WORDS})
+ALIKE = st.builds(completion, st.text(max_size=3), WORDS) | st.builds(
+    token,
+    st.text(max_size=3),
+    special=st.booleans(),
+    generated_text=st.none() | st.text(max_size=3),
+    details=DETAILS,
+)
+
+
+@given(events=st.lists(ALIKE, max_size=4) | EVENTS, done=st.booleans(), cut=st.integers(0, 3))
+@pytest.mark.parametrize("dialect", BOTH)
+def test_it_never_raises_and_agrees_with_the_reader_where_it_is_sure(
+    dialect: str, events: list[Any], *, done: bool, cut: int
+) -> None:
+    body = sse(*(json.dumps(each) for each in events), *["[DONE]"] * done)
+    assert_agrees(interaction(dialect, body[: len(body) - cut]))
+
+
+@given(st.binary(max_size=60))
+@pytest.mark.parametrize("dialect", BOTH)
+def test_it_never_raises_whatever_the_bytes(dialect: str, body: bytes) -> None:
+    assert_agrees(interaction(dialect, body))
+
+
+@given(ALIKE)
+@pytest.mark.parametrize("dialect", BOTH)
+def test_it_agrees_on_documents(dialect: str, value: object) -> None:
+    assert_agrees(interaction(dialect, json.dumps(value).encode()))
