@@ -59,24 +59,26 @@ Contender = Callable[[Streams], list[str]]
 
 def long_stream(deltas: int) -> Interaction:
     """Return one call whose arguments come in `deltas` fragments, one to an event."""
+    return _interaction(long_deltas(deltas))
+
+
+def long_deltas(deltas: int) -> Iterator[Delta]:
+    """Yield what the long stream says."""
     pieces = [f"{_WORDS[n % len(_WORDS)]} " for n in range(deltas - 2)]
-    fragments = ['{"content": "', *pieces, '"}']
-    return _interaction(
-        [
-            ToolCallStart(0, "call_1", "writing"),
-            *(ArgumentsDelta(0, fragment) for fragment in fragments),
-            ToolCallEnd(0),
-            *_ending(deltas),
-        ]
-    )
+    yield ToolCallStart(0, "call_1", "writing")
+    for fragment in ('{"content": "', *pieces, '"}'):
+        yield ArgumentsDelta(0, fragment)
+    yield ToolCallEnd(0)
+    yield from _ending(deltas)
 
 
 def short_streams(count: int) -> list[Interaction]:
     """Return `count` different streams of about 20 events: some text, then one call."""
-    return [_interaction(list(_short(number))) for number in range(count)]
+    return [_interaction(short_deltas(number)) for number in range(count)]
 
 
-def _short(number: int) -> Iterator[Delta]:
+def short_deltas(number: int) -> Iterator[Delta]:
+    """Yield what one of the short streams says."""
     for n in range(5 + number % 3):
         yield TextDelta(f"{_WORDS[(number + n) % len(_WORDS)]} ")
     yield ToolCallStart(0, f"call_{number}", "get_weather")

@@ -30,6 +30,12 @@ def pytest_addoption(parser: "pytest.Parser") -> None:
         choices=("quick", "standard", "every"),
         help="chunkings of each cell",
     )
+    group.addoption(
+        "--harness-dialect",
+        default="",
+        metavar="NAME",
+        help="read every cassette as this dialect, whatever it seems to be",
+    )
     parser.addini("harness_scenarios", "folders of scenario files to collect", "paths", [])
 
 

@@ -34,7 +34,7 @@ class ScenarioFile(pytest.File):
         """Yield the items, in the order in which normalizers were named."""
         names = self.config.getoption("--harness-normalizer") or default_names()
         try:
-            subject = select([self.path])[0]
+            subject = select([self.path], self.config.getoption("--harness-dialect"))[0]
             load_subject(subject)
             for name in names:
                 load_normalizer(name)

@@ -12,10 +12,52 @@ from pathlib import Path
 
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
-from scripts.recipes import arguments, calls, dashscope, errors, finish, framing, text
+from scripts.recipes import (
+    anthropic,
+    arguments,
+    ark,
+    bedrock_converse,
+    bedrock_invoke,
+    calls,
+    cohere,
+    dashscope,
+    dashscope_native,
+    errors,
+    finish,
+    framing,
+    gemini,
+    google_interactions,
+    mistral,
+    ollama,
+    openai_completions,
+    openai_responses,
+    text,
+    tgi,
+)
 from scripts.recipes.kit import Recipe, cassette
 
-_AREAS = (dashscope, calls, arguments, finish, errors, framing, text)
+_AREAS = (
+    anthropic,
+    dashscope,
+    dashscope_native,
+    ark,
+    calls,
+    arguments,
+    finish,
+    errors,
+    framing,
+    text,
+    openai_completions,
+    openai_responses,
+    mistral,
+    gemini,
+    google_interactions,
+    cohere,
+    ollama,
+    bedrock_converse,
+    bedrock_invoke,
+    tgi,
+)
 RECIPES: tuple[Recipe, ...] = tuple(itertools.chain.from_iterable(area.RECIPES for area in _AREAS))
 
 

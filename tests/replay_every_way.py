@@ -123,6 +123,20 @@ def decode_frames(body: bytes, *, tail: bytes = TAIL) -> tuple[Frame, ...]:
     return replay_every_way(lambda reads: tuple(frames(reads)), body, tail=tail)
 
 
+def decode_until_error(body: bytes) -> tuple[tuple[Frame, ...], str]:
+    """Return the frames of `body` and the error that ends them, "" for none, cut every way."""
+
+    def decode(reads: Iterable[bytes]) -> tuple[tuple[Frame, ...], str]:
+        seen: list[Frame] = []
+        try:
+            seen.extend(frames(reads))
+        except StreamError as error:
+            return tuple(seen), str(error)
+        return tuple(seen), ""
+
+    return replay_every_way(decode, body, tail=b"")
+
+
 def read_deltas(
     body: bytes,
     *,

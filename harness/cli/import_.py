@@ -11,12 +11,15 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import click
 import msgspec
 
+from harness.cli.dialect_option import dialect_option
 from harness.cli.exits import EXIT_NOTHING_SELECTED, EXIT_USAGE
 from harness.errors import UnreadableError, UsageError
+from harness.recording.detect import Confidence
 from harness.recording.importing import Imported, Labels, import_file
 from harness.reporting.visible import marked
 from harness.wire.cassette import Cassette
@@ -26,8 +29,21 @@ from harness.wire.yaml_guard import MAX_BYTES
 _NOT_A_RECORDING = "no recording of a known kind"
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_SUFFIX = re.compile(r"\.(?:ya?ml|jsonl?|txt|sse|httprr|chunks|stream)$", re.IGNORECASE)
+_SUFFIX = re.compile(
+    r"\.(?:ya?ml|jsonl?|ndjson|txt|sse|httprr|chunks|stream|har|flows?|trace|responses)$",
+    re.IGNORECASE,
+)
 _MOST_CHARS = 120
+_MOST_DOUBTS = 20
+
+
+class _Doubt(msgspec.Struct, frozen=True):
+    """A stream whose dialect a person should look at."""
+
+    stream: str
+    dialect: str
+    confidence: str
+    because: str
 
 
 class _Tally(msgspec.Struct):
@@ -37,6 +53,8 @@ class _Tally(msgspec.Struct):
     readable: int = 0
     streams: Counter[str] = msgspec.field(default_factory=Counter)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
+    dialects: dict[str, Counter[str]] = msgspec.field(default_factory=dict)
+    doubtful: list[_Doubt] = msgspec.field(default_factory=list)
     unusable: dict[str, str] = msgspec.field(default_factory=dict)
 
 
@@ -59,13 +77,15 @@ class _Tally(msgspec.Struct):
 @click.option("--provider", default="", help="Instead of the one that the recording names.")
 @click.option("--model", default="", help="Instead of the one that the recording names.")
 @click.option("--prompt", default="", help="Instead of an id made from the request.")
-@click.option("--dialect", default="", help="Take every response as this dialect.")
+@dialect_option("Take every response")
 @click.option("--licence", default="", help="SPDX id of the recordings' licence.")
 @click.option(
     "--format", "form", type=click.Choice(["pretty", "json"]), default="pretty", show_default=True
 )
-def import_command(paths: tuple[Path, ...], output: Path, form: str, **labels: str) -> None:
-    """Turn recordings into cassettes: vcrpy, Ruby's VCR, httpmock, httprr, req_llm, raw SSE, ...
+def import_command(
+    paths: tuple[Path, ...], output: Path, form: str, dialect: str | None, **labels: str
+) -> None:
+    """Turn recordings into cassettes: vcrpy, Ruby's VCR, HAR, mitmproxy, curl, raw bodies, ...
 
     Folders are searched. Headers that hold credentials are left out, and those in addresses;
     bodies are taken as they are, so look at them before you publish them.
@@ -76,7 +96,7 @@ def import_command(paths: tuple[Path, ...], output: Path, form: str, **labels: s
     hidden = not sys.stderr.isatty()
     with click.progressbar(files, label="import", file=sys.stderr, hidden=hidden) as progress:
         for path, source in progress:
-            _take(path, source, Labels(**labels), names, tally)
+            _take(path, source, Labels(**labels, dialect=dialect or ""), names, tally)
     click.echo(_as_json(tally) if form == "json" else "\n".join(_as_text(tally, output)))
     if not tally.cassettes:
         raise SystemExit(EXIT_NOTHING_SELECTED if tally.readable else EXIT_USAGE)
@@ -153,6 +173,12 @@ def _take(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally)
     tally.cassettes += len(imported.cassettes)
     tally.streams[imported.container] += sum(len(c.interactions) for c in imported.cassettes)
     tally.skipped.update(imported.skipped)
+    for n, detected in imported.detected:
+        tally.dialects.setdefault(detected.dialect, Counter())[detected.confidence] += 1
+        if detected.doubtful:
+            tally.doubtful.append(
+                _Doubt(f"{source}#{n}", detected.dialect, detected.confidence, detected.because)
+            )
 
 
 def _read(path: Path) -> bytes:
@@ -184,6 +210,12 @@ def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
         f"{tally.cassettes} cassettes with {tally.streams.total()} streams in {marked(str(output))}"
     )
     yield from _counts(tally.streams)
+    if tally.dialects:
+        yield "dialects, and how sure each is"
+        yield from _dialect_counts(tally.dialects)
+    if tally.doubtful:
+        yield f"{len(tally.doubtful)} streams to look at; --dialect NAME overrules"
+        yield from (f"  {marked(_doubt_text(doubt))}" for doubt in tally.doubtful[:_MOST_DOUBTS])
     if tally.skipped:
         yield f"{tally.skipped.total()} streams skipped"
         yield from _counts(tally.skipped)
@@ -198,12 +230,24 @@ def _counts(counter: Counter[str]) -> Iterator[str]:
             yield f"{count:>8}  {marked(name)}"
 
 
+def _dialect_counts(dialects: dict[str, Counter[str]]) -> Iterator[str]:
+    for name, sure in sorted(dialects.items(), key=lambda item: (-item[1].total(), item[0])):
+        told = ", ".join(f"{sure[each]} {each}" for each in get_args(Confidence) if sure[each])
+        yield f"{sure.total():>8}  {marked(name)} ({told})"
+
+
+def _doubt_text(doubt: _Doubt) -> str:
+    return f"{doubt.stream}: {doubt.dialect} ({doubt.confidence}: {doubt.because})"
+
+
 def _as_json(tally: _Tally) -> str:
     return json.dumps(
         {
             "cassettes": tally.cassettes,
             "streams": tally.streams.total(),
             "containers": dict(sorted(tally.streams.items())),
+            "dialects": {name: dict(sure) for name, sure in sorted(tally.dialects.items())},
+            "doubtful": [msgspec.structs.asdict(doubt) for doubt in tally.doubtful],
             "skipped": dict(sorted(tally.skipped.items())),
             "unusable": [{"file": file, "reason": why} for file, why in tally.unusable.items()],
         },

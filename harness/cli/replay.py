@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from harness.cli.dialect_option import dialect_option
 from harness.cli.exits import EXIT_GATE_FAILED
 from harness.errors import UsageError
 from harness.judging.judge import Loaded, judge
@@ -18,6 +19,7 @@ from harness.reporting.findings_text import findings_lines
 from harness.reporting.timeline import timeline
 from harness.reporting.visible import marked, plain
 from harness.runs.plan import Subject
+from harness.runs.run import Selection
 from harness.runs.select import select, subject_id
 from harness.runs.store import read_run
 from harness.runs.worker import load_subject
@@ -35,6 +37,7 @@ _NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")
     metavar="CUTS",
     help=f"{', '.join(_NAMED_CUTS)}, or offsets such as 12,40. Default: the smallest failing ones.",
 )
+@dialect_option("Read the cassette")
 @click.option("--at", type=click.IntRange(min=0), help="Show only what is around this byte.")
 @click.option("--interaction", type=click.IntRange(min=0), help="Default: the failing one.")
 @click.option(
@@ -45,10 +48,11 @@ _NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")
     help="Where the scenario or cassette lies. "
     "Default: what the last run in reports/ was of, and what ships.",
 )
-def replay_command(
+def replay_command(  # noqa: PLR0913 - one parameter for each option
     cell: str,
     *,
     cuts: str | None,
+    dialect: str | None,
     at: int | None,
     interaction: int | None,
     places: tuple[Path, ...],
@@ -57,7 +61,9 @@ def replay_command(
 
     Leaves with 1 where the cell does not conform.
     """
-    subject, name = _find(cell, places)
+    last = _last_selection()
+    said = dialect or ("" if places else last.dialect)
+    subject, name = _find(cell, places, _existing(last.paths), said)
     loaded, normalizer = load_subject(subject), load_normalizer(name)
     result, _ = judge(loaded, normalizer)
     place = result.interaction if interaction is None else interaction
@@ -66,19 +72,21 @@ def replay_command(
     return 0 if result.outcome.conforms else EXIT_GATE_FAILED
 
 
-def _find(cell: str, places: tuple[Path, ...]) -> tuple[Subject, str]:
+def _find(
+    cell: str, places: tuple[Path, ...], last: tuple[Path, ...], dialect: str
+) -> tuple[Subject, str]:
     """Return the subject and the normalizer's name that `cell` is made of.
 
     Looked for where the user says, else in what the last run was of and in what ships.
     """
     known: list[str] = []
-    for paths in (places,) if places else (_last_paths(), ()):
-        for subject in select(paths):
+    for paths in (places,) if places else (last, ()):
+        for subject in select(paths, dialect):
             prefix = subject_id(subject) + "/"
             if cell.startswith(prefix) and len(cell) > len(prefix):
                 return subject, cell[len(prefix) :]
             known.append(prefix)
-    searched = [str(path) for path in places or _last_paths()]
+    searched = [str(path) for path in places or last]
     looked = ", ".join(searched if places else [*searched, "what ships"])
     near = difflib.get_close_matches(cell, known, n=1)
     hint = f"did you mean {near[0]}NORMALIZER? " if near else ""
@@ -90,11 +98,12 @@ def _find(cell: str, places: tuple[Path, ...]) -> tuple[Subject, str]:
     )
 
 
-def _last_paths() -> tuple[Path, ...]:
-    if not _LAST_RUN.is_file():
-        return ()
-    paths = (Path(path) for path in read_run(_LAST_RUN).header.selection.paths)
-    return tuple(path for path in paths if path.exists())
+def _last_selection() -> Selection:
+    return read_run(_LAST_RUN).header.selection if _LAST_RUN.is_file() else Selection()
+
+
+def _existing(paths: tuple[str, ...]) -> tuple[Path, ...]:
+    return tuple(path for path in map(Path, paths) if path.exists())
 
 
 def _lines(  # noqa: PLR0913, PLR0917 - one call site

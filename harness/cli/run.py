@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from harness import __version__
+from harness.cli.dialect_option import dialect_option
 from harness.cli.exits import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
 from harness.cli.progress import progress
 from harness.cli.report import write_page
@@ -51,6 +52,7 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     show_default=True,
     help="quick: whole, recorded, each byte. standard: seams too. every: each single cut.",
 )
+@dialect_option("Read every cassette")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), default=None, help="Processes. Default: as fits."
 )
@@ -75,6 +77,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     *,
     names: tuple[str, ...],
     cuts: Cuts,
+    dialect: str | None,
     jobs: int | None,
     output: Path,
     no_report: bool,
@@ -85,13 +88,14 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     PATHS are scenarios, cassettes or folders of them; without any, the scenarios that ship.
     """
     names = tuple(dict.fromkeys(names)) or default_names()
-    subjects = select(paths)
+    subjects = select(paths, dialect or "")
     if not subjects:
         click.echo("nothing selected: the paths hold no scenario and no cassette", err=True)
         return EXIT_NOTHING_SELECTED
     _warn_of_unused(paths)
     path = output / "run.jsonl"
-    header = _header(paths, names, cuts, len(subjects))
+    selection = Selection(tuple(path.as_posix() for path in paths), cuts, dialect or "")
+    header = _header(selection, names, len(subjects))
     done = _execute(header, subjects, names, cuts, jobs, path)
     if not done.done:  # the run that stands at `path` is an older one
         click.echo(f"nothing to show: 0 of {done.total} cells ran", err=True)
@@ -113,15 +117,17 @@ def _warn_of_unused(paths: tuple[Path, ...]) -> None:
         click.echo(f"not used: {marked(str(file))}: neither scenario nor cassette", err=True)
 
 
-def _header(paths: tuple[Path, ...], names: tuple[str, ...], cuts: Cuts, count: int) -> Header:
-    shown = tuple(path.as_posix() for path in paths)
+def _header(selection: Selection, names: tuple[str, ...], count: int) -> Header:
     options = [option for name in names for option in ("-n", name)]
     return Header(
         schema=SCHEMA,
         harness=__version__,
         normalizers=tuple(facts_of(load_normalizer(name)) for name in names),
-        selection=Selection(shown, cuts),
-        command=("harness", "run", *shown, *options, "--cuts", cuts),
+        selection=selection,
+        command=(
+            *("harness", "run", *selection.paths, *options, "--cuts", selection.cuts),
+            *selection.options,
+        ),
         scenario_count=count,
     )
 

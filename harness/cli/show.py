@@ -12,9 +12,12 @@ from typing import Any
 import click
 import msgspec
 
+from harness.cli.dialect_option import dialect_option
 from harness.dialects.table import read_request
 from harness.errors import StreamError
-from harness.recording.identify import identify
+from harness.recording.detect import Detected
+from harness.recording.identify import detected, identify
+from harness.recording.importing import reasons_to_skip
 from harness.reporting.visible import marked
 from harness.shipped import folder
 from harness.turns.chat_request import ChatRequest
@@ -30,20 +33,42 @@ _SYSTEM_CHARS = 100
 
 @click.command("show")
 @click.argument("cassette", type=click.Path(path_type=Path))
+@dialect_option("Read it")
 @click.option(
     "--format", "form", type=click.Choice(["pretty", "json"]), default="pretty", show_default=True
 )
-def show_command(cassette: Path, form: str) -> None:
+def show_command(cassette: Path, dialect: str | None, form: str) -> None:
     r"""Print CASSETTE, a file or the id of one that ships, read by read and event by event.
 
     Invisible characters are made visible: ␍ ␊ ␉ for controls, <U+2028> for others, <\xFF> for
     a byte that is no UTF-8.
     """
-    shown = identify(_load(cassette))
+    stored = _load(cassette)
+    said = stored.in_dialect(dialect) if dialect else stored
+    left_out = ("",) * len(said.interactions) if dialect else reasons_to_skip(said)
+    shown = _Shown(identify(said), _detected(said), left_out)
     if form == "json":
         click.echo(json.dumps(_as_json(shown), indent=2))
     else:
         click.echo("\n".join(_as_text(shown)))
+
+
+class _Shown(msgspec.Struct, frozen=True):
+    """A cassette, and what is known of each of its interactions.
+
+    Fields:
+        detected: its dialect, how sure that is, and why.
+        left_out: why it is no answer that the suite would judge, "" where it is one.
+    """
+
+    cassette: Cassette
+    detected: tuple[Detected, ...]
+    left_out: tuple[str, ...]
+
+
+def _detected(cassette: Cassette) -> tuple[Detected, ...]:
+    by = identify(cassette).provider
+    return tuple(detected(interaction, by) for interaction in cassette.interactions)
 
 
 def _load(name: Path) -> Cassette:
@@ -54,21 +79,32 @@ def _load(name: Path) -> Cassette:
     return load(name)
 
 
-def _as_text(cassette: Cassette) -> Iterator[str]:
+def _as_text(shown: _Shown) -> Iterator[str]:
+    cassette = shown.cassette
     for name in ("id", "provider", "model", "prompt", "dialect"):
         yield f"{name:<12}{marked(getattr(cassette, name))}"
     origin = msgspec.structs.asdict(cassette.origin)
     said = (f"{key} {marked(value)}" for key, value in origin.items() if value)
     yield f"{'origin':<12}{', '.join(said)}"
-    for n, interaction in enumerate(cassette.interactions):
+    kept = 0  # as a run numbers them
+    for known, reason, interaction in zip(
+        shown.detected, shown.left_out, cassette.interactions, strict=True
+    ):
         yield ""
-        yield from _interaction(n, interaction)
+        about = f"left out: {reason}" if reason else _sureness(known)
+        yield from _interaction("-" if reason else str(kept), about, interaction)
+        kept += not reason
 
 
-def _interaction(n: int, interaction: Interaction) -> Iterator[str]:
+def _sureness(known: Detected) -> str:
+    return f"{known.dialect}, {known.confidence}: {known.because}"
+
+
+def _interaction(n: str, about: str, interaction: Interaction) -> Iterator[str]:
     request = interaction.request
     address = marked(f"{request.method} {request.uri or '(no address kept)'}")
     yield f"interaction {n}: {address} -> {interaction.status}"
+    yield f"  dialect   {marked(about)}"
     yield f"  request   {_request(interaction)}"
     for name, value in interaction.headers:
         yield f"  header    {marked(name)}: {marked(value)}"
@@ -130,12 +166,22 @@ def _label(n: int, frame: Frame) -> str:
     return f"event {n}{name}{cut}"
 
 
-def _as_json(cassette: Cassette) -> dict[str, Any]:
+def _as_json(shown: _Shown) -> dict[str, Any]:
+    cassette = shown.cassette
     names = ("id", "provider", "model", "prompt", "dialect")
     return {
         **{name: getattr(cassette, name) for name in names},
         "origin": msgspec.structs.asdict(cassette.origin),
-        "interactions": [_interaction_as_json(item) for item in cassette.interactions],
+        "interactions": [
+            {
+                **_interaction_as_json(interaction),
+                "dialect": msgspec.structs.asdict(known),
+                "left_out": reason,
+            }
+            for known, reason, interaction in zip(
+                shown.detected, shown.left_out, cassette.interactions, strict=True
+            )
+        ],
     }
 
 

@@ -3,13 +3,44 @@
 from functools import lru_cache
 from typing import Final
 
-from harness.dialects import openai_chat
+from harness.dialects import (
+    anthropic,
+    bedrock_converse,
+    bedrock_llama,
+    cohere,
+    dashscope,
+    gemini,
+    google_interactions,
+    mistral,
+    ollama,
+    openai_chat,
+    openai_completions,
+    openai_responses,
+    tgi,
+)
 from harness.dialects.dialect import Dialect
 from harness.turns.chat_request import UNKNOWN_REQUEST, ChatRequest
 from harness.wire.interaction import Request
 from harness.wire.payload import NotJson, decode_json
 
-DIALECTS: Final[dict[str, Dialect]] = {dialect.name: dialect for dialect in (openai_chat.DIALECT,)}
+DIALECTS: Final[dict[str, Dialect]] = {
+    dialect.name: dialect
+    for dialect in (
+        anthropic.DIALECT,
+        bedrock_converse.DIALECT,
+        bedrock_llama.DIALECT,
+        cohere.DIALECT,
+        dashscope.DIALECT,
+        gemini.DIALECT,
+        google_interactions.DIALECT,
+        mistral.DIALECT,
+        ollama.DIALECT,
+        openai_chat.DIALECT,
+        openai_completions.DIALECT,
+        openai_responses.DIALECT,
+        tgi.DIALECT,
+    )
+}
 
 _REQUESTS_KEPT = 16
 

@@ -1,4 +1,4 @@
-"""A recording -> which provider, model, prompt and dialect it holds, where it does not say.
+"""A recording -> which provider, model, prompt and dialects it holds, where it does not say.
 
 Told by the request's address, then by the request, then by the first events of the response.
 What none of them says stays "unknown"; what the file says is never changed.
@@ -6,63 +6,29 @@ What none of them says stays "unknown"; what the file says is never changed.
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from pathlib import PurePath
 from typing import Any, Final
+from urllib.parse import unquote
 
 import msgspec
 
 from harness.dialects.prompts import NATIVE_TOOLS, prompt_id
 from harness.dialects.table import read_request
-from harness.errors import StreamError
+from harness.recording.detect import Detected, detect, first_events
 from harness.wire.cassette import Cassette
-from harness.wire.framing import frames as frames_of
 from harness.wire.hosts import PROVIDERS, UNKNOWN, provider_of
 from harness.wire.interaction import Interaction
-from harness.wire.payload import NotJson, decode_json
 
-OPENAI_CHAT: Final = "openai-chat"
-
-_MOST_EVENTS = 12
-
-# How an address ends (before its query) -> the dialect; the first match counts.
-_PATHS: Final = tuple(
-    (re.compile(pattern), dialect)
-    for pattern, dialect in (
-        (r"/chat/completions$", OPENAI_CHAT),
-        (r"/responses$", "openai-responses"),
-        (r"/completions$", "openai-completions"),
-        (r"/messages$|/anthropic/|publishers/anthropic/", "anthropic"),
-        (r":(?:streamG|g)enerateContent$", "gemini"),
-        (r"/api/(?:chat|generate)$", "ollama"),
-        (r"/converse(?:-stream)?$", "bedrock-converse"),
-        (r"/invoke(?:-with-response-stream)?$", "bedrock-invoke"),
-        (r"/v[12]/chat$", "cohere"),
-        (r"/services/aigc/", "dashscope"),
-    )
-)
-
-# Values of `object` and beginnings of `type` that only one dialect uses.
-_OBJECTS: Final = {
-    "chat.completion.chunk": OPENAI_CHAT,
-    "chat.completion": OPENAI_CHAT,
-    "text_completion": "openai-completions",
-}
-_TYPES: Final = (
-    ("response.", "openai-responses"),
-    ("message_start", "anthropic"),
-    ("content_block", "anthropic"),
-    ("message-start", "cohere"),
-    ("content-", "cohere"),
-)
-_KEYS: Final = (
-    ("candidates", "gemini"),
-    ("choices", OPENAI_CHAT),
-    ("done", "ollama"),
-    ("contentBlockIndex", "bedrock-converse"),
-)
-
-# Providers whose `/chat/completions` is a dialect of its own, however alike the events look.
-_OWN_DIALECTS: Final = {"mistral": "mistral"}
+__all__ = [
+    "detected",
+    "dialect_of",
+    "identify",
+    "model_of",
+    "prompt_of",
+    "provider",
+    "provider_of_interaction",
+    "provider_of_path",
+]
 
 # Folder names under which projects keep the recordings of a provider.
 _FOLDERS: Final = {
@@ -70,10 +36,14 @@ _FOLDERS: Final = {
     "amazon-bedrock": "aws-bedrock",
     "azure": "azure-openai",
     "bedrock": "aws-bedrock",
+    "chatgpt": "chatgpt-codex",
     "copilot": "github-copilot",
     "gemini": "google-gemini",
+    "gemini-cli": "google-gemini",
     "google": "google-gemini",
     "google-generative-ai": "google-gemini",
+    "google-gemini+gemini-cli": "google-gemini",
+    "googleai": "google-gemini",
     "grok": "xai",
     "vertexai": "google-vertex",
     "x-ai": "xai",
@@ -82,23 +52,75 @@ _FOLDERS: Final = {
 }
 # What a recorder puts in the place of a private host, such as `<OLLAMA_API_BASE>/v1`.
 _PLACEHOLDER = re.compile(r"<([A-Z0-9]+)_[A-Z_]*>")
+_WORDS: Final = re.compile(r"[a-z0-9]+")
+# Keys of an event that only one gateway adds.
+_GATEWAY_KEYS: Final = ((frozenset({"provider", "choices", "model"}), "openrouter"),)
+# Where addresses name the model: Bedrock, Gemini and Vertex, Azure's deployments.
+_MODELS_IN_PATHS: Final = tuple(
+    map(
+        re.compile,
+        (
+            r"/model/([^/?]+)/(?:converse|invoke)",
+            r"/models/([^/?:]+):[a-zA-Z]+(?:\?|$)",
+            r"/deployments/([^/?]+)/",
+            r"//[^/]*huggingface[^/]*/models/([^/?]+/[^/?]+)",
+        ),
+    )
+)
+# Where first events name the model.
+_MODEL_KEYS: Final = (
+    ("model",),
+    ("message", "model"),
+    ("response", "model"),
+    ("interaction", "model"),
+    ("session", "model"),
+    ("modelVersion",),
+)
 
 
 def identify(cassette: Cassette) -> Cassette:
-    """Return `cassette` with provider, model, prompt and dialect filled in where unknown."""
+    """Return `cassette` with provider, model, prompt and dialects filled in where unknown."""
     by = cassette.provider
     if by == UNKNOWN:
-        by = _first(provider(interaction.request.uri) for interaction in cassette.interactions)
-    if cassette.dialect == UNKNOWN:
-        told = (dialect_of(interaction, by) for interaction in cassette.interactions)
-        cassette = cassette.in_dialect(_first(told))
+        by = _first(map(provider_of_interaction, cassette.interactions))
+    cassette = _with_dialects(cassette, by)
     found = {
         "provider": by,
-        "model": _first(model_of(interaction) for interaction in cassette.interactions),
-        "prompt": _first(prompt_of(interaction) for interaction in cassette.interactions),
+        "model": lambda: _first(map(model_of, cassette.interactions)),
+        "prompt": lambda: _first(map(prompt_of, cassette.interactions)),
     }
-    missing = {name: value for name, value in found.items() if getattr(cassette, name) == UNKNOWN}
+    missing = {
+        name: tell() if callable(tell) else tell
+        for name, tell in found.items()
+        if getattr(cassette, name) == UNKNOWN
+    }
     return msgspec.structs.replace(cassette, **missing)
+
+
+def _with_dialects(cassette: Cassette, by: str) -> Cassette:
+    """Give each interaction its own; one that tells none speaks as the first that does."""
+    if all(interaction.dialect != UNKNOWN for interaction in cassette.interactions):
+        return cassette
+    told = [dialect_of(interaction, by) for interaction in cassette.interactions]
+    first = _first(told)
+    spoken = (
+        msgspec.structs.replace(interaction, dialect=dialect if dialect != UNKNOWN else first)
+        for interaction, dialect in zip(cassette.interactions, told, strict=True)
+    )
+    return msgspec.structs.replace(cassette, interactions=tuple(spoken))
+
+
+def provider_of_interaction(interaction: Interaction) -> str:
+    """Return the provider that the first events name as their own, else that of the address.
+
+    Gateways are told by what they add to each event: a recorder that rewrites addresses does
+    not touch it.
+    """
+    for event in first_events(interaction.body):
+        for keys, name in _GATEWAY_KEYS:
+            if keys <= event.keys():
+                return name
+    return provider(interaction.request.uri)
 
 
 def provider(uri: str) -> str:
@@ -109,17 +131,30 @@ def provider(uri: str) -> str:
     return provider_of(uri)
 
 
-def provider_of_folder(parts: Iterable[str]) -> str:
-    """Return the provider that the innermost telling part of a path names, or "unknown"."""
-    return _first(_named(part) for part in reversed(tuple(parts)))
+def provider_of_path(path: PurePath) -> str:
+    """Return the provider that a path names, or "unknown".
+
+    The innermost telling folder counts, then the beginning of the file's name.
+    """
+    beginnings = ("-".join(words) for words in _beginnings(path.name))
+    return _first(map(_named, (*reversed(path.parent.parts), *beginnings)))
+
+
+def _beginnings(name: str) -> Iterator[list[str]]:
+    words = _WORDS.findall(name.lower())
+    yield from (words[:count] for count in (2, 1))
+
+
+def detected(interaction: Interaction, by: str = UNKNOWN) -> Detected:
+    """Return what is known of the dialect: what the file says, else what is found."""
+    if interaction.dialect != UNKNOWN:
+        return Detected(interaction.dialect, "certain", "it is said")
+    return detect(interaction, by)
 
 
 def dialect_of(interaction: Interaction, by: str = UNKNOWN) -> str:
-    """Return the dialect of a response of the provider `by`, told by address or first events."""
-    path = interaction.request.uri.partition("?")[0]
-    by_path = next((dialect for ending, dialect in _PATHS if ending.search(path)), None)
-    found = by_path or _first(map(_dialect_of_event, first_events(interaction.body)))
-    return _OWN_DIALECTS.get(by, found) if found == OPENAI_CHAT else found
+    """Return the dialect that the cassette says, else the one that is found."""
+    return detected(interaction, by).dialect
 
 
 def model_of(interaction: Interaction) -> str:
@@ -127,8 +162,21 @@ def model_of(interaction: Interaction) -> str:
     asked = read_request(interaction.dialect, interaction.request).model
     if asked:
         return asked
-    named = (event.get("model") for event in first_events(interaction.body))
-    return next((name for name in named if isinstance(name, str) and name), UNKNOWN)
+    addressed = (path.search(interaction.request.uri) for path in _MODELS_IN_PATHS)
+    in_path = next((match[1] for match in addressed if match), "")
+    if in_path:
+        return unquote(in_path)
+    return next(_models_named(first_events(interaction.body)), UNKNOWN)
+
+
+def _models_named(events: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for event in events:
+        for keys in _MODEL_KEYS:
+            value: object = event
+            for key in keys:
+                value = value.get(key) if isinstance(value, dict) else None
+            if isinstance(value, str) and value:
+                yield value
 
 
 def prompt_of(interaction: Interaction) -> str:
@@ -136,33 +184,6 @@ def prompt_of(interaction: Interaction) -> str:
     request = read_request(interaction.dialect, interaction.request)
     protocol = NATIVE_TOOLS if request.tools_known else ""
     return prompt_id(protocol, request.system, request.tools)
-
-
-def first_events(body: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects among the first events of `body`, or the one it is."""
-    try:
-        for frame in islice(frames_of([body]), _MOST_EVENTS):
-            event = _decoded(frame.data)
-            if isinstance(event, dict):
-                yield event
-    except StreamError:  # larger than any event: no event to tell by
-        return
-
-
-def _decoded(data: bytes) -> object:
-    try:
-        return decode_json(data)
-    except NotJson:
-        return None
-
-
-def _dialect_of_event(event: dict[str, Any]) -> str:
-    by_object = _OBJECTS.get(str(event.get("object")))
-    if by_object:
-        return by_object
-    kind = str(event.get("type"))
-    by_type = next((dialect for start, dialect in _TYPES if kind.startswith(start)), None)
-    return by_type or next((dialect for key, dialect in _KEYS if key in event), UNKNOWN)
 
 
 def _named(name: str) -> str:

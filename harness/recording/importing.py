@@ -1,20 +1,44 @@
 """One file of a recording -> the cassettes that the suite can use, and why the rest is not.
 
-Takes only the dialects that the suite reads, one cassette for each model. What is not taken
-is counted with its reason, and credentials never come along.
+Takes the dialects that the suite reads, and every answer to a request for a stream, be it an
+error, a page or nothing at all. What is not taken is counted with its reason, and
+credentials never come along.
 """
 
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import PurePath
+from typing import Final
 
 import msgspec
 
 from harness.dialects.table import DIALECTS, read_request
 from harness.recording import identify, scrub
+from harness.recording.detect import Detected
 from harness.recording.importers import read
 from harness.recording.importers.container import BY
 from harness.wire.cassette import Cassette
+from harness.wire.cassette_data import VCRPY
+from harness.wire.decompress import why_encoded
+from harness.wire.framing import frames
 from harness.wire.hosts import UNKNOWN
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import Headers, Interaction
+
+# Containers of whole answers: who imports them wants those, streamed or not.
+_PLAIN_CONTAINERS: Final = frozenset({"chat-log"})
+# How an address ends -> whether it is asked for a stream.
+_VERBS: Final = (
+    (":streamGenerateContent", True),
+    (":generateContent", False),
+    (":streamRawPredict", True),
+    (":rawPredict", False),
+    ("/converse-stream", True),
+    ("/converse", False),
+    ("/invoke-with-response-stream", True),
+    ("/invoke", False),
+)
+_WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_STREAMING: Final = frozenset({("x-dashscope-sse", "enable"), ("accept", "text/event-stream")})
 
 
 class Labels(msgspec.Struct, frozen=True):
@@ -32,13 +56,26 @@ class Imported(msgspec.Struct, frozen=True):
 
     Fields:
         container: a key of `importers.READERS`; "" where no reader knows the file.
-        cassettes: one for each model, in the order of their first interactions.
+        cassettes: one for each provider, model and dialect, in the order of their first
+            interactions.
         skipped: for each interaction that was not taken, the reason.
+        detected: for each interaction that was taken, its number in the file and its dialect.
     """
 
     container: str
     cassettes: tuple[Cassette, ...] = ()
     skipped: tuple[str, ...] = ()
+    detected: tuple[tuple[int, Detected], ...] = ()
+
+
+class _Taken(msgspec.Struct, frozen=True):
+    """An interaction that is taken, and what is known of it."""
+
+    number: int
+    interaction: Interaction
+    provider: str
+    model: str
+    detected: Detected
 
 
 def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imported:
@@ -56,54 +93,123 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
     found = read(path, data)
     if found is None:
         return Imported("")
-    container, cassette = found
-    skipped: list[str] = []
-    taken: dict[tuple[str, str], list[tuple[int, Interaction]]] = {}
-    for n, interaction in enumerate(cassette.interactions):
-        by = labels.provider or _provider(interaction, path)
-        dialect = labels.dialect or identify.dialect_of(interaction, by)
-        reason = "" if labels.dialect else _reason_to_skip(interaction, dialect)
-        if reason:
-            skipped.append(reason)
-            continue
-        interaction = msgspec.structs.replace(interaction, dialect=dialect)  # noqa: PLW2901 - the same one, known better
-        model = labels.model or _model(cassette, interaction)
-        taken.setdefault((model, dialect), []).append((n, _scrubbed(interaction)))
-    whole = _in_folder(_labelled(cassette, source, labels), path)
-    cassettes = (_part(whole, model, numbered) for (model, _), numbered in taken.items())
-    return Imported(container, tuple(cassettes), tuple(skipped))
+    container, whole = found
+    whole = _labelled(whole, source, labels)
+    seen = [
+        _seen(n, interaction, whole, path, labels)
+        for n, interaction in enumerate(whole.interactions)
+    ]
+    reasons = [_reason_to_skip(item, container, labels) for item in seen]
+    taken = [item for item, reason in zip(seen, reasons, strict=True) if not reason]
+    return Imported(
+        container,
+        tuple(_part(whole, items) for items in _groups(taken)),
+        tuple(filter(None, reasons)),
+        tuple((item.number, item.detected) for item in taken),
+    )
 
 
-def _provider(interaction: Interaction, path: PurePath) -> str:
-    """Return the provider that the address says, else the innermost telling folder."""
-    by_address = identify.provider(interaction.request.uri)
-    if by_address != UNKNOWN:
-        return by_address
-    return identify.provider_of_folder(path.parent.parts)
+def only_answers(cassette: Cassette) -> Cassette:
+    """Return a cassette of vcrpy without the interactions that import would not take.
+
+    Its users record whatever their client sends: logins, uploads, lists of models. A cassette
+    that says where it comes from is taken as it is, and so is one that would be left empty.
+    """
+    reasons = reasons_to_skip(cassette)
+    pairs = zip(cassette.interactions, reasons, strict=True)
+    kept = tuple(interaction for interaction, reason in pairs if not reason)
+    return msgspec.structs.replace(cassette, interactions=kept)
 
 
-def _reason_to_skip(interaction: Interaction, dialect: str) -> str:
-    if dialect == UNKNOWN:
-        return "no dialect recognised"
-    if dialect not in DIALECTS:
-        return f"dialect {dialect} is not read yet"
-    if not interaction.body:
-        return "empty response"
-    encoding = interaction.header("content-encoding")
-    if encoding:
-        return f"content encoding {encoding[:20]} is not read"
-    request = interaction.request
-    if request.body and _is_plain(interaction) and not read_request(dialect, request).stream:
+def reasons_to_skip(cassette: Cassette) -> tuple[str, ...]:
+    """Return for each interaction why it is no answer to judge, "" where it is one.
+
+    Where there is no answer at all, nothing is left out: a person must see what that is.
+    """
+    if cassette.origin.by != VCRPY:
+        return ("",) * len(cassette.interactions)
+    reasons = tuple(
+        _reason_to_skip(_seen(n, interaction, cassette, PurePath(), Labels()), "", Labels())
+        for n, interaction in enumerate(cassette.interactions)
+    )
+    return reasons if not all(reasons) else ("",) * len(reasons)
+
+
+def _seen(
+    n: int, interaction: Interaction, whole: Cassette, path: PurePath, labels: Labels
+) -> _Taken:
+    told = (whole.provider, identify.provider_of_interaction(interaction))
+    by = next((name for name in told if name != UNKNOWN), "") or identify.provider_of_path(path)
+    detected = _detected(interaction, by, labels)
+    spoken = msgspec.structs.replace(interaction, dialect=detected.dialect)
+    model = whole.model if whole.model != UNKNOWN else identify.model_of(spoken)
+    return _Taken(n, spoken, by, model, detected)
+
+
+def _detected(interaction: Interaction, by: str, labels: Labels) -> Detected:
+    if labels.dialect:
+        return Detected(labels.dialect, "certain", "--dialect says it")
+    return identify.detected(interaction, by)
+
+
+def _groups(taken: Iterable[_Taken]) -> Iterable[list[_Taken]]:
+    groups: dict[tuple[str, str, str], list[_Taken]] = {}
+    for item in taken:
+        key = (item.provider, item.model, item.interaction.dialect)
+        groups.setdefault(key, []).append(item)
+    return groups.values()
+
+
+def _reason_to_skip(item: _Taken, container: str, labels: Labels) -> str:
+    """Return why `item` is not taken, or ""; what was asked to stream is taken as it came."""
+    interaction = item.interaction
+    encoded = why_encoded(interaction.body, interaction.headers)
+    if encoded:
+        return encoded
+    if labels.dialect or container in _PLAIN_CONTAINERS:
+        return "" if interaction.dialect in DIALECTS else _unread(interaction.dialect)
+    if interaction.dialect not in DIALECTS:
+        return _unread(interaction.dialect)
+    return _reason_of_plain(interaction) if _is_plain(interaction.body) else ""
+
+
+def _unread(dialect: str) -> str:
+    return "no dialect recognised" if dialect == UNKNOWN else f"dialect {dialect} is not read"
+
+
+def _reason_of_plain(interaction: Interaction) -> str:
+    """Return why a response without events is none that the suite wants, or ""."""
+    asked = _asked_for_stream(interaction)
+    if asked is False:
         return "no stream was asked for"
-    return ""
+    return "empty response to an unknown request" if not asked and not interaction.body else ""
 
 
-def _is_plain(interaction: Interaction) -> bool:
-    return interaction.body.lstrip().startswith((b"{", b"[", b"<"))
+def _is_plain(body: bytes) -> bool:
+    """Whether `body` is empty, a page, or one JSON document: no stream, whatever was asked."""
+    start = body.lstrip()
+    if not start.startswith(b"{"):
+        return not start or start.startswith((b"[", b"<"))
+    return len(list(islice(frames([body]), 2))) < 2  # noqa: PLR2004 - one is a document, two are events
 
 
-def _model(cassette: Cassette, interaction: Interaction) -> str:
-    return cassette.model if cassette.model != UNKNOWN else identify.model_of(interaction)
+def _asked_for_stream(interaction: Interaction) -> bool | None:
+    """Tell whether the request asked for a stream; None where it was not kept."""
+    request = interaction.request
+    if request.method.upper() in _WITHOUT_BODY:
+        return False
+    path = request.uri.partition("?")[0]
+    by_path = next((streams for ending, streams in _VERBS if path.endswith(ending)), None)
+    if by_path is not None:
+        return by_path
+    asked = read_request(interaction.dialect, request)
+    if not asked.tools_known:
+        return None
+    return asked.stream or any(header in _STREAMING for header in _lowered(request.headers))
+
+
+def _lowered(headers: Headers) -> Iterable[tuple[str, str]]:
+    return ((name.lower(), value.lower()) for name, value in headers)
 
 
 def _labelled(cassette: Cassette, source: str, labels: Labels) -> Cassette:
@@ -114,29 +220,31 @@ def _labelled(cassette: Cassette, source: str, labels: Labels) -> Cassette:
     return msgspec.structs.replace(
         cassette,
         origin=origin,
-        provider=labels.provider or cassette.provider,
+        provider=labels.provider or _own_provider(cassette),
+        model=labels.model or cassette.model,
         prompt=labels.prompt or cassette.prompt,
     )
 
 
-def _in_folder(cassette: Cassette, path: PurePath) -> Cassette:
-    """Take the provider from the folder where neither the cassette nor an address says it."""
-    if identify.identify(cassette).provider != UNKNOWN:
-        return cassette
-    provider = identify.provider_of_folder(path.parent.parts)
-    return msgspec.structs.replace(cassette, provider=provider)
+def _own_provider(cassette: Cassette) -> str:
+    """Return the provider that the file itself names; an address is looked at for each part."""
+    return UNKNOWN if cassette.origin.by == BY else cassette.provider
 
 
-def _part(cassette: Cassette, model: str, numbered: list[tuple[int, Interaction]]) -> Cassette:
-    """Return the interactions of one model as a cassette that says where they come from."""
-    origin = cassette.origin
+def _part(whole: Cassette, items: list[_Taken]) -> Cassette:
+    """Return interactions of one provider, model and dialect, saying where they come from."""
+    origin = whole.origin
     if origin.by == BY:
-        numbers = ",".join(str(n) for n, _ in numbered)
+        numbers = ",".join(str(item.number) for item in items)
         origin = msgspec.structs.replace(origin, source=f"{origin.source}#{numbers}")
-    interactions = tuple(interaction for _, interaction in numbered)
-    return identify.identify(
-        msgspec.structs.replace(cassette, interactions=interactions, origin=origin, model=model)
+    part = msgspec.structs.replace(
+        whole,
+        interactions=tuple(_scrubbed(item.interaction) for item in items),
+        origin=origin,
+        provider=items[0].provider,
+        model=items[0].model,
     )
+    return identify.identify(part)
 
 
 def _scrubbed(interaction: Interaction) -> Interaction:

@@ -1,6 +1,5 @@
 """A failing result and its case -> what the case page shows, and the command that repeats it."""
 
-from collections.abc import Sequence
 from urllib.parse import quote
 
 import msgspec
@@ -12,11 +11,13 @@ from harness.reporting.turn_diff import Difference, differences
 from harness.reporting.visible import Piece, pieces
 from harness.reporting.words import WORD, OutcomeWord
 from harness.runs.gate import reproduce
+from harness.runs.run import Selection
 from harness.wire.cuts import Chunking
 
 _SHOWN_CUTS = 12
 _MAX_COMMAND_CUTS = 200
 _MAX_FINDINGS = 20
+_EVERYTHING = Selection()
 
 
 class FindingView(msgspec.Struct, frozen=True):
@@ -54,7 +55,7 @@ def anchor(cell: str) -> str:
     return "case/" + quote(cell, safe="/:@!$*,;", errors="replace")
 
 
-def case_view(result: Result, case: Case | None, places: Sequence[str] = ()) -> CaseView:
+def case_view(result: Result, case: Case | None, selection: Selection = _EVERYTHING) -> CaseView:
     """Return what is shown of `result`; without `case` that is its findings alone."""
     expected = case.expected if case else None
     return CaseView(
@@ -63,7 +64,7 @@ def case_view(result: Result, case: Case | None, places: Sequence[str] = ()) -> 
         findings=tuple(_finding(each) for each in result.findings[:_MAX_FINDINGS]),
         more_findings=max(0, len(result.findings) - _MAX_FINDINGS),
         chunking=_chunking(result.chunking, case),
-        command=_command(result, places),
+        command=_command(result, selection),
         error=pieces(case.error) if case else (),
         expects=expected is not None,
         differences=differences(expected, case.actual, case.judged) if case and expected else (),
@@ -96,9 +97,9 @@ def _each_byte(cuts: Chunking) -> bool:
     return len(cuts) > _SHOWN_CUTS and cuts[0] == 1 and cuts[-1] == len(cuts)
 
 
-def _command(result: Result, places: Sequence[str]) -> str:
+def _command(result: Result, selection: Selection) -> str:
     """Return the command for a shell; without cuts `replay` looks for the smallest itself."""
-    words: list[str] = []
+    words = [*selection.options]
     if result.interaction:
         words += ["--interaction", str(result.interaction)]
     if not result.chunking:
@@ -107,4 +108,4 @@ def _command(result: Result, places: Sequence[str]) -> str:
         words += ["--cuts", "each-byte"]
     elif len(result.chunking) <= _MAX_COMMAND_CUTS:
         words += ["--cuts", ",".join(map(str, result.chunking))]
-    return reproduce(result.cell, places, words)
+    return reproduce(result.cell, selection.paths, words)

@@ -100,7 +100,7 @@ def view(run: Run) -> View:
         models=model_matrix(run),
         groups=groups(signatures, {each.cell: each for each in run.results}),
         cases=tuple(
-            case_view(each, run.cases.get(each.cell), run.header.selection.paths)
+            case_view(each, run.cases.get(each.cell), run.header.selection)
             for each in failing[:MAX_CASES]
         ),
         failing=len(failing),

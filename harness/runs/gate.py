@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from harness.judging.results import Outcome, Result
-from harness.runs.run import Run
+from harness.runs.run import Run, Selection
 
 Verdict = Literal["pass", "fail", "nothing"]
 
@@ -27,7 +27,7 @@ class Gate(msgspec.Struct, frozen=True):
 def judge_gate(run: Run) -> Gate:
     """Judge `run`: it passes where every supported cell conforms and none was left out."""
     judged = [result for result in run.results if result.outcome is not Outcome.UNSUPPORTED]
-    reasons = (*_incomplete(run), *_failures(judged, run.header.selection.paths))
+    reasons = (*_incomplete(run), *_failures(judged, run.header.selection))
     if reasons:
         return Gate("fail", reasons)
     if not judged:
@@ -58,7 +58,7 @@ def _incomplete(run: Run) -> Iterator[str]:
         yield f"{_cells(run.footer.not_run)} did not run"
 
 
-def _failures(judged: list[Result], places: tuple[str, ...]) -> Iterator[str]:
+def _failures(judged: list[Result], selection: Selection) -> Iterator[str]:
     total: dict[str, int] = defaultdict(int)
     failed: dict[str, list[Result]] = defaultdict(list)
     for result in judged:
@@ -71,7 +71,8 @@ def _failures(judged: list[Result], places: tuple[str, ...]) -> Iterator[str]:
         worst = results[0]
         yield (
             f"{name}: {len(results)} of {_cells(total[name])} {_DO[len(results) == 1]} not conform,"
-            f" worst {worst.outcome.value}: {reproduce(worst.cell, places)}"
+            f" worst {worst.outcome.value}: "
+            f"{reproduce(worst.cell, selection.paths, selection.options)}"
         )
 
 

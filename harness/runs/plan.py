@@ -17,11 +17,14 @@ class Subject(msgspec.Struct, frozen=True):
     Fields:
         path: of its file.
         roots: the folders that ids are resolved against, in order.
+        dialect: what the user says that its cassette holds; "" where they leave it to the
+            cassette.
     """
 
     kind: Literal["scenario", "cassette"]
     path: str
     roots: tuple[str, ...] = ()
+    dialect: str = ""
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -27,11 +27,17 @@ class NormalizerFacts(msgspec.Struct, frozen=True):
     breaks: tuple[str, ...] = ()
 
 
-class Selection(msgspec.Struct, frozen=True):
-    """What was asked for: paths as given on the command line, and the mode of the cuts."""
+class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was asked for: paths as given on the command line, the mode of the cuts, a dialect."""
 
     paths: tuple[str, ...] = ()
     cuts: str = ""
+    dialect: str = ""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The words that say the dialect again on a command line; none where none was said."""
+        return ("--dialect", self.dialect) if self.dialect else ()
 
 
 class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):

@@ -8,7 +8,10 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+
 from harness import shipped
+from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
 from harness.judging.judge import CASSETTE_PREFIX
 from harness.judging.scenario_file import SHARED_FOLDERS
@@ -22,21 +25,35 @@ _CASSETTE = re.compile(rb"^interactions:", re.MULTILINE)
 _NAMED = re.compile(rb"^cassette:\s*['\"]?([^\s'\"#]+)", re.MULTILINE)
 
 
-def select(paths: Iterable[Path]) -> tuple[Subject, ...]:
+def select(paths: Iterable[Path], dialect: str = "") -> tuple[Subject, ...]:
     """Return the subjects that `paths` name or hold; what ships where there are none.
 
     Hidden folders below a path are not looked into.
 
+    Args:
+        paths: files and folders.
+        dialect: what their cassettes hold, whatever they say; "" where they are right.
+
     Raises:
-        UsageError: a path does not exist, or two files would have the same id.
+        UsageError: nobody reads the dialect, a path does not exist, or two files would have the
+            same id.
         UnreadableError: a file that was named is neither scenario nor cassette.
     """
+    _check_dialect(dialect)
     wanted = tuple(paths) or (shipped.folder("scenarios"),)
     found = {file.resolve(): (file, base) for path in wanted for file, base in _files(path)}
     subjects = {at: subject for at, item in found.items() if (subject := _subject(*item))}
     labelled = {path for s in subjects.values() if s.kind == "scenario" for path in _labelled(s)}
     kept = (subject for at, subject in subjects.items() if at not in labelled)
-    return _distinct(sorted(kept, key=lambda subject: subject.path))
+    said = (msgspec.structs.replace(subject, dialect=dialect) for subject in kept)
+    return _distinct(sorted(said, key=lambda subject: subject.path))
+
+
+def _check_dialect(dialect: str) -> None:
+    if dialect and dialect not in DIALECTS:
+        raise UsageError(
+            f"no reader knows the dialect {dialect!r}", hint=f"known: {', '.join(sorted(DIALECTS))}"
+        )
 
 
 def unused(paths: Iterable[Path]) -> tuple[Path, ...]:

@@ -19,6 +19,7 @@ from harness.judging.scenario_file import load_scenario
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import CAPABILITIES
 from harness.recording.identify import identify
+from harness.recording.importing import only_answers
 from harness.runs.plan import Job, Subject
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
@@ -82,7 +83,7 @@ def load_subject(subject: Subject) -> Loaded:
     path = Path(subject.path)
     if subject.kind == "cassette":
         cassette = cassette_file.load(path, Path(subject.roots[0]) if subject.roots else None)
-        return Loaded(identify(cassette))
+        return Loaded(_alone(cassette, subject.dialect))
     scenario = load_scenario(path, Path(subject.roots[0]))
     _check_names(scenario, subject.path)
     cassette = _cassette(scenario.cassette, subject)
@@ -93,6 +94,13 @@ def load_subject(subject: Subject) -> Loaded:
             where=subject.path,
         )
     return Loaded(cassette, scenario)
+
+
+def _alone(cassette: Cassette, dialect: str) -> Cassette:
+    """Return the cassette that no scenario labels, without what is no answer to be judged."""
+    if dialect:
+        return identify(cassette.in_dialect(dialect))
+    return identify(only_answers(cassette))
 
 
 def _check_names(scenario: Scenario, where: str) -> None:
@@ -112,7 +120,9 @@ def _cassette(name: str, subject: Subject) -> Cassette:
     for root in map(Path, subject.roots[1:]):
         path = root / f"{name}.yaml"
         if path.is_file() and path.resolve().is_relative_to(root.resolve()):
-            return identify(cassette_file.load(path, root))
+            cassette = cassette_file.load(path, root)
+            said = cassette.in_dialect(subject.dialect) if subject.dialect else cassette
+            return identify(said)
     raise UnreadableError(
         f"there is no cassette {name!r}",
         where=subject.path,

@@ -43,8 +43,9 @@ class _Call:
 
     @property
     def arguments(self) -> str:
-        self.fragments = ["".join(self.fragments)]
-        return self.fragments[0]
+        if len(self.fragments) > 1:
+            self.fragments = ["".join(self.fragments)]
+        return self.fragments[0] if self.fragments else ""
 
 
 class Assembly:

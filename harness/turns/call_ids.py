@@ -5,6 +5,9 @@ A made-up id depends only on what the stream says, so that every chunking gives 
 
 import hashlib
 
+# As much of the response's id as tells it from others; each call hashes it anew.
+_SEED_CHARACTERS = 200
+
 
 class CallIds:
     """The ids that were given out in one turn."""
@@ -23,7 +26,7 @@ class CallIds:
             position: of the call in its turn.
             name: of the function.
         """
-        call_id = given or _made_up(f"{seed}/{position}/{name}")
+        call_id = given or _made_up(f"{seed[:_SEED_CHARACTERS]}/{position}/{name}")
         while call_id in self._taken:
             call_id = f"{call_id}-{position}"
         self._taken.add(call_id)

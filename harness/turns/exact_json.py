@@ -55,5 +55,16 @@ def written(value: object) -> str:
             return "[" + ", ".join(map(written, value)) + "]"
         case _Number():
             return value.text
+        case str():
+            return _string(value)
         case _:
             return json.dumps(value, ensure_ascii=False)
+
+
+def _string(text: str) -> str:
+    """Return a string as JSON; half a surrogate pair can only be spelt as its escape."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(text)
+    return json.dumps(text, ensure_ascii=False)

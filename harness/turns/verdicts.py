@@ -4,6 +4,9 @@ from harness.turns.arguments import ArgumentClass, parse
 from harness.turns.calls import SNIPPET_CHARACTERS, CallKind, ParseError
 from harness.turns.deltas import ToolCallEnd, ToolCallRejected
 
+# A turn that failed says why in each of its calls, however long the provider's words are.
+_REASON_CHARACTERS = 600
+
 
 def fault(name: str, arguments: str, kind: CallKind = "function", *, cut_short: bool) -> str:
     """Return why a finished call must not run; "" where it may.
@@ -25,5 +28,5 @@ def verdict(position: int, error: str, arguments: str) -> ToolCallEnd | ToolCall
     """Return the delta that ends a call: rejected with a snippet where there is an error."""
     if not error:
         return ToolCallEnd(position)
-    reason = ParseError("tool_use", error, arguments[:SNIPPET_CHARACTERS])
+    reason = ParseError("tool_use", error[:_REASON_CHARACTERS], arguments[:SNIPPET_CHARACTERS])
     return ToolCallRejected(position, reason)

@@ -13,7 +13,7 @@ from harness.errors import UnreadableError
 from harness.wire import reads as reads_text
 from harness.wire.cassette import Cassette, Origin, OriginKind
 from harness.wire.cassette_text import digest
-from harness.wire.decompress import decompress
+from harness.wire.decompress import decoded, decoded_if_possible
 from harness.wire.fields import mapping, only_keys, refuse, sequence, text
 from harness.wire.hosts import UNKNOWN, provider_of
 from harness.wire.interaction import Headers, Interaction, Read, Request
@@ -22,18 +22,20 @@ _ORIGIN_KEYS: Final = Origin.__struct_fields__
 _HARNESS_KEYS: Final = ("origin", "provider", "model", "prompt", "dialect", "body_sha256")
 VCRPY: Final = "vcrpy"
 _VCRPY_ORIGIN: Final = Origin("imported", by=VCRPY, kept="bodies and headers; no reads")
-# Content codings that the bodies of recorders are stored without, or that we take off.
-_DECODED: Final = frozenset({"gzip", "x-gzip", "deflate", "identity", ""})
 _RECORD_AGAIN: Final = "Restore the file from version control, or record it again."
 
 
-def cassette(document: object, cassette_id: str, where: str) -> Cassette:
+def cassette(
+    document: object, cassette_id: str, where: str, *, keep_encoded: bool = False
+) -> Cassette:
     """Return the cassette that `document` spells.
 
     Args:
         document: plain data, as `yaml_guard.load` gives it.
         cassette_id: the id that it gets.
         where: the file's name, for messages.
+        keep_encoded: leave a body whose content encoding cannot be taken off as it is, with
+            its headers, instead of refusing the whole cassette.
 
     Raises:
         UnreadableError: it is not a vcrpy cassette, or claims what is not so.
@@ -43,7 +45,8 @@ def cassette(document: object, cassette_id: str, where: str) -> Cassette:
     _check_top_keys(document, where)
     items = sequence(document["interactions"], f"{where}: interactions")
     interactions = tuple(
-        _interaction(item, f"{where}: interactions[{n}]") for n, item in enumerate(items)
+        _interaction(item, f"{where}: interactions[{n}]", keep_encoded=keep_encoded)
+        for n, item in enumerate(items)
     )
     if "harness" in document:
         return _own(document["harness"], interactions, cassette_id, f"{where}: harness")
@@ -103,20 +106,22 @@ def _check_digests(value: object, interactions: tuple[Interaction, ...], where: 
             )
 
 
-def _interaction(value: object, where: str) -> Interaction:
+def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interaction:
     fields = mapping(value, where)
     response = mapping(fields.get("response"), f"{where}.response")
     if not response:
         refuse("a response", fields.get("response"), f"{where}.response")
     headers = _headers(response.get("headers"), f"{where}.response.headers")
     place = f"{where}.response.body"
-    encoding = next((v for k, v in headers if k.lower() == "content-encoding"), "")
-    body = decompress(_response_body(response, place), encoding, place)
+    stored = _response_body(response, place)
+    body, headers = (
+        decoded_if_possible(stored, headers) if keep_encoded else decoded(stored, headers, place)
+    )
     kept, reads = _reads(response, body, f"{where}.response.reads")
     return Interaction(
         request=_request(fields.get("request"), f"{where}.request"),
         status=_status(response, f"{where}.response.status"),
-        headers=_without_encoding(headers, encoding),
+        headers=headers,
         body=body,
         reads=reads,
         reads_kept=kept,
@@ -178,14 +183,6 @@ def _header_value(value: object, where: str) -> str:
     if isinstance(value, dict | list):
         refuse("text", value, where)
     return "" if value is None else str(value)
-
-
-def _without_encoding(headers: Headers, encoding: str) -> Headers:
-    """Drop the headers that no longer describe the body as it is kept here."""
-    if not encoding or encoding.strip().lower() not in _DECODED:
-        return headers
-    gone = ("content-encoding", "content-length")
-    return tuple((name, value) for name, value in headers if name.lower() not in gone)
 
 
 def _reads(response: dict[str, object], body: bytes, where: str) -> tuple[bool, tuple[Read, ...]]:

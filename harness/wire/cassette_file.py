@@ -31,10 +31,13 @@ def load(path: Path, root: Path | None = None) -> Cassette:
     return loads(_read(path), _id(path, root), where=str(path))
 
 
-def loads(data: bytes, cassette_id: str, *, where: str) -> Cassette:
-    """Return the cassette in the bytes of a file, as `load` does."""
+def loads(data: bytes, cassette_id: str, *, where: str, keep_encoded: bool = False) -> Cassette:
+    """Return the cassette in the bytes of a file, as `load` does.
+
+    With `keep_encoded` a body whose content encoding cannot be taken off stays as it is.
+    """
     document = yaml_guard.load(data, where, tags=_VCRPY_TAGS)
-    return cassette_data.cassette(document, cassette_id, where)
+    return cassette_data.cassette(document, cassette_id, where, keep_encoded=keep_encoded)
 
 
 def save(cassette: Cassette, path: Path) -> None:

@@ -2,12 +2,14 @@
 
 A chunking is a sorted tuple of offsets strictly inside the body. Most offsets are dull; the
 seams are those where decoders break: inside a character, a line end, a JSON escape, and
-between events.
+between events; and where the parts of an AWS message meet.
 """
 
 import re
 from collections.abc import Iterator
 from typing import TypeAlias
+
+from harness.wire import aws_event_stream
 
 Chunking: TypeAlias = tuple[int, ...]
 
@@ -34,6 +36,8 @@ def single_cuts(body: bytes) -> Iterator[Chunking]:
 def seams(body: bytes) -> Chunking:
     """Return all offsets where a decoder is likely to break, as one chunking."""
     found = {match.start() for match in _SEAM.finditer(body)}
+    if body.startswith(b"\0"):
+        found.update(*aws_event_stream.borders(body))
     return tuple(sorted(cut for cut in found if 0 < cut < len(body)))
 
 

@@ -1,20 +1,30 @@
 """A compressed body -> the body, within a limit; what is not compressed stays as it is.
 
-Told by the first bytes, since recorders filter headers away, decode bodies and leave the
-header in place.
+Told by the first bytes where the coding has a mark, since recorders filter headers away, and
+decode bodies but leave the header in place: so text is never taken for compressed. Brotli and
+Zstandard need an optional package each, the extra `compressed`.
 """
 
 import zlib
-from typing import Final
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final
 
 from harness.errors import UnreadableError
+from harness.wire.interaction import Headers
 
 MAX_BODY_BYTES: Final = 256 * 1024 * 1024
 
 _MAX_MEMBERS = 16
+_MOST_CODINGS = 4
 _GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
 _ANY_WINDOW = 32 + zlib.MAX_WBITS  # zlib tells gzip from zlib by the header
 _RAW_DEFLATE = -zlib.MAX_WBITS
+_MOST_WINDOW = 1 << 27  # what RFC 8878 asks decoders to support at least, many times over
+_CONTROLS = bytes(sorted(set(range(0x20)) - set(b"\t\n\r")))
+# What no longer describes a body whose content encoding was taken off.
+_GONE: Final = frozenset({"content-encoding", "content-length"})
 
 
 def decompress(body: bytes, encoding: str, where: str) -> bytes:
@@ -26,14 +36,90 @@ def decompress(body: bytes, encoding: str, where: str) -> bytes:
         where: the place in the file, for messages.
 
     Raises:
-        UnreadableError: damaged, or larger than the limit when expanded.
+        UnreadableError: damaged, larger than the limit when expanded, or in a coding whose
+            package is not installed.
     """
-    if body.startswith(_GZIP):
-        return _inflate(body, _ANY_WINDOW, where)
-    if encoding.strip().lower() == "deflate" and not _is_text(body):
-        is_zlib = body[0] & 0x0F == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
-        return _inflate(body, _ANY_WINDOW if is_zlib else _RAW_DEFLATE, where)
+    for coding in reversed(_codings(encoding)):
+        decode = _by_mark(body) or (
+            _as_it_is if _is_text(body) else _BY_NAME.get(coding, _as_it_is)
+        )
+        body = decode(body, coding, where)
     return body
+
+
+def decoded(body: bytes, headers: Headers, where: str) -> tuple[bytes, Headers]:
+    """Return `body` without its content encoding, and `headers` without what described it.
+
+    A coding that nobody knows stays, and so does its header.
+
+    Raises:
+        UnreadableError: as `decompress`.
+    """
+    encoding = encoding_of(headers)
+    found = decompress(body, encoding, where)
+    known = all(coding in _BY_NAME for coding in _codings(encoding))
+    if not encoding or not (known or _is_text(found)):
+        return found, headers
+    return found, tuple(header for header in headers if header[0].lower() not in _GONE)
+
+
+def decoded_if_possible(body: bytes, headers: Headers) -> tuple[bytes, Headers]:
+    """Return what `decoded` does; what it would refuse stays as it is, and so `why_encoded`."""
+    try:
+        return decoded(body, headers, "")
+    except UnreadableError:
+        return body, headers
+
+
+def why_encoded(body: bytes, headers: Headers) -> str:
+    """Return why `body` is still encoded, "" where it is not."""
+    try:
+        _, left = decoded(body, headers, "")
+    except UnreadableError as error:
+        return error.what
+    encoding = encoding_of(left)
+    return f"content encoding {encoding[:20]} is not read" if encoding else ""
+
+
+def encoding_of(headers: Headers) -> str:
+    """Return the `content-encoding` header, "" where there is none."""
+    return next((value for name, value in headers if name.lower() == "content-encoding"), "")
+
+
+def _codings(encoding: str) -> list[str]:
+    return [coding.strip().lower() for coding in encoding.split(",")][:_MOST_CODINGS]
+
+
+def _by_mark(body: bytes) -> "_Decode | None":
+    if body.startswith(_GZIP):
+        return _gzip
+    return _zstd if body.startswith(_ZSTD) else None
+
+
+def _is_text(body: bytes) -> bool:
+    if len(body) != len(body.translate(None, _CONTROLS)):
+        return False
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _as_it_is(body: bytes, coding: str, where: str) -> bytes:
+    del coding, where
+    return body
+
+
+def _gzip(body: bytes, coding: str, where: str) -> bytes:
+    del coding
+    return _inflate(body, _ANY_WINDOW, where)
+
+
+def _deflate(body: bytes, coding: str, where: str) -> bytes:
+    del coding
+    is_zlib = body[0] & 0x0F == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
+    return _inflate(body, _ANY_WINDOW if is_zlib else _RAW_DEFLATE, where)
 
 
 def _inflate(body: bytes, window: int, where: str) -> bytes:
@@ -45,28 +131,87 @@ def _inflate(body: bytes, window: int, where: str) -> bytes:
         try:
             pieces.append(inflater.decompress(body, MAX_BODY_BYTES - size + 1))
         except zlib.error as error:
-            raise UnreadableError(
-                f"expected a compressed body, found damaged bytes: {error}",
-                where=where,
-                hint="Record it again, or store the body without compression.",
-            ) from None
+            raise _damaged(error, where) from None
         size += len(pieces[-1])
         body = inflater.unused_data
         if size > MAX_BODY_BYTES or not body:
             break
     if size > MAX_BODY_BYTES or body:
-        raise UnreadableError(
-            f"expected at most {_MAX_MEMBERS} members of {MAX_BODY_BYTES} bytes in all when "
-            "expanded, found more",
-            where=where,
-            hint="Remove the interaction.",
-        )
+        raise _too_large(where)
     return b"".join(pieces)
 
 
-def _is_text(body: bytes) -> bool:
+def _brotli(body: bytes, coding: str, where: str) -> bytes:
+    package = _package("brotli", coding, where)
+    decoder = package.Decompressor()
+    pieces: list[bytes] = []
+    size, rest = 0, body
     try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+        while rest or not decoder.can_accept_more_data():
+            pieces.append(decoder.process(rest, output_buffer_limit=MAX_BODY_BYTES - size + 1))
+            rest = b""
+            size += len(pieces[-1])
+            if size > MAX_BODY_BYTES:
+                raise _too_large(where)
+    except package.error as error:
+        raise _damaged(error, where) from None
+    return b"".join(pieces)
+
+
+def _zstd(body: bytes, coding: str, where: str) -> bytes:
+    package = _package("zstandard", coding or "zstd", where)
+    decoder = package.ZstdDecompressor(max_window_size=_MOST_WINDOW)
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        with decoder.stream_reader(body, read_across_frames=True) as reader:
+            while piece := reader.read(MAX_BODY_BYTES - size + 1):
+                pieces.append(piece)
+                size += len(piece)
+                if size > MAX_BODY_BYTES:
+                    raise _too_large(where)
+    except package.ZstdError as error:
+        raise _damaged(error, where) from None
+    return b"".join(pieces)
+
+
+def _package(name: str, coding: str, where: str) -> Any:  # noqa: ANN401 - a module without types
+    try:
+        return import_module(name)
+    except ImportError:
+        raise UnreadableError(
+            f"content encoding {coding} needs the package {name}, which is not installed",
+            where=where,
+            hint="Install it: pip install 'toolcall-harness[compressed]'",
+        ) from None
+
+
+def _damaged(error: Exception, where: str) -> UnreadableError:
+    return UnreadableError(
+        f"expected a compressed body, found damaged bytes: {error}",
+        where=where,
+        hint="Record it again, or store the body without compression.",
+    )
+
+
+def _too_large(where: str) -> UnreadableError:
+    return UnreadableError(
+        f"expected at most {_MAX_MEMBERS} members of {MAX_BODY_BYTES} bytes in all when "
+        "expanded, found more",
+        where=where,
+        hint="Remove the interaction.",
+    )
+
+
+_Decode = Callable[[bytes, str, str], bytes]
+
+_BY_NAME: Final[dict[str, _Decode]] = {
+    "": _as_it_is,
+    "identity": _as_it_is,
+    # Without its first bytes it is decoded already.
+    "gzip": _as_it_is,
+    "x-gzip": _as_it_is,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstd,
+}

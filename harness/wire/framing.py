@@ -8,6 +8,7 @@ one frame, and the dialect says what it means.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol
 
+from harness.wire.aws_event_stream import MessageDecoder
 from harness.wire.frames import Frame
 from harness.wire.json_elements import ElementDecoder
 from harness.wire.json_lines import LineDecoder
@@ -32,6 +33,7 @@ _BY_FIRST_BYTE: Final[dict[bytes, Callable[[int], Decoder]]] = {
     b"{": LineDecoder,
     b"[": ElementDecoder,
     b"<": PlainDecoder,
+    b"\0": MessageDecoder,  # a message of less than 16 MiB, as the first one always is
     b"\x1f": PlainDecoder,  # gzip: a body whose encoding nobody removed
 }
 

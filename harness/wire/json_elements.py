@@ -8,6 +8,7 @@ Source: https://ai.google.dev/api/generate-content (streamGenerateContent)
 
 import re
 
+from harness.wire.bounded import BoundedDecoder
 from harness.wire.frames import Frame
 from harness.wire.limits import check_size
 
@@ -17,7 +18,7 @@ _SPACE = b" \t\r\n"
 _STEPS = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 
 
-class ElementDecoder:
+class ElementDecoder(BoundedDecoder):
     """Decode one body that begins with `[`.
 
     Args:
@@ -25,6 +26,7 @@ class ElementDecoder:
     """
 
     def __init__(self, offset: int = 0) -> None:
+        super().__init__()
         self._offset = offset  # of the buffer
         self._buffer = bytearray()
         self._at = 0  # up to here the buffer was looked at
@@ -32,22 +34,14 @@ class ElementDecoder:
         self._depth = 0
         self._in_string = False
 
-    def feed(self, data: bytes) -> list[Frame]:
-        """Return the elements that `data` completes.
-
-        Raises:
-            StreamError: an element is larger than the limit.
-        """
+    def _take(self, data: bytes, found: list[Frame]) -> None:
         self._buffer += data
-        found: list[Frame] = []
         while (mark := self._next_mark()) is not None:
-            self._take(mark, found)
+            self._pass(mark, found)
         self._forget()
         check_size(len(self._buffer), "an element", self._offset)
-        return found
 
-    def close(self) -> list[Frame]:
-        """Return the element that the end of the body cut short, if there is one."""
+    def _rest(self) -> list[Frame]:
         rest = bytes(self._buffer[self._start :]) if self._depth else b""
         return self._frame(rest, complete=False)
 
@@ -67,7 +61,7 @@ class ElementDecoder:
         self._at = match.end()
         return mark
 
-    def _take(self, mark: bytes, found: list[Frame]) -> None:
+    def _pass(self, mark: bytes, found: list[Frame]) -> None:
         if mark == b'"':
             self._in_string = not self._in_string
             return
@@ -76,11 +70,12 @@ class ElementDecoder:
         if ends:
             element = bytes(self._buffer[self._start : self._at - 1])
             found += self._frame(element, complete=True)
-        self._depth += step
+        self._depth = max(0, self._depth + step)
         if ends or (self._depth == 1 and step > 0):
             self._start = self._at
 
     def _frame(self, element: bytes, *, complete: bool) -> list[Frame]:
+        check_size(len(element), "an element", self._offset + self._start)
         payload = element.strip(_SPACE)
         if not payload:
             return []

@@ -5,6 +5,7 @@ is no whole value, the body is one document. The last line may lack its line end
 Source: https://github.com/ndjson/ndjson-spec
 """
 
+from harness.wire.bounded import BoundedDecoder
 from harness.wire.frames import Frame
 from harness.wire.limits import check_size
 from harness.wire.payload import NotJson, decode_json
@@ -13,7 +14,7 @@ from harness.wire.plain_body import PlainDecoder
 _SPACE = b" \t\r"
 
 
-class LineDecoder:
+class LineDecoder(BoundedDecoder):
     """Decode one body that begins with `{`.
 
     Args:
@@ -21,59 +22,60 @@ class LineDecoder:
     """
 
     def __init__(self, offset: int = 0) -> None:
+        super().__init__()
         self._offset = offset  # of the unfinished line
         self._tail: list[bytes] = []
         self._size = 0
         self._is_lines = False
         self._document: PlainDecoder | None = None
 
-    def feed(self, data: bytes) -> list[Frame]:
-        """Return the lines that `data` completes.
-
-        Raises:
-            StreamError: a line is larger than the limit.
-        """
+    def _take(self, data: bytes, found: list[Frame]) -> None:
         if self._document is not None:
-            return self._document.feed(data)
+            found += self._document.feed(data)
+            return
         if b"\n" not in data:
-            return self._keep(data)
+            self._keep(data)
+            return
         block = b"".join((*self._tail, data))
         self._tail, self._size = [], 0
-        if not self._is_lines and not _is_value(block[: block.index(b"\n")]):
-            self._document = PlainDecoder(self._offset)
-            return self._document.feed(block)
-        self._is_lines = True
+        if not self._is_lines:
+            check_size(block.index(b"\n"), "a line", self._offset)
+            if not holds_lines(block):
+                self._document = PlainDecoder(self._offset)
+                found += self._document.feed(block)
+                return
+            self._is_lines = True
         *lines, tail = block.split(b"\n")
-        return self._lines(lines) + self._keep(tail)
+        for line in lines:
+            found += self._line(line, complete=True)
+        self._keep(tail)
 
-    def close(self) -> list[Frame]:
-        """Return what stands after the last line end, if anything does."""
+    def _rest(self) -> list[Frame]:
         if self._document is not None:
             return self._document.close()
-        tail = b"".join(self._tail).strip(_SPACE)
         # A body of one line is a document as well, and a document is never cut short here.
-        return [Frame(tail, "", self._offset, not self._is_lines)] if tail else []
+        return self._line(b"".join(self._tail), complete=not self._is_lines)
 
-    def _keep(self, piece: bytes) -> list[Frame]:
+    def _keep(self, piece: bytes) -> None:
         if piece:
             self._tail.append(piece)
             self._size += len(piece)
             check_size(self._size, "a line", self._offset)
-        return []
 
-    def _lines(self, lines: list[bytes]) -> list[Frame]:
-        frames = []
-        for line in lines:
-            check_size(len(line), "a line", self._offset)
-            if payload := line.strip(_SPACE):
-                frames.append(Frame(payload, "", self._offset + line.index(payload[:1])))
-            self._offset += len(line) + 1
-        return frames
+    def _line(self, line: bytes, *, complete: bool) -> list[Frame]:
+        check_size(len(line), "a line", self._offset)
+        start = self._offset
+        self._offset += len(line) + 1
+        payload = line.strip(_SPACE)
+        if not payload:
+            return []
+        return [Frame(payload, "", start + line.index(payload[:1]), complete)]
 
 
-def _is_value(line: bytes) -> bool:
+def holds_lines(body: bytes) -> bool:
+    """Return whether the first line of `body` is a whole JSON value, so that others may follow."""
     try:
-        decode_json(line)
+        decode_json(body.partition(b"\n")[0])
     except NotJson:
         return False
     return True

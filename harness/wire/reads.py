@@ -1,17 +1,23 @@
 """Reads to and from their spelling in a cassette: `"0:412 31:598"`.
 
 Each pair is milliseconds since the last read, then bytes. `synthetic` stands where the
-source did not keep them; then each event is one read.
+source did not keep them; then each event, line, element or message is one read.
 """
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Final
 
+from harness.errors import StreamError
+from harness.wire.aws_event_stream import borders
 from harness.wire.interaction import Read
+from harness.wire.json_elements import ElementDecoder
+from harness.wire.json_lines import holds_lines
 
 SYNTHETIC: Final = "synthetic"
 
 _PAIRS = re.compile(r"(?:[0-9]{1,12}:[1-9][0-9]{0,11}(?: [0-9]{1,12}:[1-9][0-9]{0,11})*)?")
+_LINE_END = re.compile(rb"\n")
 _BLANK_LINE = re.compile(rb"\r\n\r\n|\n\r?\n|\r\r")
 
 
@@ -29,9 +35,40 @@ def spell(reads: tuple[Read, ...]) -> str:
 
 
 def synthetic(body: bytes) -> tuple[Read, ...]:
-    """Return one read for each event of `body`, each ending after a blank line."""
-    ends = [match.end() for match in _BLANK_LINE.finditer(body)]
-    if not ends or ends[-1] != len(body):
-        ends.append(len(body))
-    starts = [0, *ends[:-1]]
-    return tuple(Read(end - start) for start, end in zip(starts, ends, strict=True) if end > start)
+    """Return one read for each frame of `body`, as a server that flushes each would give."""
+    ends_of = _ENDS_BY_FIRST_BYTE.get(body.lstrip()[:1], _event_ends)
+    ends = sorted({*ends_of(body), len(body)} - {0})
+    starts = [0, *ends][: len(ends)]
+    return tuple(Read(end - start) for start, end in zip(starts, ends, strict=True))
+
+
+def _event_ends(body: bytes) -> Iterable[int]:
+    return (match.end() for match in _BLANK_LINE.finditer(body))
+
+
+def _line_ends(body: bytes) -> Iterable[int]:
+    if not holds_lines(body.lstrip()):
+        return ()
+    return (match.end() for match in _LINE_END.finditer(body))
+
+
+def _element_ends(body: bytes) -> Iterable[int]:
+    """Return where each element ends; the comma after it comes with the next one."""
+    try:
+        elements = ElementDecoder().feed(body[body.index(b"[") :])
+    except StreamError:
+        return ()
+    start = body.index(b"[")
+    return (start + element.offset + len(element.data) for element in elements)
+
+
+def _message_ends(body: bytes) -> Iterable[int]:
+    return (border[-1] for border in borders(body))
+
+
+# As `framing` tells the framings apart.
+_ENDS_BY_FIRST_BYTE: Final[dict[bytes, Callable[[bytes], Iterable[int]]]] = {
+    b"{": _line_ends,
+    b"[": _element_ends,
+    b"\0": _message_ends,
+}

@@ -2,6 +2,7 @@
 
 import json
 
+from harness.dialects.openai_chat.profiles import PROFILES
 from harness.dialects.openai_chat.spelling import Spelling
 from scripts.recipes.kit import (
     Recipe,
@@ -15,7 +16,7 @@ from scripts.recipes.kit import (
     tokens,
 )
 
-_EMPTY_LATER = Spelling(later_id="empty", later_name="empty", call_type="always", idle="null")
+_EMPTY_LATER = PROFILES["dashscope"]
 _NULL_LATER = Spelling(later_id="null", later_name="null", call_type="first", idle="null")
 _ARTICLE = json.dumps({"title": "Spring", "content": "The snow is gone."})
 _ARTICLE_ZH = json.dumps({"title": "春天", "content": "雪化了。\n花开了。"}, ensure_ascii=False)

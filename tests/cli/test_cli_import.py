@@ -34,7 +34,7 @@ def recordings(tmp_path: Path) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(STREAM if "chunks" not in name else f"{CHUNK}\n{CHUNK}\n")
-    (folder / "other.sse").write_text('event: ping\ndata: {"type": "message_start"}\n\n')
+    (folder / "other.sse").write_text('data: {"hello": 1}\n\n')
     (folder / "README.md").write_text("hello")
     (folder / "bad.yaml").write_text("interactions: [")
     (folder / ".hidden.sse").write_text(STREAM)
@@ -55,7 +55,8 @@ def test_a_folder_becomes_cassettes(recordings: Path, tmp_path: Path) -> None:
     assert (cassette.provider, cassette.model) == ("deepseek", "a/b:free")
     assert (cassette.origin.source, cassette.origin.licence) == ("deepseek/a.sse#0", "MIT")
     assert "3 cassettes with 3 streams" in result.stdout
-    assert "       1  dialect anthropic is not read yet" in result.stdout
+    assert "       3  openai-chat (3 likely)" in result.stdout
+    assert "       1  no dialect recognised" in result.stdout
     assert "  README.md: no recording of a known kind" in result.stdout
     assert "  bad.yaml: expected YAML" in result.stdout
     assert result.stderr == ""
@@ -73,7 +74,8 @@ def test_json_says_the_same(recordings: Path, tmp_path: Path) -> None:
     answer = told(recordings, "-o", tmp_path / "out")
     assert (answer["cassettes"], answer["streams"]) == (3, 3)
     assert answer["containers"] == {"chunk-list": 1, "raw-sse": 2}
-    assert answer["skipped"] == {"dialect anthropic is not read yet": 1}
+    assert answer["dialects"] == {"openai-chat": {"likely": 3}}
+    assert (answer["doubtful"], answer["skipped"]) == ([], {"no dialect recognised": 1})
     assert [item["file"] for item in answer["unusable"]] == ["README.md", "bad.yaml"]
 
 
@@ -89,6 +91,30 @@ def test_names_do_not_leave_the_folder(recordings: Path, tmp_path: Path, name: s
     assert result.exit_code == 0
     assert not [path for path in tmp_path.rglob("*evil*") if out not in path.parents]
     assert len(list(out.rglob("*.yaml"))) == 3
+
+
+def test_what_a_person_should_look_at_is_said(tmp_path: Path) -> None:
+    (tmp_path / "error.sse").write_text('data: {"error": {"message": "no"}}\n\n')
+    out = tmp_path / "out"
+    why = "the first events (error)"
+    assert told(tmp_path, "-o", out)["doubtful"] == [
+        {
+            "stream": "error.sse#0",
+            "dialect": "openai-chat",
+            "confidence": "guess",
+            "because": why,
+        }
+    ]
+    text = run(tmp_path, "-o", out).stdout
+    assert "1 streams to look at" in text
+    assert f"error.sse#0: openai-chat (guess: {why})" in text
+
+
+def test_the_user_overrules_the_dialect(recordings: Path, tmp_path: Path) -> None:
+    answer = told(recordings / "other.sse", "-o", tmp_path / "out", "--dialect", "anthropic")
+    assert (answer["dialects"], answer["skipped"]) == ({"anthropic": {"certain": 1}}, {})
+    wrong = run(recordings, "-o", tmp_path / "out", "--dialect", "morse")
+    assert (wrong.exit_code, "openai-chat" in wrong.output) == (2, True)
 
 
 def test_exit_codes(recordings: Path, tmp_path: Path) -> None:

@@ -27,7 +27,11 @@ STORY = {
 
 @cache
 def dashscope_run() -> Run:
-    subjects = [s for s in shipped_subjects() if s.cassette.provider == "dashscope"]
+    subjects = [
+        s
+        for s in shipped_subjects()
+        if s.cassette.provider == "dashscope" and s.cassette.dialect == "openai-chat"
+    ]
     cells = [
         judge(subject, load_normalizer(name), cuts="quick")
         for subject in subjects

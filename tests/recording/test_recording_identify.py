@@ -1,10 +1,11 @@
 """Provider, model, prompt and dialect are told by what the recording shows."""
 
 import json
+from pathlib import PurePath
 
 import pytest
 
-from harness.recording.identify import dialect_of, identify, provider_of_folder
+from harness.recording.identify import identify, provider_of_path
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic
@@ -19,8 +20,8 @@ def interaction(uri: str = "", asked: object = None, body: bytes = b"") -> Inter
     return Interaction(request, 200, (), body, synthetic(body), reads_kept=False)
 
 
-def cassette(*interactions: Interaction, **known: str) -> Cassette:
-    return Cassette("a", interactions, Origin("imported"), **{"dialect": "unknown", **known})
+def cassette(*interactions: Interaction, dialect: str = "unknown", **known: str) -> Cassette:
+    return Cassette("a", interactions, Origin("imported"), **known).in_dialect(dialect)
 
 
 def test_everything_is_told_by_the_request() -> None:
@@ -49,43 +50,47 @@ def test_an_empty_or_hostile_cassette_stays_unknown() -> None:
     assert identify(cassette(interaction(body=b'data: {"model": 3}\n\n'))).model == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("uri", "dialect"),
-    [
-        ("/v1/chat/completions", "openai-chat"),
-        ("<OLLAMA_API_BASE>/chat/completions", "openai-chat"),
-        ("https://api.openai.com/v1/responses", "openai-responses"),
-        ("https://api.openai.com/v1/completions", "openai-completions"),
-        ("https://api.anthropic.com/v1/messages", "anthropic"),
-        ("https://x/v1beta/models/g:streamGenerateContent?alt=sse", "gemini"),
-        ("http://localhost:11434/api/chat", "ollama"),
-        ("https://x/model/m/converse-stream", "bedrock-converse"),
-        ("https://x/model/m/invoke-with-response-stream", "bedrock-invoke"),
-        ("https://api.cohere.com/v2/chat", "cohere"),
-        ("https://api.openai.com/v1/embeddings", "unknown"),
-    ],
-)
-def test_the_address_tells_the_dialect(uri: str, dialect: str) -> None:
-    assert dialect_of(interaction(uri)) == dialect
+def test_each_interaction_has_its_own_dialect() -> None:
+    openai = interaction("https://api.openai.com/v1/chat/completions")
+    anthropic = interaction("https://api.anthropic.com/v1/messages")
+    told = identify(cassette(openai, anthropic, interaction())).interactions
+    assert [each.dialect for each in told] == ["openai-chat", "anthropic", "openai-chat"]
 
 
 @pytest.mark.parametrize(
-    ("event", "dialect"),
+    ("uri", "model"),
     [
-        ('{"object": "chat.completion.chunk"}', "openai-chat"),
-        ('{"choices": [{"delta": {}}]}', "openai-chat"),
-        ('{"type": "response.created"}', "openai-responses"),
-        ('{"type": "message_start"}', "anthropic"),
-        ('{"candidates": []}', "gemini"),
-        ('{"model": "m", "done": false}', "ollama"),
-        ('{"type": "message-start"}', "cohere"),
-        ('{"hello": 1}', "unknown"),
-        ("[1]", "unknown"),
-        ("not json", "unknown"),
+        ("https://x/model/amazon.nova-lite-v1%3A0/converse-stream", "amazon.nova-lite-v1:0"),
+        (
+            "https://x/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+            "gemini-2.5-flash",
+        ),
+        ("https://x/openai/deployments/my-gpt/chat/completions", "my-gpt"),
+        ("https://api-inference.huggingface.co/models/google/flan-t5", "google/flan-t5"),
+        ("https://x.models.ai.azure.com/models/chat/completions", "unknown"),
     ],
 )
-def test_the_first_events_tell_the_dialect(event: str, dialect: str) -> None:
-    assert dialect_of(interaction(body=f": hi\n\ndata: {event}\n\n".encode())) == dialect
+def test_the_address_names_the_model(uri: str, model: str) -> None:
+    assert identify(cassette(interaction(uri))).model == model
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        '{"type": "message_start", "message": {"model": "m-1"}}',
+        '{"type": "response.created", "response": {"model": "m-1"}}',
+        '{"event_type": "interaction.start", "interaction": {"model": "m-1"}}',
+        '{"candidates": [], "modelVersion": "m-1"}',
+    ],
+)
+def test_the_first_events_name_the_model_in_the_way_of_each_api(event: str) -> None:
+    assert identify(cassette(interaction(body=f"data: {event}\n\n".encode()))).model == "m-1"
+
+
+def test_a_gateway_is_told_by_what_it_adds() -> None:
+    chunk = b'data: {"provider": "p", "model": "m", "choices": []}\n\n'
+    shown = interaction("https://api.openai.com/v1/chat/completions", body=chunk)
+    assert identify(cassette(shown)).provider == "openrouter"
 
 
 def test_a_placeholder_host_names_a_provider() -> None:
@@ -94,6 +99,17 @@ def test_a_placeholder_host_names_a_provider() -> None:
     assert identify(cassette(interaction("<MY_HOST>/chat/completions"))).provider == "unknown"
 
 
-def test_the_innermost_folder_that_names_a_provider_counts() -> None:
-    assert provider_of_folder(("openai", "fixtures", "zai_coder", "glm")) == "zai"
-    assert provider_of_folder(("src", "fixtures")) == "unknown"
+@pytest.mark.parametrize(
+    ("path", "provider"),
+    [
+        ("openai/fixtures/zai_coder/glm/a.json", "zai"),
+        ("src/fixtures/a.json", "unknown"),
+        ("src/fixtures/lmstudio-basic.1.txt", "lmstudio"),
+        ("src/amazon-bedrock-text.txt", "aws-bedrock"),
+        ("groq/mistral-saba.sse", "groq"),
+    ],
+)
+def test_the_innermost_folder_counts_and_then_the_name_of_the_file(
+    path: str, provider: str
+) -> None:
+    assert provider_of_path(PurePath(path)) == provider

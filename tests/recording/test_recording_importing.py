@@ -3,9 +3,18 @@
 import json
 from pathlib import PurePath
 
+import pytest
 import yaml
 
-from harness.recording.importing import Imported, Labels, import_file
+from harness.dialects.table import DIALECTS
+from harness.recording.importing import (
+    Imported,
+    Labels,
+    import_file,
+    only_answers,
+    reasons_to_skip,
+)
+from harness.wire.cassette_file import loads
 from harness.wire.interaction import Headers
 
 CHUNK = 'data: {"object":"chat.completion.chunk","model":"m-1","choices":[]}\n\n'
@@ -13,7 +22,7 @@ OPENAI = "https://api.openai.com/v1/chat/completions"
 STREAMED = {"stream": True}
 
 
-def recorded(*parts: tuple[str, object, str], headers: object = None) -> bytes:
+def recorded(*parts: tuple[str, object, str | bytes], headers: object = None) -> bytes:
     """Return a vcrpy cassette of (address, JSON request, response body)."""
     items = [
         {
@@ -45,29 +54,102 @@ def test_the_origin_is_honest() -> None:
     assert origin.kept == "bodies and headers; no reads"
 
 
-def test_what_is_not_taken_is_counted_with_its_reason() -> None:
+def test_what_is_not_taken_is_counted_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(DIALECTS, "tgi")
     plain = '{"object": "chat.completion"}'
     result = imported(
         recorded(
-            ("https://api.anthropic.com/v1/messages", STREAMED, "data: {}\n\n"),
+            ("http://h/generate_stream", STREAMED, "data: {}\n\n"),
             ("https://api.openai.com/v1/embeddings", {}, "{}"),
             (OPENAI, {"model": "m"}, plain),
-            (OPENAI, STREAMED, ""),
-            (OPENAI, STREAMED, '{"error": {"message": "overloaded"}}'),
+            (OPENAI, "not kept", ""),
+            (OPENAI, STREAMED, CHUNK),
         )
     )
     assert result.skipped == (
-        "dialect anthropic is not read yet",
+        "dialect tgi is not read",
         "no dialect recognised",
         "no stream was asked for",
-        "empty response",
+        "empty response to an unknown request",
     )
     assert [c.origin.source for c in result.cassettes] == ["a.yaml#4"]
+    assert [(n, found.confidence) for n, found in result.detected] == [(4, "certain")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        " \n",
+        "<html><h1>502 Bad Gateway</h1></html>",
+        '{"error": {"message": "overloaded"}}',
+        '{"object": "chat.completion", "choices": []}',
+    ],
+)
+def test_what_came_instead_of_a_stream_is_a_turn_too(body: str) -> None:
+    result = imported(recorded((OPENAI, STREAMED, body)))
+    (cassette,) = result.cassettes
+    assert (cassette.dialect, cassette.interactions[0].body) == ("openai-chat", body.encode())
+    assert result.skipped == ()
+
+
+@pytest.mark.parametrize(
+    ("uri", "asked", "taken"),
+    [
+        ("https://x/v1beta/models/g:streamGenerateContent", {"contents": []}, True),
+        ("https://x/v1beta/models/g:generateContent", {"contents": []}, False),
+        ("https://x/model/anthropic.c/invoke-with-response-stream", {"messages": []}, True),
+        ("https://x/model/anthropic.c/invoke", {"messages": []}, False),
+        ("http://h/api/chat", {"messages": []}, True),
+        ("http://h/api/chat", {"messages": [], "stream": False}, False),
+        ("https://api.anthropic.com/v1/messages", {"stream": True}, True),
+        ("https://api.anthropic.com/v1/messages", {}, False),
+    ],
+)
+def test_each_api_asks_for_a_stream_in_its_own_way(uri: str, asked: object, *, taken: bool) -> None:
+    result = imported(recorded((uri, asked, "")))
+    assert bool(result.cassettes) is taken
+    assert result.skipped == (() if taken else ("no stream was asked for",))
+
+
+def test_each_provider_and_dialect_is_a_cassette_of_its_own() -> None:
+    anthropic = "https://api.anthropic.com/v1/messages"
+    start = 'event: message_start\ndata: {"type": "message_start"}\n\n'
+    asked = STREAMED | {"model": "m"}
+    result = imported(recorded((OPENAI, asked, CHUNK), (anthropic, asked, start)))
+    told = [(c.provider, c.model, c.dialect, c.origin.source) for c in result.cassettes]
+    assert told == [
+        ("openai", "m", "openai-chat", "a.yaml#0"),
+        ("anthropic", "m", "anthropic", "a.yaml#1"),
+    ]
+
+
+def test_a_plain_cassette_is_judged_without_what_is_no_answer() -> None:
+    login = ("https://oauth2.googleapis.com/token", {}, '{"access_token": "x"}')
+    data = recorded(login, (OPENAI, STREAMED, CHUNK), (OPENAI, {"stream": False}, "{}"))
+    plain = loads(data, "a", where="a")
+    assert reasons_to_skip(plain) == ("no dialect recognised", "", "no stream was asked for")
+    assert [each.request.uri for each in only_answers(plain).interactions] == [OPENAI]
+    nothing = loads(recorded(login), "a", where="a")
+    assert only_answers(nothing) == nothing
+    (own,) = imported(data).cassettes
+    assert only_answers(own) == own
 
 
 def test_a_body_that_we_cannot_decode_is_not_taken() -> None:
-    data = recorded((OPENAI, STREAMED, "?"), headers={"Content-Encoding": ["br"]})
-    assert imported(data).skipped == ("content encoding br is not read",)
+    for encoding, body, reason in (
+        ("compress", b"\x1f\x9d\x90", "content encoding compress is not read"),
+        ("gzip", b"\x1f\x8b\x00\x00", "expected a compressed body, found damaged bytes"),
+    ):
+        data = recorded((OPENAI, STREAMED, body), headers={"Content-Encoding": [encoding]})
+        (skipped,) = imported(data).skipped
+        assert skipped.startswith(reason)
+
+
+def test_a_body_that_was_decoded_already_is_taken() -> None:
+    data = recorded((OPENAI, STREAMED, CHUNK), headers={"Content-Encoding": ["br"]})
+    (cassette,) = imported(data).cassettes
+    assert cassette.interactions[0].headers == ()
 
 
 def test_credentials_do_not_come_along() -> None:

@@ -33,6 +33,9 @@ class Spelling(msgspec.Struct, frozen=True):
             `-STOP-TOO-EARLY`; `absent` leaves it out (with `done` still there).
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         choice: the index of the choice; None leaves it out.
+        role: which deltas name the role; most providers do it in the first, some in each.
+        open_finish: the finish reason of chunks before the last.
+        open_usage: the usage of chunks that have none.
         new_response_ids: a new id in each chunk (`RESPONSE-ID-PER-CHUNK`).
         line_end, space, bom, comment, event_name: the framing (group A).
         model, response_id: what the chunks carry.
@@ -70,6 +73,9 @@ class Spelling(msgspec.Struct, frozen=True):
     ] = "own-chunk"
     done: bool = True
     choice: int | None = 0
+    role: Literal["absent", "first", "each"] = "absent"
+    open_finish: Literal["null", "absent"] = "null"
+    open_usage: Literal["absent", "null"] = "absent"
     new_response_ids: bool = False
     line_end: Literal["lf", "crlf", "cr"] = "lf"
     space: bool = True

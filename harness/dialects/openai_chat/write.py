@@ -250,8 +250,15 @@ class _Writer:
     # Chunks
 
     def _choice(self, delta: Json, *, finish: str | None = None, field: str = "delta") -> None:
-        choice: Json = {} if self._spelling.choice is None else {"index": self._spelling.choice}
-        self._chunk({"choices": [{**choice, field: delta, "finish_reason": finish}]})
+        spelling = self._spelling
+        choice: Json = {} if spelling.choice is None else {"index": spelling.choice}
+        if spelling.role == "each" or (spelling.role == "first" and not self._chunks):
+            delta = {"role": "assistant", **delta}
+        choice[field] = delta
+        if finish is not None or spelling.open_finish == "null":
+            choice["finish_reason"] = finish
+        usage: Json = {"usage": None} if spelling.open_usage == "null" else {}
+        self._chunk({"choices": [choice], **usage})
 
     def _chunk(self, fields: Json) -> None:
         spelling = self._spelling

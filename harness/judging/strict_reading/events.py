@@ -1,14 +1,18 @@
-"""Body -> server-sent events, by the WHATWG algorithm, whole body at once.
+"""Body -> server-sent events, by the WHATWG algorithm, or AWS messages; whole body at once.
 
 An event that the end of the body cut off is handed on, marked incomplete: WHATWG drops it,
 and what that means for a turn is for the reader of the events to say.
 Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 """
 
+import json
 import re
 from collections.abc import Iterator
 
 import msgspec
+
+from harness.judging.strict_reading.aws_messages import MARK, Message, split_messages
+from harness.judging.strict_reading.values import UNREADABLE, event_value
 
 _BOM = b"\xef\xbb\xbf"
 _UNFRAMED = re.compile(rb"(?:\A|[\r\n])[ \t]*\{")
@@ -20,7 +24,7 @@ class Event(msgspec.Struct, frozen=True):
 
     Fields:
         data: its data lines joined by a newline; bytes that are no UTF-8 became U+FFFD.
-        name: of its last `event` field; "" where it has none.
+        name: of its last `event` field; "" where it has none; "error" of an AWS exception.
         offset: byte of its first data line.
         end: byte after its blank line; the length of the body where that is missing.
         complete: False where the blank line is missing.
@@ -36,7 +40,10 @@ class Event(msgspec.Struct, frozen=True):
 
 
 def split_events(body: bytes) -> Iterator[Event]:
-    """Yield the events of `body` that have a data field."""
+    """Yield the events of `body` that have a data field, or its AWS messages."""
+    if body.startswith(MARK):
+        yield from map(_of_message, split_messages(body))
+        return
     lines: list[bytes] = []
     name, offset = b"", 0
     for match in _LINE.finditer(body, len(_BOM) if body.startswith(_BOM) else 0):
@@ -65,4 +72,23 @@ def _event(lines: list[bytes], name: bytes, offset: int, end: int, *, complete: 
 
 def has_unframed_json(body: bytes) -> bool:
     """Return whether a line of `body` starts a JSON object outside of any field."""
-    return _UNFRAMED.search(body) is not None
+    return not body.startswith(MARK) and _UNFRAMED.search(body) is not None
+
+
+def _of_message(message: Message) -> Event:
+    data = message.data.decode("utf-8", "replace")
+    damaged = data.encode() != message.data
+    name = message.name
+    if message.kind == "error":
+        name = "error"
+        data = _as_object(data)
+    complete = message.kind != "cut"
+    return Event(data, name, message.offset, message.end, complete, damaged and complete)
+
+
+def _as_object(data: str) -> str:
+    """Return the words of an error as the object that errors are by contract."""
+    value = event_value(data)
+    if isinstance(value, dict):
+        return data
+    return json.dumps({"message": data if value is UNREADABLE else ""})

@@ -7,16 +7,36 @@ import msgspec
 
 from harness.errors import UsageError
 from harness.judging.strict_reading import (
+    anthropic,
+    bedrock_converse,
+    bedrock_llama,
+    cohere,
+    dashscope,
+    gemini,
+    google_interactions,
+    mistral,
+    ollama,
     openai_chat,
     openai_completions,
+    openai_responses,
     tgi,
 )
 from harness.judging.strict_reading.reading import StrictReading
 from harness.wire.interaction import Interaction
 
 READINGS: Final[dict[str, Callable[[Interaction], StrictReading]]] = {
+    "anthropic": anthropic.strict_reading,
+    "bedrock-converse": bedrock_converse.strict_reading,
+    "bedrock-llama": bedrock_llama.strict_reading,
+    "cohere": cohere.strict_reading,
+    "dashscope": dashscope.strict_reading,
+    "gemini": gemini.strict_reading,
+    "google-interactions": google_interactions.strict_reading,
+    "mistral": mistral.strict_reading,
+    "ollama": ollama.strict_reading,
     "openai-chat": openai_chat.strict_reading,
     "openai-completions": openai_completions.strict_reading,
+    "openai-responses": openai_responses.strict_reading,
     "tgi": tgi.strict_reading,
 }
 

@@ -4,10 +4,16 @@ from pathlib import PurePath
 from typing import Final
 
 from harness.recording.importers import (
+    chat_log,
     chunk_list,
+    curl_output,
+    curl_trace,
+    gemini_cli,
+    har,
     httpmock_yaml,
     httprr,
     jsonl_events,
+    mitmproxy,
     raw_sse,
     req_llm,
     vcr_ruby,
@@ -19,11 +25,17 @@ from harness.wire.cassette import Cassette
 # Asked in this order; the first that knows the container answers.
 READERS: Final[dict[str, Reader]] = {
     "httprr": httprr.read,
+    "curl-trace": curl_trace.read,
+    "curl-output": curl_output.read,
+    "mitmproxy": mitmproxy.read,
+    "har": har.read,
     "vcr-ruby": vcr_ruby.read,
     "vcr-yaml": vcr_yaml.read,
     "httpmock-yaml": httpmock_yaml.read,
     "req_llm": req_llm.read,
+    "gemini-cli": gemini_cli.read,
     "jsonl-events": jsonl_events.read,
+    "chat-log": chat_log.read,
     "chunk-list": chunk_list.read,
     "raw-sse": raw_sse.read,
 }

@@ -1,37 +1,39 @@
-"""One JSON event a line, without the framing of the wire: a response, or several in a row.
+"""One JSON event a line, or one JSON array of events, without the framing of the wire.
 
-The framing is built anew, one `data:` line and a blank line for each event; `[DONE]` appears
-only where the source has it. A new response begins at a new chunk id after a finish.
+The list may hold several responses. Where the lines or the array are what the API itself
+sends (Ollama's NDJSON, Gemini's array), the body stays as it is.
 """
 
-from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
-from harness.recording.importers.container import found, joined
-from harness.wire.cassette import Cassette
-from harness.wire.payload import NotJson, decode_json
-from harness.wire.sse import encode
+import msgspec
 
-_DONE: Final = b"[DONE]"
+from harness.recording import marks
+from harness.recording.importers.container import found, joined
+from harness.recording.importers.event_list import DONE, event_of, framed
+from harness.recording.marks import first_mark
+from harness.wire.cassette import Cassette
+
 _PREFIX: Final = b"data:"
 _KEPT: Final = "events; framing rebuilt; no request, headers, reads or times"
-
-Event = dict[str, object]
+_BODY_KEPT: Final = "response body; no request, headers, reads or times"
 
 
 def read(path: PurePath, data: bytes) -> Cassette | None:
-    """Return the responses that the lines hold; None where a line is no event."""
+    """Return the responses that the list holds; None where a part of it is no event."""
+    if data.lstrip().startswith(b"["):
+        return _array(path, data)
     lines = [line.strip() for line in data.strip().split(b"\n")]
     if not lines[0].startswith((b"{", _PREFIX)) or _is_framed(lines):
         return None
-    payloads = [line.removeprefix(_PREFIX).strip() for line in lines if line]
-    events = _events(payloads)
-    if events is None:
-        return None
-    kept = _KEPT if _DONE in payloads else f"{_KEPT}; no [DONE]"
-    responses = _responses(payloads, events)
-    return found(path, (joined(b"".join(map(encode, part))) for part in responses), kept)
+    return _listed(path, [line.removeprefix(_PREFIX).strip() for line in lines if line])
+
+
+def _listed(path: PurePath, payloads: list[bytes]) -> Cassette | None:
+    responses = framed(payloads)
+    kept = _KEPT if DONE in payloads else f"{_KEPT}; no [DONE]"
+    return found(path, map(joined, responses), kept) if responses else None
 
 
 def _is_framed(lines: list[bytes]) -> bool:
@@ -41,41 +43,22 @@ def _is_framed(lines: list[bytes]) -> bool:
     return b"" in lines and all(line.startswith(_PREFIX) for line in lines if line)
 
 
-def _events(payloads: list[bytes]) -> list[Event] | None:
-    events = []
-    for payload in payloads:
-        event = {} if payload == _DONE else _decoded(payload)
-        if not isinstance(event, dict):
-            return None
-        events.append(event)
-    return events
-
-
-def _decoded(payload: bytes) -> object:
-    try:
-        return decode_json(payload)
-    except NotJson:
+def _array(path: PurePath, data: bytes) -> Cassette | None:
+    """Take an array of events; any other array is nobody's recording."""
+    payloads = _elements(data)
+    events = [event_of(payload) for payload in payloads]
+    mark = first_mark((event, "") for event in events)
+    if not mark.strong:
         return None
+    if mark.dialect == marks.GEMINI:
+        return found(path, [joined(data)], _BODY_KEPT)
+    return _listed(path, payloads)
 
 
-def _responses(payloads: list[bytes], events: list[Event]) -> Iterator[list[bytes]]:
-    """Yield the payloads of each response."""
-    part: list[bytes] = []
-    current: object = None
-    finished = False
-    for payload, event in zip(payloads, events, strict=True):
-        chunk_id = event.get("id")
-        if finished and chunk_id and chunk_id != current:
-            yield part
-            part, finished = [], False
-        part.append(payload)
-        current = chunk_id or current
-        finished = finished or payload == _DONE or _finishes(event)
-    yield part
-
-
-def _finishes(event: Event) -> bool:
-    choices = event.get("choices")
-    if not isinstance(choices, list):
-        return False
-    return any(isinstance(choice, dict) and choice.get("finish_reason") for choice in choices)
+def _elements(data: bytes) -> list[bytes]:
+    """Return each element on one line, for no event has a line end inside."""
+    try:
+        elements = msgspec.json.decode(data, type=list[msgspec.Raw])
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return []
+    return [msgspec.json.format(bytes(element), indent=-1) for element in elements]

@@ -22,7 +22,7 @@ def read(path: PurePath, data: bytes) -> Cassette | None:
     where = str(path)
     documents = yaml_guard.load_all(data, where)
     items = [_as_vcrpy(item, f"{where}: document {n}") for n, item in enumerate(documents)]
-    cassette = cassette_data.cassette({"interactions": items}, path.name, where)
+    cassette = cassette_data.cassette({"interactions": items}, path.name, where, keep_encoded=True)
     return found(path, cassette.interactions, "bodies and headers; no host, reads or times")
 
 

@@ -1,9 +1,13 @@
-"""A raw response body: the text of an event stream, or one JSON completion, in any file."""
+"""A raw response body: the text of an event stream, or one JSON answer, in any file.
+
+A JSON document is an answer where its words tell the dialect.
+"""
 
 import re
 from pathlib import PurePath
 
 from harness.recording.importers.container import found, joined
+from harness.recording.marks import mark_of
 from harness.wire.cassette import Cassette
 from harness.wire.payload import NotJson, decode_json
 
@@ -16,16 +20,16 @@ _KEPT = "response body; no request, headers, reads or times"
 def read(path: PurePath, data: bytes) -> Cassette | None:
     """Return the body as the one response of a cassette without a request."""
     is_stream = _START.match(data) and _DATA.search(data)
-    if not is_stream and not _is_completion(data):
+    if not is_stream and not _is_answer(data):
         return None
     return found(path, [joined(data)], _KEPT)
 
 
-def _is_completion(data: bytes) -> bool:
+def _is_answer(data: bytes) -> bool:
     if not data.lstrip().startswith(b"{"):
         return False
     try:
         value = decode_json(data)
     except NotJson:
         return False
-    return isinstance(value, dict) and value.get("object") == "chat.completion"
+    return mark_of(value).strong

@@ -24,7 +24,7 @@ def read(path: PurePath, data: bytes) -> Cassette | None:
     place = f"{where}: http_interactions"
     items = sequence(document.get("http_interactions"), place)
     plain = {"interactions": [_as_vcrpy(item, f"{place}[{n}]") for n, item in enumerate(items)]}
-    cassette = cassette_data.cassette(plain, path.name, where)
+    cassette = cassette_data.cassette(plain, path.name, where, keep_encoded=True)
     return found(path, cassette.interactions, "bodies and headers; no reads, no times")
 
 

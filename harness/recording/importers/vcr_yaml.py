@@ -17,7 +17,7 @@ def read(path: PurePath, data: bytes) -> Cassette | None:
     """Return the cassette; one that names its origin keeps it."""
     if not _KEY.search(data):
         return None
-    cassette = loads(data, path.name, where=str(path))
+    cassette = loads(data, path.name, where=str(path), keep_encoded=True)
     if cassette.origin.by != VCRPY:
         return cassette
     return msgspec.structs.replace(cassette, origin=msgspec.structs.replace(cassette.origin, by=BY))

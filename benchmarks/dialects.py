@@ -1,0 +1,239 @@
+"""How fast `reference` replays the streams of each dialect, against the dialect's own floor.
+
+    python -m benchmarks.dialects [--json] [--repeats N] [DIALECT ...]
+
+The streams of `replay.py`, written by each dialect's own writer. The floor is what no reader
+of these bytes can go below: cut out the payloads in the cheapest way that the framing allows,
+decode each with orjson, make nothing of them. Where an API sends arguments whole, or has no
+calls, their pieces are said as text, so that the number of events is alike.
+"""
+
+import argparse
+import base64
+import importlib
+import json
+import os
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from benchmarks.replay import (
+    LONG_DELTAS,
+    SHORT_STREAMS,
+    Streams,
+    best_of,
+    long_deltas,
+    reference_recorded,
+    reference_whole,
+    short_deltas,
+)
+from harness.dialects.dialect import Dialect
+from harness.dialects.table import DIALECTS
+from harness.judging.deadline import deadlines
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from harness.wire.interaction import Interaction, Read, Request
+
+GOAL = 4.0
+
+_HEADERS_AT = 12  # in an AWS message, behind its prelude
+_CHECKSUM = 4
+_SAMPLE = 9  # fragments enough to see whether each becomes an event
+
+Floor = Callable[[bytes], object]
+
+
+# The streams
+
+
+def streams(dialect: Dialect, said: Iterable[Iterable[Delta]]) -> list[Interaction]:
+    """Return what the dialect's writer makes of each sequence of deltas."""
+    fit = _fitted(dialect)
+    return [_interaction(dialect, list(fit(deltas))) for deltas in said]
+
+
+def _interaction(dialect: Dialect, deltas: list[Delta]) -> Interaction:
+    events = dialect.write(deltas)
+    headers = (("content-type", dialect.content_type),)
+    request = Request(body=b'{"model": "any", "stream": true}')
+    reads = tuple(Read(len(event)) for event in events)
+    return Interaction(request, 200, headers, b"".join(events), reads, dialect=dialect.name)
+
+
+def _fitted(dialect: Dialect) -> Callable[[Iterable[Delta]], Iterator[Delta]]:
+    """Return what changes deltas so that the dialect spells one event for each piece."""
+    try:
+        events = dialect.write(_own_words(long_deltas(_SAMPLE)))
+    except ValueError:
+        return _as_text
+    return _own_words if len(events) >= _SAMPLE else _whole_call_last
+
+
+def _own_words(deltas: Iterable[Delta]) -> Iterator[Delta]:
+    """Leave it to the writer how its API says that a turn ended with calls."""
+    return (Finish(each.reason) if isinstance(each, Finish) else each for each in deltas)
+
+
+def _as_text(deltas: Iterable[Delta]) -> Iterator[Delta]:
+    """Say the pieces of arguments as text."""
+    for each in deltas:
+        if isinstance(each, ArgumentsDelta):
+            yield TextDelta(each.fragment)
+        elif isinstance(each, Finish):
+            yield Finish(FinishReason.STOP)
+        elif not isinstance(each, ToolCallStart | ToolCallEnd):
+            yield each
+
+
+def _whole_call_last(deltas: Iterable[Delta]) -> Iterator[Delta]:
+    """Say the pieces of arguments as text, then a call with a part of them in one piece."""
+    for each in deltas:
+        if isinstance(each, ArgumentsDelta):
+            yield TextDelta(each.fragment)
+        elif isinstance(each, ToolCallEnd):
+            yield ArgumentsDelta(each.index, '{"city": "Oslo", "days": 3}')
+            yield each
+        else:
+            yield Finish(each.reason) if isinstance(each, Finish) else each
+
+
+# The floors
+
+
+def make_floor(stream: Interaction) -> Floor:
+    """Return what cuts out and decodes the payloads of streams like this one."""
+    loads = importlib.import_module("orjson").loads
+    if stream.body.startswith(b"\0"):
+        return _messages(loads, embedded=b'{"bytes":' in stream.body[:500].replace(b" ", b""))
+    if stream.body.startswith(b"["):
+        return loads
+    if stream.body.startswith(b"{"):
+        return _lines(loads)
+    return _server_sent(loads, b"\r\n\r\n" if b"\r\n\r\n" in stream.body[:2_000] else b"\n\n")
+
+
+def _server_sent(loads: Callable[[bytes], object], end: bytes) -> Floor:
+    def floor(body: bytes) -> None:
+        for event in body.split(end):
+            payload = event[event.find(b"data:") + 5 :]
+            if payload and payload != b" [DONE]":
+                loads(payload)
+
+    return floor
+
+
+def _lines(loads: Callable[[bytes], object]) -> Floor:
+    def floor(body: bytes) -> None:
+        for line in body.split(b"\n"):
+            if line:
+                loads(line)
+
+    return floor
+
+
+def _messages(loads: Callable[[bytes], Any], *, embedded: bool) -> Floor:
+    """No checksum is looked at; where a payload holds another one, both are decoded."""
+
+    def floor(body: bytes) -> None:
+        start, size = 0, len(body)
+        while start < size:
+            end = start + int.from_bytes(body[start : start + 4], "big")
+            headers = int.from_bytes(body[start + 4 : start + 8], "big")
+            value = loads(body[start + _HEADERS_AT + headers : end - _CHECKSUM])
+            if embedded:
+                loads(base64.b64decode(value["bytes"]))
+            start = end
+
+    return floor
+
+
+# The measure
+
+
+def compare(made: Streams, repeats: int) -> dict[str, Any]:
+    """Return sizes, seconds and ratios for streams of one dialect."""
+    said = reference_whole(made)
+    assert said == reference_recorded(made), "whole and recorded reads disagree"
+    floor = make_floor(made[0])
+    seconds = best_of(
+        repeats,
+        {
+            "floor": lambda: [floor(each.body) for each in made],
+            "reference": lambda: reference_whole(made),
+            "recorded": lambda: reference_recorded(made),
+        },
+    )
+    return {
+        "events": sum(len(each.reads) for each in made),
+        "bytes": sum(len(each.body) for each in made),
+        "calls": len(said),
+        "seconds": seconds,
+        "reference_to_floor": seconds["reference"] / seconds["floor"],
+        "recorded_to_floor": seconds["recorded"] / seconds["floor"],
+    }
+
+
+def measure(names: Iterable[str], repeats: int) -> dict[str, Any]:
+    """Measure each dialect; return it as one object."""
+    found: dict[str, Any] = {}
+    for name in names:
+        dialect = DIALECTS[name]
+        short = (short_deltas(number) for number in range(SHORT_STREAMS))
+        found[name] = {
+            "long": compare(streams(dialect, [long_deltas(LONG_DELTAS)]), repeats),
+            "short": compare(streams(dialect, short), repeats),
+        }
+    return {
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "repeats": repeats,
+        "goal": GOAL,
+        "dialects": found,
+    }
+
+
+def as_text(measured: dict[str, Any]) -> Iterator[str]:
+    """Yield one table; a ratio above the goal is marked."""
+    yield f"Python {measured['python']}, {measured['cores']} cores, best of {measured['repeats']}"
+    yield f"reference / floor; goal {measured['goal']:.1f}, ! where it is missed"
+    yield ""
+    yield (
+        f"{'':<20}{'long':>10}{'floor ms':>10}{'ratio':>8}{'recorded':>10}"
+        f"{'short':>10}{'floor ms':>10}{'ratio':>8}{'recorded':>10}"
+    )
+    for name, parts in measured["dialects"].items():
+        yield f"{name:<20}" + "".join(
+            _row(parts[part], measured["goal"]) for part in ("long", "short")
+        )
+
+
+def _row(part: dict[str, Any], goal: float) -> str:
+    ratio = part["reference_to_floor"]
+    mark = "!" if ratio > goal else " "
+    floor = 1e3 * part["seconds"]["floor"]
+    return (
+        f"{part['events']:>10}{floor:>10.1f}{ratio:>7.2f}{mark}{part['recorded_to_floor']:>10.2f}"
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("dialects", nargs="*", metavar="DIALECT", help="all, where none is named")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--repeats", type=int, default=5, help="turns for each contender")
+    options = parser.parse_args()
+    with deadlines():  # as every run has them
+        measured = measure(options.dialects or sorted(DIALECTS), max(1, options.repeats))
+    print(json.dumps(measured, indent=2) if options.json else "\n".join(as_text(measured)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,8 @@
+"""The dialect `anthropic`: the messages stream of content blocks, direct or by way of a cloud."""
+
+from harness.dialects.anthropic.read import read
+from harness.dialects.anthropic.request import read_request
+from harness.dialects.anthropic.write import write
+from harness.dialects.dialect import Dialect
+
+DIALECT = Dialect("anthropic", read, write, read_request)

@@ -1,0 +1,167 @@
+"""The content blocks of one message -> text, reasoning and calls, each delta routed to its block.
+
+`index` says which block a delta belongs to. A call's value is the sum of its fragments; the
+`input` of its start only counts where none came, the empty one once the block and the message
+are over. Tools that the provider runs itself are no calls; unknown kinds are passed over.
+Source: Anthropic API reference, "Streaming Messages" and "Messages".
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from harness.turns.assembly import Assembly
+from harness.turns.exact_json import written
+
+_LONE = "lone"  # marks the key of fragments that no block announced
+
+
+class _Block:
+    """One block from its start on.
+
+    Fields:
+        key: of the call, a number that no other block of the message has.
+        given_id: of the call.
+        input: JSON text to use where no fragment comes; "" from then on.
+        may_be_empty: whether its start has an empty input.
+        is_call: whether it is a call for the client.
+        passed_over: whether its fragments are none of a client's call.
+        open: until its stop.
+    """
+
+    __slots__ = ("given_id", "input", "is_call", "key", "may_be_empty", "open", "passed_over")
+
+    def __init__(self, key: int, kind: object, given_id: object) -> None:
+        self.key = key
+        self.given_id = given_id if isinstance(given_id, str) else ""
+        self.input = ""
+        self.may_be_empty = False
+        self.is_call = kind == "tool_use"
+        self.passed_over = not self.is_call and kind not in _SAID_AT_START
+        self.open = True
+
+
+class Blocks:
+    """The blocks of one message; what they say goes to `says`."""
+
+    __slots__ = ("_by_index", "_calls", "_last", "_says", "count")
+
+    def __init__(self, says: Assembly) -> None:
+        self.count = 0
+        self._says = says
+        self._by_index: dict[int | None, _Block] = {}
+        self._calls: list[_Block] = []
+        self._last: _Block | None = None  # the block that started last
+
+    def start(self, index: object, content: dict[str, Any]) -> None:
+        """Open the block at `index`; a start that is only repeated opens none."""
+        kind, given_id = content.get("type"), content.get("id")
+        place = index if type(index) is int else None
+        said = self._by_index.get(place)
+        if said is not None and said.open and said.is_call and given_id == said.given_id != "":
+            if not self._says.arguments(said.key):
+                said.input = self._input(said, content.get("input")) or said.input
+            return
+        if said is not None:
+            self._close(said)
+        block = self._last = self._by_index[place] = _Block(self.count, kind, given_id)
+        self.count += 1
+        if block.is_call:
+            self._calls.append(block)
+            self._says.open(block.key, given_id, content.get("name"))
+            block.input = self._input(block, content.get("input"))
+        elif type(kind) is str and (say := _SAID_AT_START.get(kind)):
+            say(self._says, content)
+
+    def delta(self, index: object, delta: dict[str, Any]) -> None:
+        """Take one delta of the block at `index`."""
+        kind = delta.get("type")
+        if kind == "input_json_delta":
+            self._fragment(index, delta.get("partial_json"))
+        elif type(kind) is str and (say := _SAID_LATER.get(kind)):
+            say(self._says, delta)
+
+    def stop(self, index: object) -> None:
+        """Close the block at `index`."""
+        block = self._at(index)
+        if block is not None:
+            self._close(block)
+
+    def whole(self, content: object) -> None:
+        """Take the blocks of a message that is there as a whole."""
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict):
+                self.start(None, block)
+                self.stop(None)
+
+    def close(self, *, cut_short: str) -> None:
+        """Close all blocks.
+
+        Args:
+            cut_short: why the model had to stop, "" where it did not. Whatever it was writing
+                then is not whole, even where it can be read: parameters that are not
+                complete are left out.
+        """
+        for block in self._calls:
+            is_stopped = not block.open
+            self._close(block)
+            if is_stopped and block.may_be_empty and not self._says.arguments(block.key):
+                self._says.append(block.key, "{}")
+        last = self._last
+        if cut_short and last is not None and last.is_call:
+            self._says.reject(last.key, f"the model was stopped ({cut_short}) inside this call")
+
+    def _at(self, index: object) -> _Block | None:
+        """Return the block at `index`; without an index it is the one that started last."""
+        return self._by_index.get(index) if type(index) is int else self._last
+
+    def _close(self, block: _Block) -> None:
+        block.open = False
+        if block.input:
+            self._says.append(block.key, block.input)
+            block.input = ""
+
+    def _fragment(self, index: object, fragment: object) -> None:
+        block = self._at(index)
+        if block is None or not block.is_call:
+            if fragment and not (block and block.passed_over):
+                key = (_LONE, index if type(index) is int else None)
+                self._says.append(key, _text(fragment))
+        elif fragment:
+            block.input = ""
+            self._append(block, fragment)
+
+    def _append(self, block: _Block, fragment: object) -> None:
+        if type(fragment) is str:
+            self._says.append(block.key, fragment)
+        elif isinstance(fragment, dict):
+            self._says.append(block.key, written(fragment))
+        else:
+            self._says.reject(block.key, f"a fragment of its input is no text: {fragment!r:.80}")
+
+    def _input(self, block: _Block, value: object) -> str:
+        """Return the JSON text of the `input` of a start; "" for a placeholder."""
+        block.may_be_empty = value == {}
+        if not value:
+            return ""
+        if isinstance(value, dict | str):
+            return _text(value)
+        self._says.reject(block.key, f"its input is no object: {value!r:.80}")
+        return ""
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else written(value)
+
+
+# What a block says at its start, and what its deltas say; blocks and deltas of other types
+# (signatures, citations, redacted thinking, compaction, results of server tools) say nothing
+# to a reader of the turn.
+_Say = Callable[[Assembly, dict[str, Any]], None]
+_SAID_AT_START: Final[dict[str, _Say]] = {
+    "text": lambda says, content: says.text(content.get("text")),
+    "thinking": lambda says, content: says.reasoning(content.get("thinking")),
+}
+_SAID_LATER: Final[dict[str, _Say]] = {
+    "text_delta": lambda says, delta: says.text(delta.get("text")),
+    "thinking_delta": lambda says, delta: says.reasoning(delta.get("thinking")),
+}

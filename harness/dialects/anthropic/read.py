@@ -1,0 +1,197 @@
+"""Frames of a messages response -> deltas; stream, whole message and error body alike.
+
+Whatever is not known is passed over, as the API asks of its clients; the turn still ends well
+only with a stop reason. Nothing of a stream raises, and no call runs of a message that failed,
+broke off or was stopped inside that call.
+Source: Anthropic API reference, "Streaming Messages", "Errors" and "Handling stop reasons".
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from harness.dialects.anthropic.blocks import Blocks
+from harness.dialects.anthropic.errors import error_of, names_an_error
+from harness.turns.deltas import Delta, FinishReason
+from harness.turns.event_reader import EventReader
+from harness.turns.exact_json import decode_exactly
+from harness.wire.frames import Frame
+
+Json = dict[str, Any]
+
+_FINISH: Final = {
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "tool_use": FinishReason.TOOL_CALLS,
+    "max_tokens": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "refusal": FinishReason.CONTENT_FILTER,
+    "pause_turn": FinishReason.OTHER,
+    "compaction": FinishReason.OTHER,
+    # What gateways forget to translate.
+    "stop": FinishReason.STOP,
+    "tool_calls": FinishReason.TOOL_CALLS,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+}
+# Words of gateways for a model that failed.
+_FAILED: Final = frozenset(("error", "network_error", "abort", "timeout"))
+_CUT_SHORT: Final = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
+
+
+def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - a call has its whole name
+    """Yield the deltas of one response."""
+    return _Reader().read(frames)
+
+
+class _Reader(EventReader):
+    """Reads one response."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._blocks = Blocks(self.says)
+        self._known = False  # an event of this API came
+        self._started = False
+        self._reason_at_start: object = None
+        self._cut_short = ""
+
+    def event(self, value: Json, frame: Frame) -> None:
+        """Take one event by its type; the framing's name counts where it has none."""
+        kind = value.get("type")
+        take = _EVENTS.get(kind if type(kind) is str else frame.event)
+        if take is not None:
+            self._known = True
+            take(self, value, frame)
+        elif names_an_error(value, frame.event, first=not self._known):
+            self.says.fail(*error_of(value))
+
+    def conclude(self) -> None:
+        """Close a message that has its stop reason, and fail any other."""
+        if self.says.finished:
+            self._close()
+        elif self._known:
+            self.interrupted("the stream ended without a stop reason")
+        else:
+            self.unknown(self.first)
+
+    # One method for each event
+
+    def _message_start(self, value: Json, frame: Frame) -> None:
+        if self._blocks.count:
+            self.says.fail("bad_event", f"byte {frame.offset}: a second message began in the first")
+            return
+        message = value.get("message")
+        if type(message) is not dict:
+            return
+        self._started = True
+        if message.get(
+            "content"
+        ):  # code that calls tools is answered so (quirk ANT-WHOLE-IN-START)
+            message = _exactly(frame, value).get("message", message)
+        self._reason_at_start = message.get("stop_reason")
+        self._opening(message)
+
+    def _opening(self, message: Json) -> None:
+        seed = message.get("id")
+        self.says.seed = seed if isinstance(seed, str) else ""
+        self._usage(message)
+        self._blocks.whole(message.get("content"))
+
+    def _block_start(self, value: Json, frame: Frame) -> None:
+        content = value.get("content_block")
+        if type(content) is not dict:
+            return
+        if content.get("input"):
+            content = _exactly(frame, value).get("content_block", content)
+        self._blocks.start(value.get("index"), content)
+
+    def _block_delta(self, value: Json, frame: Frame) -> None:
+        delta = value.get("delta")
+        if type(delta) is not dict:
+            return
+        if type(delta.get("partial_json")) is dict:
+            delta = _exactly(frame, value).get("delta", delta)
+        self._blocks.delta(value.get("index"), delta)
+
+    def _block_stop(self, value: Json, _: Frame) -> None:
+        self._blocks.stop(value.get("index"))
+
+    def _message_delta(self, value: Json, _: Frame) -> None:
+        self._usage(value)
+        delta = value.get("delta")
+        if type(delta) is dict:
+            self._stopped(delta.get("stop_reason"))
+
+    def _message_stop(self, _value: Json, _frame: Frame) -> None:
+        if not self.says.finished:
+            self._stopped(self._reason_at_start)
+        if self.says.over:
+            return
+        if self.says.finished:
+            self._close()
+        else:
+            self.interrupted("the message stopped without a stop reason")
+
+    def _message(self, value: Json, frame: Frame) -> None:
+        """Take a whole message, unless it only repeats what was streamed."""
+        if self._started:
+            return
+        if type(value.get("content")) is not list:
+            self.unknown(frame.data)
+            return
+        self._opening(_exactly(frame, value))
+        self._stopped(value.get("stop_reason"))
+        if not self.says.over:
+            self.conclude()
+
+    def _ping(self, _value: Json, _frame: Frame) -> None:
+        """Keep waiting."""
+
+    def _error(self, value: Json, _: Frame) -> None:
+        self.says.fail(*error_of(value))
+
+    # The end
+
+    def _usage(self, holder: Json) -> None:
+        usage = holder.get("usage")
+        if isinstance(usage, dict):
+            self.says.usage(usage.get("input_tokens"), usage.get("output_tokens"))
+
+    def _stopped(self, word: object) -> None:
+        if not word or not isinstance(word, str) or self._cut_short:  # nothing takes a limit back
+            return
+        known = word.lower()
+        if known in _FAILED:
+            self.says.fail(word, f"the provider ended the message with {word!r}")
+            return
+        reason = _FINISH.get(known, FinishReason.OTHER)
+        self._cut_short = word if reason in _CUT_SHORT else ""
+        self.says.finish(reason, word)
+
+    def _close(self) -> None:
+        self._blocks.close(cut_short=self._cut_short)
+        self.says.close()
+
+
+_EVENTS: Final[dict[str, Callable[[_Reader, Json, Frame], None]]] = {
+    "content_block_delta": _Reader._block_delta,  # noqa: SLF001 - the table belongs to the class
+    "content_block_start": _Reader._block_start,  # noqa: SLF001 - as above
+    "content_block_stop": _Reader._block_stop,  # noqa: SLF001 - as above
+    "error": _Reader._error,  # noqa: SLF001 - as above
+    "message": _Reader._message,  # noqa: SLF001 - as above
+    "message_delta": _Reader._message_delta,  # noqa: SLF001 - as above
+    "message_start": _Reader._message_start,  # noqa: SLF001 - as above
+    "message_stop": _Reader._message_stop,  # noqa: SLF001 - as above
+    "ping": _Reader._ping,  # noqa: SLF001 - as above
+}
+
+
+def _exactly(frame: Frame, value: Json) -> Json:
+    """Return the event with every number and key of an `input` spelt as it came.
+
+    A frame that holds a list of events, which no server of this API sends, stays as it is.
+    """
+    try:
+        exact = decode_exactly(frame.data)
+    except ValueError:
+        return value
+    return exact if isinstance(exact, dict) else value

@@ -1,0 +1,166 @@
+"""Frames of a ConverseStream response -> deltas; stream, recorded events and document alike.
+
+The framing names each event; recordings that lost the framing have the name as the one key
+around it. A call is a block of its own, keyed by its index, whose input comes in fragments.
+Tools that run at the provider are no calls. Never raises.
+Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, ClassVar, TypeAlias
+
+from harness.dialects.bedrock_converse.document import read_document
+from harness.dialects.bedrock_converse.words import FAILED, FINISH, SERVER_TOOL, error_of
+from harness.turns.chat_request import as_text
+from harness.turns.deltas import Delta, FinishReason
+from harness.turns.event_reader import EventReader, quote
+from harness.turns.exact_json import decode_exactly, written
+from harness.wire.frames import Frame
+
+Json: TypeAlias = dict[str, Any]
+
+
+def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - names come whole here
+    """Yield the deltas of one response."""
+    return _Reader().read(frames)
+
+
+class _Reader(EventReader):
+    """Reads one response."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known = False  # an event of this API came
+        self._keys: dict[Hashable, int] = {}  # index of a block -> key of its latest call
+        self._ids: list[str] = []  # by key
+        self._not_ours: set[Hashable] = set()  # blocks of tools that run at the provider
+        self._failed = ""
+
+    def event(self, value: Json, frame: Frame) -> None:
+        """Take one event, or a whole document."""
+        take = self._TAKE.get(frame.event)
+        if take is not None:
+            self._known = True
+            take(self, value, frame)
+        elif not self._keyed(value, frame) and not frame.event:
+            self._other(value, frame)
+
+    def conclude(self) -> None:
+        """Close the turn where `messageStop` came, else fail it."""
+        if self._failed:
+            self.says.fail(self._failed, f"the model stopped with {self._failed!r}")
+        elif self.says.finished:
+            self.says.close()
+        elif self._known:
+            self.interrupted()
+        else:
+            self.unknown(self.first)
+
+    def _keyed(self, value: Json, frame: Frame) -> bool:
+        """Take an event that has its name as the key around it; say whether it is one."""
+        found = False
+        for name, inner in value.items():
+            if type(inner) is not dict or self.says.over:
+                continue
+            take = self._TAKE.get(name)
+            if take is not None:
+                self._known = found = True
+                take(self, inner, frame)
+            elif name.endswith("Exception"):
+                found = True
+                self.says.fail(name, quote(inner.get("message") or inner))
+        return found
+
+    def _other(self, value: Json, frame: Frame) -> None:
+        """Take an object that is no event: a complete response or an error."""
+        output = value.get("output")
+        if type(output) is dict and type(output.get("message")) is dict:
+            self._known = True
+            read_document(value, frame, self.says)
+            self._stop(value, frame)
+            self._metadata(value, frame)
+            return
+        error = error_of(value)
+        if error is not None:
+            self.says.fail(*error)
+        elif not self._known:
+            self.unknown(frame.data)
+
+    # Events
+
+    def _nothing(self, value: Json, frame: Frame) -> None:
+        """Take an event that says nothing of the turn."""
+
+    def _start(self, value: Json, _frame: Frame) -> None:
+        start = value.get("start")
+        use = start.get("toolUse") if type(start) is dict else None
+        if type(use) is not dict:
+            return
+        index = _index(value)
+        if use.get("type") == SERVER_TOOL:
+            self._not_ours.add(index)
+            return
+        self._not_ours.discard(index)
+        call_id = as_text(use.get("toolUseId"))
+        key = self._keys.get(index)
+        if key is None or (call_id and self._ids[key] and call_id != self._ids[key]):
+            key = self._new_key(index)  # an index that comes again with another id
+        self._ids[key] = self._ids[key] or call_id
+        self.says.open(key, call_id, use.get("name"))
+
+    def _delta(self, value: Json, frame: Frame) -> None:
+        delta = value.get("delta")
+        if type(delta) is not dict:
+            return
+        says = self.says
+        says.text(delta.get("text"))
+        if (reasoning := delta.get("reasoningContent")) is not None:
+            says.reasoning(reasoning.get("text") if type(reasoning) is dict else None)
+        use = delta.get("toolUse")
+        if type(use) is dict and (index := _index(value)) not in self._not_ours:
+            fragment = use.get("input")
+            if type(fragment) is dict:
+                fragment = _exact_input(fragment, frame)
+            key = self._keys.get(index)
+            says.append(self._new_key(index) if key is None else key, fragment)
+
+    def _stop(self, value: Json, _frame: Frame) -> None:
+        word = value.get("stopReason")
+        if type(word) is not str or not word:
+            return
+        self._failed = word if word in FAILED else ""
+        self.says.finish(FINISH.get(word, FinishReason.OTHER), word)
+
+    def _metadata(self, value: Json, _frame: Frame) -> None:
+        usage = value.get("usage")
+        if type(usage) is dict:
+            self.says.usage(usage.get("inputTokens"), usage.get("outputTokens"))
+
+    def _new_key(self, index: Hashable) -> int:
+        key = self._keys[index] = len(self._ids)
+        self._ids.append("")
+        return key
+
+    _TAKE: ClassVar[dict[str, Callable[["_Reader", Json, Frame], None]]] = {
+        "messageStart": _nothing,
+        "contentBlockStart": _start,
+        "contentBlockDelta": _delta,
+        "contentBlockStop": _nothing,
+        "messageStop": _stop,
+        "metadata": _metadata,
+    }
+
+
+def _index(value: Json) -> Hashable:
+    index = value.get("contentBlockIndex")
+    return index if type(index) is int else None
+
+
+def _exact_input(value: Json, frame: Frame) -> str:
+    """Return the text of an input that came as an object, spelt as the event has it."""
+    try:
+        event: Any = decode_exactly(frame.data)
+        event = event.get("contentBlockDelta", event)
+        return written(event["delta"]["toolUse"]["input"])
+    except (ValueError, AttributeError, LookupError, TypeError):
+        return written(value)

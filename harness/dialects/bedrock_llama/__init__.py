@@ -1,0 +1,14 @@
+"""The dialect `bedrock-llama`: text of Meta's Llama, as Bedrock's invoke calls stream it."""
+
+from harness.dialects.bedrock_llama.read import read
+from harness.dialects.bedrock_llama.request import read_request
+from harness.dialects.bedrock_llama.write import write
+from harness.dialects.dialect import Dialect
+
+DIALECT = Dialect(
+    "bedrock-llama",
+    read,
+    write,
+    read_request,
+    content_type="application/vnd.amazon.eventstream",
+)

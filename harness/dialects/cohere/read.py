@@ -1,0 +1,63 @@
+"""Frames of a Cohere stream -> deltas: version 2 by `type`, version 1 by `event_type`.
+
+Both come as server-sent events or as lines of JSON; a complete, non-streamed response and an
+error body are one document. Types that are not known say nothing, but a stream of nothing
+else is no stream of this API. It never raises for what a stream holds.
+Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream-v1
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from harness.dialects.cohere.end import error_of
+from harness.dialects.cohere.v1 import V1
+from harness.dialects.cohere.v2 import V2
+from harness.turns.deltas import Delta
+from harness.turns.event_reader import EventReader
+from harness.wire.frames import Frame
+
+
+def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - other dialects tell pieces of names by the tools
+    """Yield the deltas of one response."""
+    return _Reader().read(frames)
+
+
+class _Reader(EventReader):
+    """Reads one response."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._v2, self._v1 = V2(self.says), V1(self.says)
+        self._takes = {**self._v2.takes(), **self._v1.takes()}
+        self._known = False  # an event of this API came
+
+    def event(self, value: dict[str, Any], frame: Frame) -> None:
+        """Take one event, or a whole document."""
+        kind = value.get("type") or value.get("event_type")
+        if type(kind) is not str:
+            self._document(value, frame)
+            return
+        take = self._takes.get(kind)
+        if take is not None:
+            self._known = True
+            take(value, frame)
+        elif kind == "error" or frame.event == "error":
+            self.says.fail(*(error_of(value) or ("error", "")))
+
+    def conclude(self) -> None:
+        """Fail the turn: what ends it well closes it at once."""
+        if self._known:
+            self.interrupted()
+        else:
+            self.unknown(self.first)
+
+    def _document(self, value: dict[str, Any], frame: Frame) -> None:
+        """Take an object that is no event: a complete response or an error."""
+        if isinstance(value.get("message"), dict) and "finish_reason" in value:
+            self._v2.document(value, frame)
+        elif isinstance(value.get("text"), str) and "generation_id" in value:
+            self._v1.document(value, frame)
+        elif "choices" not in value and (error := error_of(value)) is not None:
+            self.says.fail(*error)
+        else:
+            self.unknown(frame.data)

@@ -1,0 +1,166 @@
+"""Events of the chat API, version 2 -> what they say.
+
+Text, thinking, plan and arguments come in pieces; a call has a start, pieces and an end, and
+its key is the `index` of its events. The plan for the tools is no answer: it is reasoning.
+Source: https://docs.cohere.com/docs/streaming and /docs/tool-use-streaming
+"""
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, TypeAlias
+
+from harness.dialects.cohere.end import end, usage
+from harness.turns.assembly import Assembly
+from harness.turns.chat_request import as_text, dicts
+from harness.turns.event_reader import quote
+from harness.turns.exact_json import decode_exactly, written
+from harness.wire.frames import Frame
+
+Take: TypeAlias = Callable[[dict[str, Any], Frame], None]
+
+
+class V2:
+    """Reads the events of one response, and the complete response."""
+
+    __slots__ = ("_call_ids", "_keys", "_says")
+
+    def __init__(self, says: Assembly) -> None:
+        self._says = says
+        self._keys: dict[Hashable, int] = {}  # index of events -> key of its latest call
+        self._call_ids: dict[int, object] = {}
+
+    def takes(self) -> dict[str, Take]:
+        """Return what takes each type of event."""
+        return {
+            "message-start": self._start,
+            "content-start": self._content,
+            "content-delta": self._content,
+            "content-end": _nothing,
+            "tool-plan-delta": self._plan,
+            "tool-call-start": self._call_start,
+            "tool-call-delta": self._call_delta,
+            "tool-call-end": _nothing,
+            "citation-start": _nothing,
+            "citation-end": _nothing,
+            "message-end": self._end,
+        }
+
+    def document(self, value: dict[str, Any], frame: Frame) -> None:
+        """Take a complete response."""
+        says, message = self._says, value["message"]
+        says.seed = as_text(value.get("id"))
+        self._parts(message.get("content"))
+        says.reasoning(message.get("tool_plan"))
+        calls = message.get("tool_calls")
+        for place, call in enumerate(_exactly(calls, frame, _message_of_document)):
+            self._open(place, call)
+        usage(says, value.get("usage"))
+        end(says, value.get("finish_reason"), value.get("error"))
+
+    # Events
+
+    def _start(self, value: dict[str, Any], _frame: Frame) -> None:
+        self._says.seed = as_text(value.get("id"))
+
+    def _content(self, value: dict[str, Any], _frame: Frame) -> None:
+        content = _message(value).get("content")
+        if type(content) is dict:
+            if thinking := content.get("thinking"):
+                self._says.reasoning(thinking)
+            self._says.text(content.get("text"))
+
+    def _plan(self, value: dict[str, Any], _frame: Frame) -> None:
+        self._says.reasoning(_message(value).get("tool_plan"))
+
+    def _call_start(self, value: dict[str, Any], frame: Frame) -> None:
+        index = _index(value)
+        for call in _exactly(_message(value).get("tool_calls"), frame, _message):
+            self._open(index, call)
+
+    def _call_delta(self, value: dict[str, Any], frame: Frame) -> None:
+        says, index = self._says, _index(value)
+        for call in _exactly(_message(value).get("tool_calls"), frame, _message):
+            key = self._keys.setdefault(index, len(says))
+            function = _function(call)
+            says.open(key, call.get("id"), function.get("name"))
+            says.append(key, _arguments(function))
+
+    def _end(self, value: dict[str, Any], _frame: Frame) -> None:
+        delta = value.get("delta")
+        told = delta if isinstance(delta, dict) else {}
+        usage(self._says, told.get("usage"))
+        end(self._says, told.get("finish_reason"), told.get("error"))
+
+    # Their parts
+
+    def _parts(self, content: object) -> None:
+        """Take the content of a complete response: text, or a list of parts."""
+        self._says.text(content)
+        for part in dicts(content):
+            self._says.reasoning(part.get("thinking"))
+            self._says.text(part.get("text"))
+
+    def _open(self, index: Hashable, call: dict[str, Any]) -> None:
+        """Open a call; where its index has one already, it is another unless the id is equal."""
+        says, call_id = self._says, call.get("id")
+        key = self._keys.get(index)
+        if key is None or self._call_ids.get(key) != call_id:
+            key = self._keys[index] = len(says)
+            self._call_ids[key] = call_id
+        function = _function(call)
+        says.open(key, call_id, function.get("name"))
+        if call.get("type", "function") != "function":
+            says.reject(key, f"a call of type {quote(call['type'])!r}, not of a function")
+        says.append(key, _arguments(function))
+
+
+def _nothing(_value: dict[str, Any], _frame: Frame) -> None:
+    """Take an event that only says where something begins or ends, or a citation."""
+
+
+def _message(value: dict[str, Any]) -> dict[str, Any]:
+    """Return what an event adds to the message."""
+    delta = value.get("delta")
+    message = delta.get("message") if type(delta) is dict else None
+    return message if type(message) is dict else {}
+
+
+def _message_of_document(value: dict[str, Any]) -> dict[str, Any]:
+    message = value.get("message")
+    return message if isinstance(message, dict) else {}
+
+
+def _exactly(
+    calls: object, frame: Frame, message: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the calls of an event; one whose arguments are no text is read again, exactly."""
+    found = _listed(calls)
+    if any(not isinstance(_function(call).get("arguments", ""), str) for call in found):
+        try:
+            value = decode_exactly(frame.data)
+        except ValueError:  # an integer of thousands of digits
+            value = None
+        again = _listed(message(value).get("tool_calls")) if isinstance(value, dict) else ()
+        found = again or tuple({**call, "type": "unreadable"} for call in found)
+    yield from found
+
+
+def _listed(calls: object) -> tuple[dict[str, Any], ...]:
+    """Return the calls of an event, which has one, or of a document, which has a list."""
+    return (calls,) if isinstance(calls, dict) else tuple(dicts(calls))
+
+
+def _index(value: dict[str, Any]) -> Hashable:
+    index = value.get("index")
+    return index if isinstance(index, int | str) else None
+
+
+def _function(call: dict[str, Any]) -> dict[str, Any]:
+    function = call.get("function")
+    return function if isinstance(function, dict) else {}
+
+
+def _arguments(function: dict[str, Any]) -> str:
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else written(arguments)

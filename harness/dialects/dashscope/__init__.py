@@ -1,0 +1,8 @@
+"""The dialect `dashscope`: the text generation stream of DashScope's native API."""
+
+from harness.dialects.dashscope.read import read
+from harness.dialects.dashscope.request import read_request
+from harness.dialects.dashscope.write import write
+from harness.dialects.dialect import Dialect
+
+DIALECT = Dialect("dashscope", read, write, read_request)

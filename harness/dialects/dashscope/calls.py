@@ -1,0 +1,105 @@
+"""Entries of DashScope's `tool_calls` lists -> calls, each under a key of its own.
+
+An entry has the place of its call as `index`; later ones repeat id and name, or leave them
+empty. Without an index the id tells, then the place in the list; an entry that says nothing
+of who it is continues the last call. Another id with a name at the same place is another call.
+Source: https://help.aliyun.com/zh/model-studio/qwen-function-calling (DashScope)
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from harness.dialects.dashscope.pieces import Pieces
+from harness.turns.assembly import Assembly
+from harness.turns.exact_json import written
+
+_FUNCTION_TYPES = (None, "", "function")
+
+
+class _Call:
+    """What tells one call from the next."""
+
+    __slots__ = ("id", "key", "name")
+
+    def __init__(self, key: int) -> None:
+        self.key = key
+        self.id = ""
+        self.name = ""
+
+
+class Calls:
+    """All calls of one response.
+
+    Args:
+        says: takes what they say.
+        pieces: tells what the arguments of an event add.
+    """
+
+    def __init__(self, says: Assembly, pieces: Pieces) -> None:
+        self._says = says
+        self._pieces = pieces
+        self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
+
+    def take(self, entries: list[Any], arguments: list[object]) -> None:
+        """Take one list, whose arguments are `arguments`: text or objects."""
+        alone = len(entries) == 1
+        for place, (entry, said) in enumerate(zip(entries, arguments, strict=True)):
+            if isinstance(entry, dict):
+                self._take(entry, said, -1 if alone else place)
+
+    def _take(self, entry: dict[str, Any], arguments: object, place: int) -> None:
+        function = entry.get("function")
+        name = _text(function.get("name")) if isinstance(function, dict) else ""
+        call_id = _text(entry.get("id"))
+        value = arguments if isinstance(arguments, str) else _spelt(arguments)
+        if not (name or call_id or value):
+            return
+        index = entry.get("index")
+        index = index if type(index) is int else None
+        call = self._find(index, call_id, name, place) or self._open()
+        if index is not None:
+            self._by_index[index] = call
+        if call_id:
+            self._by_id[call_id] = call
+        call.id = call.id or call_id
+        call.name = call.name or name
+        self._says.open(call.key, call_id, name)
+        self._pieces.take(call.key, value)
+        kind = entry.get("type")
+        if kind not in _FUNCTION_TYPES:
+            self._says.reject(call.key, f"the call is of type {kind!r}, expected 'function'")
+
+    def _find(self, index: int | None, call_id: str, name: str, place: int) -> _Call | None:
+        """Return the call that an entry continues; None where it opens one."""
+        at = self._by_index.get(index) if index is not None else self._at_place(place)
+        if at is not None and call_id and call_id == at.id:
+            return at
+        if call_id in self._by_id:
+            is_sibling = index is not None and at is None and name
+            return None if is_sibling else self._by_id[call_id]
+        if at is None:
+            return None
+        is_other = (call_id and at.id) or (name and at.name and name != at.name)
+        return None if name and is_other else at
+
+    def _at_place(self, place: int) -> _Call | None:
+        return self._calls[place] if place < len(self._calls) and self._calls else None
+
+    def _open(self) -> _Call:
+        call = _Call(len(self._calls))
+        self._calls.append(call)
+        say: Callable[[str], None] = partial(self._says.append, call.key)
+        why = "a snapshot of its arguments takes back what came before"
+        self._pieces.field(call.key, say, partial(self._says.reject, call.key, why), is_json=True)
+        return call
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _spelt(arguments: object) -> str:
+    return "" if arguments is None else written(arguments)

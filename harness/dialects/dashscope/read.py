@@ -1,0 +1,149 @@
+"""Frames of DashScope's native text generation -> deltas; a plain response reads alike.
+
+Each event holds the message, new or whole: `pieces` tells which. `output` has `choices`, or
+only `text` where the request asked for that format. What the model searched for itself is no
+call. It never raises for what a stream holds, and never makes up a call or a finish.
+Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+from harness.dialects.dashscope.calls import Calls
+from harness.dialects.dashscope.pieces import Pieces
+from harness.turns.assembly import Assembly
+from harness.turns.deltas import Delta, FinishReason
+from harness.turns.event_reader import EventReader, quote
+from harness.turns.exact_json import decode_exactly
+from harness.wire.frames import Frame
+
+_FINISH: Final = {
+    "stop": FinishReason.STOP,
+    "tool_calls": FinishReason.TOOL_CALLS,
+    "length": FinishReason.LENGTH,
+}
+# While the model speaks, the reason is the text "null".
+_NO_FINISH: Final = frozenset(("", "null"))
+# Codes that stand beside a good answer; the clients of the API put them there.
+_NO_ERROR: Final = (None, "", 200, "200")
+_TEXT, _REASONING = "content", "reasoning"
+
+
+def read(frames: Iterable[Frame], tools: tuple[str, ...]) -> Iterator[Delta]:  # noqa: ARG001 - names come whole here
+    """Yield the deltas of one response."""
+    return _Reader().read(frames)
+
+
+class _Says(Assembly):
+    """Says what was held back before the turn ends, in whichever way it ends."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces = Pieces()
+
+    def close(self) -> None:
+        self.pieces.settle()
+        super().close()
+
+    def fail(self, code: str, message: str = "") -> None:
+        self.pieces.settle()
+        super().fail(code, message)
+
+
+class _Reader(EventReader):
+    """Reads one response: its first choice, and no other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        says = self.says = _Says()
+        self._pieces = says.pieces
+        self._calls = Calls(says, self._pieces)
+        why = "a snapshot takes back what came before"
+        deny = partial(super(_Says, says).fail, "bad_event", why)
+        self._pieces.field(_TEXT, says.text, deny)
+        self._pieces.field(_REASONING, says.reasoning, deny)
+
+    def event(self, value: dict[str, Any], frame: Frame) -> None:
+        """Take one event, or a whole response."""
+        if not self.says.seed:
+            self.says.seed = str(value.get("request_id") or "")
+        output = value.get("output")
+        usage = value.get("usage")
+        if frame.event == "error" or value.get("code") not in _NO_ERROR or value.get("error"):
+            self._error(value)
+            return
+        if isinstance(output, dict):
+            self._take_output(output, frame)
+        elif not isinstance(usage, dict):
+            self._error(value) if value.get("message") else self.unknown(value)
+            return
+        if isinstance(usage, dict) and not self.says.over:
+            self.says.usage(usage.get("input_tokens"), usage.get("output_tokens"))
+
+    def conclude(self) -> None:
+        """End the turn: there is no end mark but the finish reason."""
+        if self.says.finished:
+            self.says.close()
+        else:
+            self.interrupted()
+
+    def _take_output(self, output: dict[str, Any], frame: Frame) -> None:
+        choices = output.get("choices")
+        if not isinstance(choices, list):
+            self._take_content(_TEXT, output.get("text"))
+            self._take_finish(output.get("finish_reason"))
+            return
+        for place, choice in enumerate(choices):
+            if isinstance(choice, dict) and choice.get("index") in (None, 0):
+                self._take_choice(choice, place, frame)
+                return
+
+    def _take_choice(self, choice: dict[str, Any], place: int, frame: Frame) -> None:
+        message = choice.get("message")
+        if isinstance(message, dict):
+            self._take_content(_REASONING, message.get("reasoning_content"))
+            self._take_content(_TEXT, message.get("content"))
+            entries = message.get("tool_calls")
+            if entries and isinstance(entries, list) and not self.says.over:
+                texts = [_arguments(entry) for entry in entries]
+                if not all(text is None or type(text) is str for text in texts):
+                    texts = _spelt(place, frame) or texts
+                self._calls.take(entries, texts)
+        self._take_finish(choice.get("finish_reason"))
+
+    def _take_content(self, key: str, content: object) -> None:
+        """Take text, or parts that have some, as the multimodal address sends it."""
+        if isinstance(content, list):
+            texts = (part.get("text") for part in content if isinstance(part, dict))
+            content = "".join(text for text in texts if isinstance(text, str))
+        if isinstance(content, str) and not self.says.over:
+            self._pieces.take(key, content)
+
+    def _take_finish(self, word: object) -> None:
+        """Take a finish reason; nothing takes the first one back."""
+        if isinstance(word, str) and word not in _NO_FINISH and not self.says.finished:
+            self.says.finish(_FINISH.get(word, FinishReason.OTHER), word)
+
+    def _error(self, value: dict[str, Any]) -> None:
+        error = value.get("error")
+        told = error if isinstance(error, dict) else value
+        code = told.get("code") or told.get("type") or "error"
+        self.says.fail(quote(code), quote(told.get("message") or error or value))
+
+
+def _arguments(entry: object) -> object:
+    function = entry.get("function") if isinstance(entry, dict) else None
+    return function.get("arguments") if isinstance(function, dict) else None
+
+
+def _spelt(place: int, frame: Frame) -> list[object]:
+    """Return the arguments of one choice's calls, those that are objects as they were spelt."""
+    with suppress(ValueError, LookupError, TypeError):  # a list of events has no one place
+        value: Any = decode_exactly(frame.data)
+        entries = value["output"]["choices"][place]["message"]["tool_calls"]
+        return [_arguments(entry) for entry in entries]
+    return []

@@ -1,0 +1,119 @@
+"""The `functionCall` parts of a stream -> calls, whole ones and those that come in parts.
+
+A call is one part, unless it says `willContinue`: then parts without a name belong to it, up
+to the first that does not say so. The API's id is optional and no key; the place in the
+stream is one. Source: Gemini API and Vertex AI API references, `FunctionCall`.
+"""
+
+from typing import Any
+
+from harness.dialects.gemini.partial_args import PartialArguments, member
+from harness.turns.assembly import Assembly
+from harness.turns.exact_json import written
+
+
+class _Growing:
+    """A call whose parts are still coming."""
+
+    __slots__ = ("id", "key", "parts", "whole")
+
+    def __init__(self, key: int, call_id: object) -> None:
+        self.key = key
+        self.id = call_id
+        self.whole = ""  # arguments that came as one object
+        self.parts: PartialArguments | None = None
+
+
+class Calls:
+    """All calls of one response; what they say goes to `says`."""
+
+    def __init__(self, says: Assembly) -> None:
+        self._says = says
+        self._growing: _Growing | None = None
+        self._whole: dict[str, tuple[object, str]] = {}  # id -> name and arguments
+
+    def take(self, call: object) -> None:
+        """Take one `functionCall`; null says nothing."""
+        if call is None:
+            return
+        if not isinstance(call, dict):
+            self._says.reject(len(self._says), "its functionCall is no object")
+            return
+        growing = self._growing
+        if growing is None or not _continues(call, growing):
+            growing = self._begin(call)
+        if growing is not None:
+            self._grow(growing, call)
+
+    def close(self) -> None:
+        """End what is still coming; the stream ended, or the turn."""
+        growing = self._growing
+        if growing is not None:
+            self._end(growing)
+            self._says.reject(growing.key, "its arguments were still to be continued")
+
+    def _begin(self, call: dict[str, Any]) -> _Growing | None:
+        """Open a call; None where there is none, or where it came before."""
+        says = self._says
+        call_id, name, args = call.get("id"), call.get("name"), call.get("args")
+        # An empty part ends a call; where that has ended already, it says nothing.
+        if not any(call.values()) and len(says):
+            return None
+        if call_id and isinstance(call_id, str):
+            said = (name, _text(args))
+            if self._whole.get(call_id) == said:
+                return None
+            self._whole.setdefault(call_id, said)
+        self.close()
+        key = len(says)
+        says.open(key, call_id, name)
+        if not name:
+            says.reject(key, "the call has no name")
+        self._growing = _Growing(key, call_id)
+        return self._growing
+
+    def _grow(self, growing: _Growing, call: dict[str, Any]) -> None:
+        """Take what one part adds; the last one ends the call."""
+        whole = _text(call.get("args"))
+        pieces = member(call, "partialArgs", "partial_args")
+        more = bool(member(call, "willContinue", "will_continue"))
+        if whole and (whole != "{}" or not (pieces or more)):
+            if growing.whole:
+                self._says.reject(growing.key, "its arguments came twice")
+            growing.whole = growing.whole or whole
+        if pieces and growing.parts is None:
+            growing.parts = PartialArguments()
+        if growing.parts is not None:
+            for piece in pieces if isinstance(pieces, list) else ():
+                growing.parts.add(piece)
+        if not more:
+            self._end(growing)
+
+    def _end(self, growing: _Growing) -> None:
+        """Write the arguments of the call, and say why it must not run, if it must not."""
+        says, parts = self._says, growing.parts
+        self._growing = None
+        if parts is None:
+            says.append(growing.key, growing.whole)
+            return
+        parts.close()
+        says.append(growing.key, parts.text())
+        if growing.whole:
+            says.reject(growing.key, "its arguments came whole and in parts")
+        if parts.fault:
+            says.reject(growing.key, parts.fault)
+
+
+def _continues(call: dict[str, Any], growing: _Growing) -> bool:
+    """Whether a part belongs to the call that is still coming."""
+    call_id = call.get("id")
+    if call.get("name"):
+        return bool(call_id) and call_id == growing.id
+    return not call_id or not growing.id or call_id == growing.id
+
+
+def _text(args: object) -> str:
+    """Return arguments as text; a string is text as it came, and no arguments are none."""
+    if args is None:
+        return ""
+    return args if isinstance(args, str) else written(args)

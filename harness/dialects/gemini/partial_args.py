@@ -1,0 +1,142 @@
+"""The partial arguments of one call -> the JSON text of its arguments.
+
+Vertex AI streams arguments as values with JSON paths; a string may come in pieces. The paths
+say where each value belongs, whatever order they come in, so the text is known at the end of
+the call only. What contradicts itself, or leaves a gap, is a fault and never filled up.
+Source: Vertex AI API reference, `FunctionCall.partialArgs`, `PartialArg`.
+"""
+
+import json
+from typing import Any, TypeAlias
+
+from harness.dialects.gemini.paths import Step, path_of, steps_of
+from harness.turns.exact_json import written
+
+_QUOTED = 80
+
+
+class _Object(dict[Step, "_Node"]):
+    """An object so far; its members in the order in which they first came."""
+
+
+class _Array(dict[Step, "_Node"]):
+    """An array so far, by index; indexes may come in any order."""
+
+
+class _Leaf:
+    """One value; a string may still grow."""
+
+    __slots__ = ("growing", "is_text", "pieces")
+
+    def __init__(self, *, is_text: bool) -> None:
+        self.is_text = is_text
+        self.growing = True
+        self.pieces: list[str] = []
+
+    def text(self) -> str:
+        joined = "".join(self.pieces)
+        return json.dumps(joined, ensure_ascii=False) if self.is_text else joined
+
+
+_Node: TypeAlias = _Object | _Array | _Leaf
+
+
+class PartialArguments:
+    """What the partial arguments of one call add up to.
+
+    Fields:
+        fault: why they cannot be arguments; "" where they may.
+    """
+
+    def __init__(self) -> None:
+        self.fault = ""
+        self._root = _Object()
+        self._growing: set[tuple[Step, ...]] = set()  # places whose string is not whole
+
+    def add(self, piece: object) -> None:
+        """Take one partial argument."""
+        if self.fault:
+            return
+        if not isinstance(piece, dict):
+            self.fault = "a partial argument is no object"
+            return
+        path = member(piece, "jsonPath", "json_path")
+        steps = steps_of(path) if isinstance(path, str) else ()
+        value = _value(piece)
+        if not steps:
+            self.fault = f"a partial argument has no usable path: {str(path)[:_QUOTED]!r}"
+        elif value is None:
+            self.fault = f"the partial argument at {path[:_QUOTED]!r} has no value"
+        else:
+            self._put(steps, value, more=bool(member(piece, "willContinue", "will_continue")))
+
+    def text(self) -> str:
+        """Return the arguments so far; an array with a gap is a fault."""
+        return self._written(self._root)
+
+    def close(self) -> None:
+        """Note a string that the end of the call leaves without its own end."""
+        if self._growing and not self.fault:
+            path = path_of(min(self._growing, key=str))[:_QUOTED]
+            self.fault = f"the string at {path!r} never ended"
+
+    def _put(self, steps: tuple[Step, ...], value: tuple[str, bool], *, more: bool) -> None:
+        piece, is_text = value
+        leaf = self._leaf(steps, is_text=is_text)
+        if leaf is None or not leaf.growing or leaf.is_text != is_text:
+            self.fault = f"two values contradict each other at {path_of(steps)[:_QUOTED]!r}"
+            return
+        leaf.pieces.append(piece)
+        leaf.growing = is_text and more
+        (self._growing.add if leaf.growing else self._growing.discard)(steps)
+
+    def _leaf(self, steps: tuple[Step, ...], *, is_text: bool) -> _Leaf | None:
+        """Return the leaf at `steps`; None where something else stands in its way."""
+        node: _Node = self._root
+        for place, step in enumerate(steps):
+            if isinstance(node, _Leaf) or isinstance(step, int) != isinstance(node, _Array):
+                return None
+            child = node.get(step)
+            if child is None:
+                child = node[step] = _new(steps[place + 1 : place + 2], is_text=is_text)
+            node = child
+        return node if isinstance(node, _Leaf) else None
+
+    def _written(self, node: _Node) -> str:
+        if isinstance(node, _Leaf):
+            return node.text()
+        if isinstance(node, _Object):
+            members = (
+                f"{json.dumps(k, ensure_ascii=False)}: {self._written(node[k])}" for k in node
+            )
+            return "{" + ", ".join(members) + "}"
+        if any(index not in node for index in range(len(node))):
+            self.fault = self.fault or "an array of partial arguments has a gap"
+        items = (self._written(node[index]) for index in sorted(node, key=int))
+        return "[" + ", ".join(items) + "]"
+
+
+def _new(following: tuple[Step, ...], *, is_text: bool) -> _Node:
+    if not following:
+        return _Leaf(is_text=is_text)
+    return _Array() if isinstance(following[0], int) else _Object()
+
+
+def _value(piece: dict[str, Any]) -> tuple[str, bool] | None:
+    """Return the text that a partial argument adds, and whether it is that of a string."""
+    text = member(piece, "stringValue", "string_value")
+    if isinstance(text, str):
+        return text, True
+    number = member(piece, "numberValue", "number_value")
+    if isinstance(number, int | float) and not isinstance(number, bool):
+        return written(number), False
+    truth = member(piece, "boolValue", "bool_value")
+    if isinstance(truth, bool):
+        return json.dumps(truth), False
+    is_null = "nullValue" in piece or "null_value" in piece  # its value may be null itself
+    return ("null", False) if is_null else None
+
+
+def member(holder: dict[str, Any], camel: str, snake: str) -> Any:  # noqa: ANN401 - a provider's member may be anything
+    """Return a member in the spelling of the API, or in the one that Python clients write."""
+    return holder[camel] if camel in holder else holder.get(snake)

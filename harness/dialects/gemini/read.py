@@ -1,0 +1,179 @@
+"""Frames of a generateContent stream -> deltas, as prompt as the bytes allow.
+
+Every event is a whole response that continues the ones before: SSE events, elements of one
+JSON array, or lines. A finish reason ends the turn only with the stream, since a turn in
+which the provider runs code goes on after one. Never makes up a call or an argument.
+Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from harness.dialects.gemini.calls import Calls
+from harness.dialects.gemini.partial_args import member
+from harness.dialects.gemini.words import FAILED, FINISHES, NUMBERS, UNSAID
+from harness.turns.chat_request import as_text
+from harness.turns.deltas import Delta, FinishReason
+from harness.turns.event_reader import EventReader, quote
+from harness.turns.exact_json import decode_exactly
+from harness.wire.frames import Frame
+
+_OURS = frozenset(
+    (
+        "candidates",
+        "promptFeedback",
+        "usageMetadata",
+        "modelVersion",
+        "responseId",
+        "prompt_feedback",
+        "usage_metadata",
+        "model_version",
+        "response_id",
+    )
+)
+_CALL_MARKS = (b"functionCall", b"function_call")
+_NO_CANDIDATE = object()
+
+
+def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - every dialect is given the declared tools
+    """Yield the deltas of one response."""
+    return _Reader().read(frames)
+
+
+class _Reader(EventReader):
+    """Reads one response."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls = Calls(self.says)
+        self._candidate: object = _NO_CANDIDATE  # index of the one that is read
+        self._reopened = False  # more came after the finish reason
+        self._ours = False  # an event of this API came
+
+    def event(self, value: dict[str, Any], frame: Frame) -> None:
+        """Take one event."""
+        if _CALL_MARKS[0] in frame.data or _CALL_MARKS[1] in frame.data:
+            value = _exactly(value, frame.data)
+        wrapped = value.get("response") if "candidates" not in value else None
+        if isinstance(wrapped, dict):  # Code Assist wraps each event
+            value = wrapped
+        self._about(value)
+        candidates = value.get("candidates")
+        if candidates is None:
+            self._blocked(value)
+        else:
+            self._ours = True
+            for candidate in candidates if isinstance(candidates, list) else ():
+                if isinstance(candidate, dict) and not self.says.over:
+                    self._continue(candidate)
+        if (error := value.get("error")) and not self.says.over:
+            self._error(error)
+
+    def conclude(self) -> None:
+        """End the turn; a finish reason is enough for it."""
+        self._calls.close()
+        if self.says.finished and not self._reopened:
+            self.says.close()
+        elif self._ours:
+            self.interrupted()
+        else:
+            self.unknown(self.first)
+
+    def interrupted(self, message: str = "the stream ended without a finish reason") -> None:
+        """Fail the turn; what came of a call is kept for the report."""
+        self._calls.close()
+        super().interrupted(message)
+
+    # One event
+
+    def _blocked(self, value: dict[str, Any]) -> None:
+        """Take an event without candidates: of usage alone, or of a blocked prompt."""
+        self._ours = self._ours or not _OURS.isdisjoint(value)
+        feedback = member(value, "promptFeedback", "prompt_feedback")
+        if isinstance(feedback, dict) and self._candidate is _NO_CANDIDATE:
+            reason = _word(member(feedback, "blockReason", "block_reason"))
+            if reason not in UNSAID:
+                self.says.finish(FinishReason.CONTENT_FILTER, reason)
+
+    def _about(self, value: dict[str, Any]) -> None:
+        says = self.says
+        if not says.seed:
+            says.seed = as_text(member(value, "responseId", "response_id"))
+        usage = member(value, "usageMetadata", "usage_metadata")
+        if isinstance(usage, dict):
+            says.usage(
+                member(usage, "promptTokenCount", "prompt_token_count"),
+                _total(
+                    member(usage, "candidatesTokenCount", "candidates_token_count"),
+                    member(usage, "thoughtsTokenCount", "thoughts_token_count"),
+                ),
+            )
+
+    def _continue(self, candidate: dict[str, Any]) -> None:
+        index = candidate.get("index") or 0
+        if self._candidate is _NO_CANDIDATE:
+            self._candidate = index
+        elif index != self._candidate:
+            return  # another answer to the same request
+        content = candidate.get("content")
+        parts = content.get("parts") if isinstance(content, dict) else None
+        for part in parts if isinstance(parts, list) else ():
+            if isinstance(part, dict):
+                self._part(part)
+        reason = member(candidate, "finishReason", "finish_reason")
+        if reason:
+            self._finish(reason, candidate)
+
+    def _part(self, part: dict[str, Any]) -> None:
+        """Take one part; those of tools that the provider runs itself say nothing."""
+        text = part.get("text")
+        if text:
+            self._reopened = self.says.finished
+            (self.says.reasoning if part.get("thought") else self.says.text)(text)
+        call = member(part, "functionCall", "function_call")
+        if call is not None:
+            self._reopened = self.says.finished
+            self._calls.take(call)
+
+    # The end
+
+    def _finish(self, reason: object, candidate: dict[str, Any]) -> None:
+        known = NUMBERS.get(reason, "") if type(reason) is int else ""
+        known = known or _word(reason).upper()
+        if known in UNSAID:
+            return
+        if known in FAILED:
+            message = as_text(member(candidate, "finishMessage", "finish_message"))
+            self._fail(known, message or f"the provider finished the turn with {reason!r}")
+            return
+        self._reopened = False
+        self.says.finish(FINISHES.get(known, FinishReason.OTHER), _word(reason))
+
+    def _error(self, error: object) -> None:
+        if isinstance(error, dict):
+            code = error.get("status") or error.get("code") or "error"
+            self._fail(quote(code), quote(error.get("message") or error))
+        else:
+            self._fail("error", quote(error))
+
+    def _fail(self, code: str, message: str) -> None:
+        self._calls.close()
+        self.says.fail(code, message)
+
+
+def _exactly(value: dict[str, Any], data: bytes) -> dict[str, Any]:
+    """Return `value` with the digits and repeated keys of its arguments kept."""
+    try:
+        exact = decode_exactly(data)
+    except ValueError:
+        return value
+    return exact if isinstance(exact, dict) else value
+
+
+def _word(reason: object) -> str:
+    return str(reason) if type(reason) is int else as_text(reason)
+
+
+def _total(*counts: object) -> int | None:
+    known = [count for count in counts if type(count) is int]
+    return sum(known) if known else None

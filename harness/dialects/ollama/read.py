@@ -1,0 +1,138 @@
+"""Frames of an Ollama stream -> deltas: the lines of `/api/chat` and of `/api/generate`.
+
+A call comes whole in one line, its arguments as an object that is written again exactly as it
+was spelt; the line with `done` ends the turn, and what follows it says nothing. A complete,
+non-streamed response is that one line. It never raises for what a stream holds.
+Source: https://docs.ollama.com/api/chat, /api/generate and /api/errors
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from harness.turns.chat_request import as_text
+from harness.turns.deltas import Delta, FinishReason
+from harness.turns.event_reader import EventReader, quote
+from harness.turns.exact_json import decode_exactly, written
+from harness.wire.frames import Frame
+
+# `load` and `unload` end a request that only moved a model; they are OTHER, like new words.
+_FINISH: Final = {
+    "": FinishReason.STOP,  # servers of 2024 had no `done_reason` yet
+    "stop": FinishReason.STOP,
+    "tool_calls": FinishReason.TOOL_CALLS,
+    "length": FinishReason.LENGTH,
+}
+_FAILED: Final = frozenset(("error",))
+_NOTHING: Final[dict[str, Any]] = {}
+
+
+def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - other dialects tell pieces of names by the tools
+    """Yield the deltas of one response."""
+    return _Reader().read(frames)
+
+
+class _Reader(EventReader):
+    """Reads one response."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: set[tuple[str, str, str]] = set()
+
+    def event(self, value: dict[str, Any], frame: Frame) -> None:
+        """Take one line."""
+        if error := value.get("error"):
+            self._fail(error)
+            return
+        said = _said(value)
+        if said is None:
+            self.unknown(frame.data)
+            return
+        says = self.says
+        says.seed = says.seed or as_text(value.get("created_at"))
+        if thinking := said.get("thinking"):
+            says.reasoning(thinking)
+        says.text(said.get("response" if said is value else "content"))
+        if said.get("tool_calls"):
+            self._calls(frame)
+        if value.get("done") is True:
+            self._done(value)
+
+    def conclude(self) -> None:
+        """Fail the turn, since only a line with `done` ends it well."""
+        self.interrupted("the stream ended without a line that says `done`")
+
+    # Calls
+
+    def _calls(self, frame: Frame) -> None:
+        """Take the calls of a line; each entry of it is a call of its own."""
+        entries = _calls_exactly(frame)
+        if entries is None:
+            self.says.reject(len(self.says), "its arguments cannot be read exactly")
+            return
+        for entry in entries:
+            self._call(entry)
+
+    def _call(self, entry: object) -> None:
+        says = self.says
+        key = len(says)
+        function = entry.get("function") if isinstance(entry, dict) else None
+        if not isinstance(entry, dict) or not isinstance(function, dict):
+            says.reject(key, f"no call of a function: {quote(entry)}")
+            return
+        call_id, name, arguments = entry.get("id"), function.get("name"), _arguments(function)
+        if isinstance(call_id, str) and call_id:
+            whole = (call_id, str(name), arguments)
+            if whole in self._seen:
+                return  # the same call once more
+            self._seen.add(whole)
+        says.open(key, call_id, name)
+        says.append(key, arguments)
+
+    # The end
+
+    def _done(self, value: dict[str, Any]) -> None:
+        says = self.says
+        says.usage(value.get("prompt_eval_count"), value.get("eval_count"))
+        reason = value.get("done_reason")
+        word = reason if isinstance(reason, str) else ""
+        if word in _FAILED:
+            says.fail(word, f"the provider finished the turn with {word!r}")
+            return
+        says.finish(_FINISH.get(word, FinishReason.OTHER), word)
+        says.close()
+
+    def _fail(self, error: object) -> None:
+        """Tell an error: bare text as documented, or an object as the compatible API has it."""
+        if not isinstance(error, dict):
+            self.says.fail("error", quote(error))
+            return
+        code = error.get("code") or error.get("type") or "error"
+        self.says.fail(quote(code), quote(error.get("message") or error))
+
+
+def _said(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what of a line holds text and calls; None where it is no line of this API."""
+    message = value.get("message")
+    if isinstance(message, dict):
+        return message
+    if isinstance(value.get("response"), str):
+        return value
+    return _NOTHING if isinstance(value.get("done"), bool) else None
+
+
+def _calls_exactly(frame: Frame) -> list[Any] | None:
+    """Return the calls of a line with every key and digit; None where that cannot be had."""
+    try:
+        value = decode_exactly(frame.data)
+    except ValueError:  # an integer of thousands of digits
+        return None
+    said = _said(value) if isinstance(value, dict) else None
+    calls = said.get("tool_calls") if said else None
+    return calls if isinstance(calls, list) else None
+
+
+def _arguments(function: dict[str, Any]) -> str:
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else written(arguments)

@@ -1,0 +1,102 @@
+"""Frames of an openai-completions response -> deltas; a stream and a whole answer alike.
+
+Text, a finish reason and usage are all that this API has. An event whose choice holds a
+message or a delta is one of another API and fails the turn; nothing here ever raises.
+Source: OpenAI API reference, "Completions" (legacy), "The completion object".
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from harness.turns.deltas import Delta, FinishReason
+from harness.turns.event_reader import EventReader, quote
+from harness.wire.frames import Frame
+
+_FINISH = {
+    "stop": FinishReason.STOP,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+}
+# Words that say the provider failed: vLLM (abort), gateways (the others).
+_FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "abort", "timeout"))
+_OTHER_APIS = ("message", "delta")
+_NO_CHOICE = object()  # in the place of the choice's number until one came
+
+
+def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - the API has no tools
+    """Yield the deltas of one response."""
+    return _Reader().read(frames)
+
+
+class _Reader(EventReader):
+    """Reads one response."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._choice: object = _NO_CHOICE
+        self._failed = ""  # the finish word that says that the provider failed
+
+    def event(self, value: dict[str, Any], frame: Frame) -> None:
+        """Take one chunk, or the whole completion."""
+        choices = value.get("choices")
+        if (not choices or "error" in value) and self._is_failure(value, frame):
+            return
+        if type(choices) is list:
+            for choice in choices:
+                self._choose(choice)
+                if self.says.over:
+                    return
+        elif choices is not None or "usage" not in value:
+            self.unknown(value)
+            return
+        usage = value.get("usage")
+        if type(usage) is dict:
+            self.says.usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+
+    def conclude(self) -> None:
+        """Close a turn that has its finish reason."""
+        if self._failed:
+            message = f"the provider finished the turn with {self._failed!r}"
+            self.says.fail(self._failed, message)
+        elif self.says.finished:
+            self.says.close()
+        else:
+            self.interrupted()
+
+    def _choose(self, choice: object) -> None:
+        """Take a piece of the first answer; others to the same prompt say nothing."""
+        if type(choice) is not dict:
+            self.unknown(choice)
+            return
+        index = choice.get("index", 0)
+        if self._choice is _NO_CHOICE:
+            self._choice = index
+        elif index != self._choice:
+            return
+        text = choice.get("text")
+        if type(text) is str:
+            self.says.text(text)
+        elif text is not None or any(map(choice.get, _OTHER_APIS)):
+            self.unknown(choice)
+            return
+        word = choice.get("finish_reason")
+        if word and type(word) is str:
+            self._finish(word)
+
+    def _finish(self, word: str) -> None:
+        if word.lower() in _FAILED:
+            self._failed = self._failed or word
+        self.says.finish(_FINISH.get(word.lower(), FinishReason.OTHER), word)
+
+    def _is_failure(self, value: dict[str, Any], frame: Frame) -> bool:
+        """Fail the turn where the event is an error, in one of the ways of the field."""
+        is_error = frame.event == "error" or value.get("object") == "error"
+        told = value.get("error") or (value if is_error else None)
+        if not told:
+            return False
+        if isinstance(told, dict):
+            code = told.get("code") or told.get("type") or "error"
+            self.says.fail(quote(code), quote(told.get("message") or told))
+        else:
+            self.says.fail(quote(value.get("code")) or "error", quote(told))
+        return True

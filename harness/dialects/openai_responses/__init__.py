@@ -1,0 +1,8 @@
+"""The dialect `openai-responses`: typed events of the Responses API, and of the Realtime API."""
+
+from harness.dialects.dialect import Dialect
+from harness.dialects.openai_responses.read import read
+from harness.dialects.openai_responses.request import read_request
+from harness.dialects.openai_responses.write import write
+
+DIALECT = Dialect("openai-responses", read, write, read_request)

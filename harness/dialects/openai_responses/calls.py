@@ -1,0 +1,136 @@
+"""The calls of one response: what each event says of an item that asks the client for a call.
+
+A call is known by its item; the id that its result must name is `call_id`. Its arguments, or
+the input of a custom tool, come as fragments, as whole text, or as both, up to three times;
+the same twice is one call, and two different ones are a call that must not run.
+"""
+
+from typing import Any
+
+import msgspec
+
+from harness.dialects.openai_responses.items import Item, Items, text
+from harness.dialects.openai_responses.kinds import CALLS, FIELDS, OddCall
+from harness.turns.arguments import parse, same_value
+from harness.turns.assembly import Assembly
+from harness.turns.exact_json import decode_exactly, written
+from harness.wire.frames import Frame
+
+_TWICE = "its arguments came twice and differ"
+Path = tuple[str | int, ...]
+
+
+class Calls:
+    """What is known of the calls; their deltas go to `says`."""
+
+    def __init__(self, says: Assembly, items: Items) -> None:
+        self._says = says
+        self._items = items
+        self._exact: tuple[Frame, object] | None = None
+
+    def announced(self, item: Item, value: dict[str, Any], arguments: str) -> None:
+        """Take a call's item that begins; arguments that it has already must wait.
+
+        Nothing says whether the fragments that follow continue them or repeat them.
+        """
+        self._name(item, value)
+        if arguments and not item.whole and not self._says.arguments(item.key):
+            item.snapshot, item.held = arguments, []
+
+    def whole(self, item: Item, value: dict[str, Any], arguments: str) -> None:
+        """Take a call's item that is over, or all that is known of it by now."""
+        self._name(item, value)
+        if value.get("status") == "incomplete":
+            self._says.reject(item.key, "the provider marks it as incomplete")
+        self.settle(item, arguments)
+
+    def fragment(self, item: Item, piece: object, kind: str) -> None:
+        """Take a piece of the arguments of a call whose items have the type `kind`."""
+        if not item.kind:
+            item.kind = kind
+            self._says.open(item.key, kind=CALLS[kind])
+        if item.held is None:
+            self._says.append(item.key, piece)
+        elif isinstance(piece, str):
+            item.held.append(piece)
+
+    def settle(self, item: Item, arguments: str) -> None:
+        """Take the whole arguments; no text, or `{}` after others, is a place left empty."""
+        if not arguments:
+            return
+        if item.whole:
+            again = arguments == item.whole or (
+                _is_function(item) and (arguments == "{}" or same_value(arguments, item.whole))
+            )
+            if not again:
+                self._says.reject(item.key, _TWICE)
+            return
+        item.whole, item.held = arguments, None
+        so_far = self._says.arguments(item.key)
+        same = _is_function(item) and so_far and same_value(arguments, so_far)
+        if arguments.startswith(so_far) or not same:
+            self._says.settle(item.key, arguments)
+
+    def named(self, item: Item, event: dict[str, Any]) -> None:
+        """Take the name and id that the end of the arguments may bring too."""
+        item.kind = item.kind or "function_call"
+        item.name = item.name or text(event.get("name"))
+        item.call_id = item.call_id or text(event.get("call_id"))
+        self._name(item, event)
+
+    def refused(self, item: Item, call: OddCall) -> None:
+        """Open a call that is no function, so that it is seen, and reject it."""
+        self._says.open(item.key, item.call_id or item.id, call.name)
+        self._says.reject(item.key, call.why)
+
+    def conclude(self) -> None:
+        """Settle what waited: an id that never came, fragments after early arguments."""
+        for item in self._items:
+            if item.held is not None:
+                self.settle(item, _from_early(item, "".join(item.held)))
+            if item.kind in CALLS and not item.call_id and not item.foreign:
+                self._says.open(item.key, item.id, item.name, CALLS[item.kind])
+
+    def _name(self, item: Item, value: dict[str, Any]) -> None:
+        """Open the call as soon as its id is known, which is final once it has started."""
+        if item.call_id:
+            name = value.get("name") or item.name
+            self._says.open(item.key, item.call_id, name, CALLS.get(item.kind, "function"))
+
+    def arguments_of(self, value: dict[str, Any], frame: Frame, path: Path) -> str:
+        """Return the arguments, or the input, in `value`; no text is spelt as it came.
+
+        Args:
+            value: what holds them.
+            frame: whose payload holds `value`.
+            path: the way from the payload to `value`.
+        """
+        field = FIELDS[CALLS.get(text(value.get("type")), "function")]
+        arguments = value.get(field)
+        if arguments is None or isinstance(arguments, str):
+            return arguments or ""
+        try:
+            return self._spelt(frame, (*path, field))
+        except (ValueError, LookupError, TypeError):  # an integer of thousands of digits
+            return msgspec.json.encode(arguments).decode()
+
+    def _spelt(self, frame: Frame, path: Path) -> str:
+        if self._exact is None or self._exact[0] is not frame:
+            self._exact = (frame, decode_exactly(frame.data))
+        holder: Any = self._exact[1]
+        for step in path:
+            holder = holder[step]
+        return written(holder)
+
+
+def _is_function(item: Item) -> bool:
+    return item.kind != "custom_tool_call"
+
+
+def _from_early(item: Item, rest: str) -> str:
+    """Return the arguments that began before their first fragment: repeated, or continued."""
+    if _is_function(item):
+        repeated = rest != "" and parse(rest).value is not None
+    else:
+        repeated = rest.startswith(item.snapshot)
+    return rest if repeated else item.snapshot + rest

@@ -1,0 +1,200 @@
+"""The output items of one response, and which of them an event means.
+
+The contract: `output_index` is the place of an item and `item_id` its id, both in each event
+of it, and the terminal event repeats all items. Gateways leave ids out, make up new ones on
+the way or number every item 0; what is left of the two then tells the items apart. Two items
+are taken for one only where nothing contradicts that.
+Source: OpenAI API reference, "Responses", "Streaming events".
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+
+class Item:
+    """One output item while it streams.
+
+    Fields:
+        key: its number here, the key of a call's deltas.
+        kind: its `type`; "" until an event says it.
+        id, call_id, name: "" where they did not come.
+        index: its `output_index`; -1 where it has none.
+        done: its `output_item.done` came.
+        said: its texts so far, by field.
+        settled: its texts were compared with a whole item.
+        whole: its whole arguments, as they came first.
+        held: fragments of arguments that wait, since the item opened with arguments already.
+        snapshot: those arguments.
+        told: an event told of it, not only the response as a whole.
+        foreign: the provider runs it itself.
+    """
+
+    __slots__ = (
+        "call_id",
+        "done",
+        "foreign",
+        "held",
+        "id",
+        "index",
+        "key",
+        "kind",
+        "name",
+        "said",
+        "settled",
+        "snapshot",
+        "told",
+        "whole",
+    )
+
+    def __init__(self, key: int) -> None:
+        self.key = key
+        self.kind = ""
+        self.id = ""
+        self.call_id = ""
+        self.name = ""
+        self.index = -1
+        self.done = False
+        self.said: dict[str, list[str]] = {}
+        self.settled = False
+        self.whole = ""
+        self.held: list[str] | None = None
+        self.snapshot = ""
+        self.told = True
+        self.foreign = False
+
+
+class Items:
+    """All items of one response."""
+
+    def __init__(self) -> None:
+        self._all: list[Item] = []
+        self._by_id: dict[str, Item] = {}
+        self._by_call: dict[str, Item] = {}
+        self._by_index: dict[int, Item] = {}
+        self._indexes_shared = False  # then a place says nothing
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def at(self, item_id: object, index: object) -> Item:
+        """Return the item that a delta belongs to; a new one where none is known."""
+        place = index if type(index) is int else -1
+        item = self._by_index.get(place)
+        if item is not None and (item.id == item_id or not item_id):
+            return item
+        item_id = text(item_id)
+        found = self._by_id.get(item_id)
+        if found is not None:
+            return found
+        if item is not None and (not item.done or not item_id):  # a proxy made up the id
+            return item
+        if not item_id and place < 0 and self._all:
+            return self._all[-1]
+        return self._register(self._new(), item_id, "", place)
+
+    def announced(self, value: dict[str, Any], index: object, *, done: bool) -> Item:
+        """Return the item that an `output_item` event, `added` or `done`, tells of."""
+        place = index if type(index) is int else -1
+        item_id, call_id = text(value.get("id")), text(value.get("call_id"))
+        kind = text(value.get("type"))
+        item = self._known(item_id, call_id, kind, place, done=done) or self._new()
+        item.kind = item.kind or kind
+        item.name = item.name or text(value.get("name"))
+        item.done = item.done or done
+        return self._register(item, item_id, call_id, place)
+
+    def paired(self, output: list[Any]) -> list[tuple[Item, dict[str, Any], int]]:
+        """Return each object of a whole `output` with its item and its place.
+
+        First come those whose ids are known, then those at a known place, then those of the
+        same type and name in their order; what is left are items that no event told of.
+        """
+        told = [(place, value) for place, value in enumerate(output) if isinstance(value, dict)]
+        free = {item.key: item for item in self._all}
+        found: dict[int, Item] = {}
+        for same in (self._of_ids, self._of_place):
+            for place, value in told:
+                item = None if place in found else same(value, place)
+                if item is not None and free.pop(item.key, None) is not None:
+                    found[place] = item
+        queues = _queues(free.values())
+        for place, value in told:
+            queue = queues.get((text(value.get("type")), text(value.get("name"))))
+            if place not in found and queue:
+                found[place] = queue.pop()
+        return [(found.get(place) or self._of_output(value), value, place) for place, value in told]
+
+    def _known(
+        self, item_id: str, call_id: str, kind: str, place: int, *, done: bool
+    ) -> Item | None:
+        at = self._by_index.get(place)
+        by_id = at if at is not None and at.id == item_id else self._by_id.get(item_id)
+        if item_id and by_id is not None and by_id.kind in ("", kind):
+            is_same = _agree(by_id.call_id, call_id) or by_id.index == place
+            if is_same:
+                return by_id
+        by_call = self._by_call.get(call_id)
+        if by_call is not None and by_call.kind == kind:
+            is_ending = done and not by_call.done
+            if is_ending or _agree(by_call.id, item_id) or by_call.index == place:
+                return by_call
+        if at is None or at.done or at.kind not in ("", kind):
+            return None
+        # Ids that changed on the way, or an item that only deltas told of so far.
+        return at if done or (not at.kind and _agree(at.id, item_id)) else None
+
+    def _of_ids(self, value: dict[str, Any], _place: int) -> Item | None:
+        by_id = self._by_id.get(text(value.get("id")))
+        item = by_id or self._by_call.get(text(value.get("call_id")))
+        return item if item is not None and item.kind in ("", value.get("type")) else None
+
+    def _of_place(self, value: dict[str, Any], place: int) -> Item | None:
+        item = self._by_index.get(place)
+        if item is None or self._indexes_shared or item.kind not in ("", value.get("type")):
+            return None
+        return item if _agree(item.name, text(value.get("name"))) else None
+
+    def _of_output(self, value: dict[str, Any]) -> Item:
+        item = self._new()
+        item.told = False
+        item.kind, item.name = text(value.get("type")), text(value.get("name"))
+        return self._register(item, text(value.get("id")), text(value.get("call_id")), -1)
+
+    def _new(self) -> Item:
+        item = Item(len(self._all))
+        self._all.append(item)
+        return item
+
+    def _register(self, item: Item, item_id: str, call_id: str, place: int) -> Item:
+        item.id = item.id or item_id
+        item.call_id = item.call_id or call_id
+        if item.index < 0:
+            item.index = place
+        if item_id:
+            self._by_id[item_id] = item
+        if call_id:
+            self._by_call.setdefault(call_id, item)
+        if place >= 0:
+            self._indexes_shared |= self._by_index.setdefault(place, item) is not item
+            self._by_index[place] = item
+        return item
+
+
+def _queues(items: Iterable[Item]) -> dict[tuple[str, str], list[Item]]:
+    """Return `items` by type and name, the first of each last."""
+    queues: dict[tuple[str, str], list[Item]] = {}
+    for item in reversed(list(items)):
+        queues.setdefault((item.kind, item.name), []).append(item)
+    return queues
+
+
+def _agree(one: str, other: str) -> bool:
+    return not one or not other or one == other
+
+
+def text(value: object) -> str:
+    """Return `value` if it is text, else ""."""
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,317 @@
+"""Frames of a Responses stream -> deltas, as prompt as the bytes allow.
+
+Deltas are said as they come; whole texts, items and the terminal event, which repeat them,
+only add what no delta said. A turn needs its terminal event: without one no call runs. The
+Realtime API spells the same events, some under other names; those stand in the same tables.
+It never raises for what a stream holds, and makes up no call, argument or end.
+Source: OpenAI API reference, "Responses: streaming events" and "Realtime: server events".
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, Final
+
+from harness.dialects.openai_responses.calls import Calls, Path
+from harness.dialects.openai_responses.ending import (
+    TERMINAL_EVENTS,
+    end_of,
+    failure_of,
+    is_error,
+)
+from harness.dialects.openai_responses.items import Item, Items, text
+from harness.dialects.openai_responses.kinds import custom_tools, is_call, odd_call
+from harness.turns.deltas import Delta, Finish, FinishReason, StreamFailure
+from harness.turns.event_reader import EventReader
+from harness.wire.frames import Frame
+
+# Event -> which text of its item its `delta` continues.
+_PIECES: Final = {
+    "response.output_text.delta": "text",
+    "response.reasoning_summary_text.delta": "summary",
+    "response.reasoning_text.delta": "reasoning",
+    "response.refusal.delta": "refusal",
+    # Drafts and servers that follow them.
+    "response.reasoning_summary.delta": "summary",
+    "response.reasoning.delta": "reasoning",
+    # Realtime; what is spoken is told by its transcript.
+    "response.text.delta": "text",
+    "response.audio_transcript.delta": "text",
+    "response.output_audio_transcript.delta": "text",
+}
+# Event -> which text of its item it holds as a whole, and where.
+_WHOLES: Final = {
+    "response.output_text.done": ("text", "text"),
+    "response.reasoning_summary_text.done": ("summary", "text"),
+    "response.reasoning_text.done": ("reasoning", "text"),
+    "response.refusal.done": ("refusal", "refusal"),
+    "response.reasoning_summary.done": ("summary", "text"),
+    "response.reasoning.done": ("reasoning", "text"),
+    "response.text.done": ("text", "text"),
+    "response.audio_transcript.done": ("text", "transcript"),
+    "response.output_audio_transcript.done": ("text", "transcript"),
+}
+# Type of a content part -> the text that it is a part of, and where it stands.
+_PARTS: Final = {
+    "output_text": ("text", "text"),
+    "text": ("text", "text"),
+    "audio": ("text", "transcript"),
+    "output_audio": ("text", "transcript"),
+    "refusal": ("refusal", "refusal"),
+    "reasoning_text": ("reasoning", "text"),
+    "summary_text": ("summary", "text"),
+}
+_SPEAKING: Final = frozenset(("message", "reasoning"))
+_FIELDS: Final = ("summary", "reasoning", "text", "refusal")
+# Beginnings of types that only these two APIs have; what is unknown of them says nothing.
+_OURS: Final = ("response.", "session.", "conversation.", "input_audio_buffer.", "rate_limits.")
+
+
+def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:
+    """Yield the deltas of one response.
+
+    Args:
+        frames: of the response's body, in order.
+        tools: names that the request declared.
+    """
+    return _Reader(tools).read(frames)
+
+
+class _Reader(EventReader):
+    """Reads one response."""
+
+    def __init__(self, tools: tuple[str, ...]) -> None:
+        super().__init__()
+        self._tools = frozenset(tools)
+        self._custom: frozenset[str] | None = None
+        self._items = Items()
+        self._calls = Calls(self.says, self._items)
+        self._refusal: list[str] = []
+        self._spoke: set[str] = set()
+        self._is_ours = False
+        self._error: StreamFailure | None = None  # of a session, which may go on after it
+        self._say: dict[str, Callable[[str], None]] = {
+            "text": self.says.text,
+            "summary": self.says.reasoning,
+            "reasoning": self.says.reasoning,
+            "refusal": self._refusal.append,
+        }
+
+    def event(self, value: dict[str, Any], frame: Frame) -> None:
+        """Take one event, or a whole response as a document."""
+        kind = value.get("type") or frame.event
+        if type(kind) is not str:
+            self._untyped(value, frame)
+            return
+        field = _PIECES.get(kind)
+        if field is not None:
+            self._piece(field, value)
+            return
+        take = self._TAKE.get(kind)
+        if take is not None:
+            self._is_ours = True
+            take(self, value, frame)
+        elif kind.startswith(_OURS):
+            self._is_ours = True
+            if whole := _WHOLES.get(kind):
+                self._part_over(*whole, value)
+        else:
+            self._untyped(value, frame)
+
+    def conclude(self) -> None:
+        """Without a terminal event the turn is not whole."""
+        if self._error is not None:
+            self._calls.conclude()
+            self.says.fail(self._error.code, self._error.message)
+        elif self._is_ours:
+            self.interrupted("the stream ended without a terminal event of its response")
+        else:
+            self.unknown(self.first)
+
+    def interrupted(self, message: str = "") -> None:
+        """Fail the turn, since its stream ended too early."""
+        self._calls.conclude()
+        super().interrupted(message)
+
+    # Texts
+
+    def _piece(self, field: str, event: dict[str, Any]) -> None:
+        self._is_ours = True
+        piece = event.get("delta")
+        if piece and type(piece) is str:
+            item = self._items.at(event.get("item_id"), event.get("output_index"))
+            item.said.setdefault(field, []).append(piece)
+            self._spoke.add(field)
+            self._say[field](piece)
+
+    def _part_over(self, field: str, place: str, event: dict[str, Any]) -> None:
+        """Take a whole part where no delta said anything of its item."""
+        item = self._items.at(event.get("item_id"), event.get("output_index"))
+        if field not in item.said:
+            self._said(item, field, text(event.get(place)))
+
+    def _item_over(self, item: Item, value: dict[str, Any]) -> None:
+        """Say what of a whole message or reasoning no delta said."""
+        if item.settled or value.get("type") not in _SPEAKING:
+            return
+        item.settled = True
+        whole = _texts_of(value)
+        for field in _FIELDS:
+            if pieces := whole.get(field):
+                so_far = "".join(item.said.get(field, ()))
+                all_of_it = "".join(pieces)
+                if all_of_it.startswith(so_far):
+                    self._said(item, field, all_of_it[len(so_far) :])
+
+    def _said(self, item: Item, field: str, piece: str) -> None:
+        if piece:
+            item.said.setdefault(field, []).append(piece)
+            self._spoke.add(field)
+            self._say[field](piece)
+
+    def _transcript(self, event: dict[str, Any], _: Frame) -> None:
+        self.says.text(event.get("delta"))
+
+    # Items and calls
+
+    def _item_added(self, event: dict[str, Any], frame: Frame) -> None:
+        value = event.get("item")
+        if not isinstance(value, dict):
+            return
+        item = self._items.announced(value, event.get("output_index"), done=False)
+        if self._is_call(item, value):
+            arguments = self._calls.arguments_of(value, frame, ("item",))
+            self._calls.announced(item, value, arguments)
+
+    def _item_done(self, event: dict[str, Any], frame: Frame) -> None:
+        value = event.get("item")
+        if isinstance(value, dict):
+            item = self._items.announced(value, event.get("output_index"), done=True)
+            self._whole_item(item, value, frame, ("item",))
+
+    def _whole_item(self, item: Item, value: dict[str, Any], frame: Frame, path: Path) -> None:
+        if self._is_call(item, value):
+            self._calls.whole(item, value, self._calls.arguments_of(value, frame, path))
+        else:
+            self._item_over(item, value)
+
+    def _is_call(self, item: Item, value: dict[str, Any]) -> bool:
+        """Whether an item is a call of a tool; what else the client must do is refused."""
+        if is_call(value, self._custom):
+            return True
+        item.foreign = True
+        odd = odd_call(value)
+        if odd is not None:
+            self._calls.refused(item, odd)
+        return False
+
+    def _arguments(self, event: dict[str, Any], _: Frame) -> None:
+        item = self._items.at(event.get("item_id"), event.get("output_index"))
+        self._calls.fragment(item, event.get("delta"), "function_call")
+
+    def _arguments_over(self, event: dict[str, Any], frame: Frame) -> None:
+        item = self._items.at(event.get("item_id"), event.get("output_index"))
+        self._calls.named(item, event)
+        self._calls.settle(item, self._calls.arguments_of(event, frame, ()))
+
+    def _input(self, event: dict[str, Any], _: Frame) -> None:
+        item = self._items.at(event.get("item_id"), event.get("output_index"))
+        if not item.foreign:
+            self._calls.fragment(item, event.get("delta"), "custom_tool_call")
+
+    def _input_over(self, event: dict[str, Any], _: Frame) -> None:
+        item = self._items.at(event.get("item_id"), event.get("output_index"))
+        if item.kind == "custom_tool_call" and not item.foreign:
+            self._calls.settle(item, text(event.get("input")))
+
+    # The response as a whole
+
+    def _created(self, event: dict[str, Any], _: Frame) -> None:
+        response = event.get("response")
+        if isinstance(response, dict):
+            self.says.seed = self.says.seed or text(response.get("id"))
+            self._learn_tools(response)
+
+    def _learn_tools(self, response: dict[str, Any]) -> None:
+        custom = custom_tools(response.get("tools"))
+        if custom is not None:
+            self._custom = custom | self._tools
+
+    def _terminal(self, event: dict[str, Any], frame: Frame) -> None:
+        response = event.get("response")
+        status = TERMINAL_EVENTS[str(event.get("type") or frame.event)]
+        self._over(response if isinstance(response, dict) else {}, status, frame, ("response",))
+
+    def _over(self, response: dict[str, Any], status: str, frame: Frame, path: Path) -> None:
+        self.says.seed = self.says.seed or text(response.get("id"))
+        self._learn_tools(response)
+        output = response.get("output")
+        spoke = frozenset(self._spoke)
+        for item, value, place in self._items.paired(output if isinstance(output, list) else []):
+            # Texts of an item that no event told of are those of others under new ids.
+            if item.told or spoke.isdisjoint(_texts_of(value)):
+                self._whole_item(item, value, frame, (*path, "output", place))
+        usage = response.get("usage")
+        if isinstance(usage, dict):
+            self.says.usage(usage.get("input_tokens"), usage.get("output_tokens"))
+        self._close(end_of(response, status))
+
+    def _close(self, end: Finish | StreamFailure) -> None:
+        self._calls.conclude()
+        if isinstance(end, StreamFailure):
+            self.says.fail(end.code, end.message)
+        elif self._refusal:
+            self.says.fail("refusal", "".join(self._refusal))
+        else:
+            self.says.finish(end.reason, end.raw)
+            self.says.close()
+
+    def _session_closed(self, _event: dict[str, Any], _: Frame) -> None:
+        """End a translation session, whose end is its only terminal event."""
+        if len(self._items):
+            return
+        self.says.finish(FinishReason.STOP, "session.closed")
+        self.says.close()
+
+    # Errors, and what is no event of this API
+
+    def _failed(self, event: dict[str, Any], _: Frame) -> None:
+        failure = failure_of(event)
+        if "event_id" in event:  # a Realtime session survives most errors
+            self._error = self._error or failure
+        else:
+            self._calls.conclude()
+            self.says.fail(failure.code, failure.message)
+
+    def _untyped(self, value: dict[str, Any], frame: Frame) -> None:
+        is_response = value.get("object") == "response" or isinstance(value.get("output"), list)
+        if is_response and isinstance(value.get("status"), str):
+            self._is_ours = True
+            self._over(value, "", frame, ())
+        elif frame.event == "error" or is_error(value):
+            self._failed(value, frame)
+
+    _TAKE: ClassVar[dict[str, Callable[["_Reader", dict[str, Any], Frame], None]]] = {
+        "response.function_call_arguments.delta": _arguments,
+        "response.function_call_arguments.done": _arguments_over,
+        "response.custom_tool_call_input.delta": _input,
+        "response.custom_tool_call_input.done": _input_over,
+        "response.output_item.added": _item_added,
+        "response.output_item.done": _item_done,
+        "response.created": _created,
+        "response.in_progress": _created,
+        "session.output_transcript.delta": _transcript,
+        "session.closed": _session_closed,
+        "error": _failed,
+        "response.error": _failed,
+        **dict.fromkeys(TERMINAL_EVENTS, _terminal),
+    }
+
+
+def _texts_of(value: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the texts of a whole item, by field."""
+    found: dict[str, list[str]] = {}
+    for parts in (value.get("summary"), value.get("content")):
+        for part in parts if isinstance(parts, list) else ():
+            known = _PARTS.get(text(part.get("type"))) if isinstance(part, dict) else None
+            if known and (piece := text(part.get(known[1]))):
+                found.setdefault(known[0], []).append(piece)
+    return found

@@ -1,0 +1,368 @@
+"""Deltas -> the events of a Responses stream, in any spelling.
+
+The way back from `read`: emulated cassettes, round-trip properties and fuzzing stand on it.
+Each run of text or reasoning is one item, and so is each call.
+Source: OpenAI API reference, "Responses: streaming events".
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final, assert_never
+
+from harness.dialects.openai_responses.spelling import Spelling, possible
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallRejected,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+)
+from harness.wire.sse import encode
+
+Json = dict[str, Any]
+
+_LINE_ENDS: Final = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
+_CREATED: Final = 1_760_000_000
+# Failures that are told by what the stream leaves out, not by an error.
+_SILENT: Final = frozenset(("interrupted", "empty_stream", "calls_missing"))
+_REASONS: Final = {
+    FinishReason.LENGTH: "max_output_tokens",
+    FinishReason.CONTENT_FILTER: "content_filter",
+    FinishReason.OTHER: "",
+}
+# Kind of text -> its item's type, the field of the item, the part's type, the events' name.
+_TEXTS: Final = {
+    "text": ("message", "content", "output_text", "output_text"),
+    "refusal": ("message", "content", "refusal", "refusal"),
+    "summary": ("reasoning", "summary", "summary_text", "reasoning_summary_text"),
+    "reasoning": ("reasoning", "content", "reasoning_text", "reasoning_text"),
+}
+_ID_PREFIXES: Final = {
+    "message": "msg",
+    "reasoning": "rs",
+    "function_call": "fc",
+    "custom_tool_call": "ctc",
+}
+# Kind of call -> its item's type, the field of what the model gives it, the events' name.
+_CALLS: Final = {
+    "function": ("function_call", "arguments", "function_call_arguments"),
+    "custom": ("custom_tool_call", "input", "custom_tool_call_input"),
+}
+# Arguments that stand in no event before that of the item, or of the response.
+_LATE: Final = frozenset(("item-only", "terminal-only", "object"))
+_OBFUSCATION: Final = "XkP9aQ"
+
+
+def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+    """Return the stream's events, each with its blank line; joined, they are the body."""
+    return _Writer(tuple(deltas), possible(spelling or Spelling())).events()
+
+
+class _Out:
+    """One output item while it is written."""
+
+    def __init__(self, index: int, kind: str, call: ToolCallStart | None = None) -> None:
+        self.index = index
+        self.kind = kind  # of a text, or of a call
+        self.call = call
+        self.pieces: list[str] = []
+        self.status = "in_progress"
+
+    @property
+    def type(self) -> str:
+        return (_CALLS if self.call else _TEXTS)[self.kind][0]
+
+    @property
+    def id(self) -> str:
+        return f"{_ID_PREFIXES[self.type]}_{self.index + 1}"
+
+    @property
+    def whole(self) -> str:
+        return "".join(self.pieces)
+
+
+class _Writer:
+    """Writes one stream; `_events` are the JSON values."""
+
+    def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
+        self._deltas = deltas
+        self._spelling = spelling
+        self._events: list[Json] = []
+        self._items: list[_Out] = []
+        self._calls: dict[int, _Out] = {}
+        self._run: _Out | None = None  # the text that may still grow
+        self._usage: Usage | None = None
+        self._whole = _whole_arguments(deltas)
+        self._cut_short = any(
+            isinstance(delta, Finish) and delta.reason in _REASONS for delta in deltas
+        )
+
+    def events(self) -> tuple[bytes, ...]:
+        if self._deltas != (StreamFailure("empty_stream"),):
+            self._event("response.created", {"response": self._response("in_progress", [])})
+        for delta in self._deltas:
+            self._write(delta)
+        return tuple(map(self._framed, self._events)) + self._done()
+
+    def _done(self) -> tuple[bytes, ...]:
+        line_end = _LINE_ENDS[self._spelling.line_end]
+        over = isinstance(self._deltas[-1], Finish) if self._deltas else False
+        return (encode(b"[DONE]", line_end=line_end),) if self._spelling.done and over else ()
+
+    def _framed(self, event: Json) -> bytes:
+        name = event["type"] if self._spelling.event_lines else ""
+        return encode(_dump(event), event=name, line_end=_LINE_ENDS[self._spelling.line_end])
+
+    def _write(self, delta: Delta) -> None:
+        match delta:
+            case TextDelta():
+                self._text("text", delta.text)
+            case ReasoningDelta():
+                self._text("summary" if self._is_summary() else "reasoning", delta.text)
+            case ToolCallStart():
+                self._start(delta)
+            case ArgumentsDelta():
+                self._fragment(delta)
+            case ToolCallEnd():
+                self._end(self._calls[delta.index], "completed")
+            case ToolCallRejected():
+                status = "incomplete" if self._cut_short else "completed"
+                self._end(self._calls[delta.index], status)
+            case UsageDelta():
+                self._usage = delta.usage
+            case Finish():
+                self._finish(delta)
+            case StreamFailure():
+                self._fail(delta)
+            case _:
+                assert_never(delta)
+
+    def _is_summary(self) -> bool:
+        return self._spelling.reasoning == "summary"
+
+    # Texts
+
+    def _text(self, kind: str, piece: str) -> None:
+        if self._run is None or self._run.kind != kind:
+            self._end_run()
+            self._run = self._open(_Out(len(self._items), kind))
+        self._run.pieces.append(piece)
+        if self._spelling.texts == "deltas":
+            padding = {"obfuscation": _OBFUSCATION} if self._spelling.obfuscation else {}
+            name = _TEXTS[kind][3]
+            self._event(
+                f"response.{name}.delta", self._place(self._run) | {"delta": piece} | padding
+            )
+
+    def _end_run(self) -> None:
+        run, self._run = self._run, None
+        if run is None:
+            return
+        if self._spelling.texts in ("deltas", "part-only"):
+            _, _, _, name = _TEXTS[run.kind]
+            field = "refusal" if run.kind == "refusal" else "text"
+            self._event(f"response.{name}.done", self._place(run) | {field: run.whole})
+        self._item_done(run, "completed")
+
+    # Calls
+
+    def _start(self, delta: ToolCallStart) -> None:
+        self._end_run()
+        self._calls[delta.index] = self._open(_Out(len(self._items), delta.kind, delta))
+
+    def _fragment(self, delta: ArgumentsDelta) -> None:
+        call = self._calls[delta.index]
+        call.pieces.append(delta.fragment)
+        if self._spelling.arguments == "fragments":
+            padding = {"obfuscation": _OBFUSCATION} if self._spelling.obfuscation else {}
+            fields = self._place(call) | {"delta": delta.fragment} | padding
+            self._event(f"response.{_CALLS[call.kind][2]}.delta", fields)
+
+    def _end(self, call: _Out, status: str) -> None:
+        self._end_run()
+        if self._spelling.arguments not in _LATE and self._spelling.item_done:
+            _, field, name = _CALLS[call.kind]
+            self._event(f"response.{name}.done", self._place(call) | {field: call.whole})
+        self._item_done(call, status)
+
+    # Items
+
+    def _open(self, item: _Out) -> _Out:
+        self._items.append(item)
+        if not self._is_only_told_at_the_end(item):
+            self._event(
+                "response.output_item.added", self._index(item) | self._item(item, opens=True)
+            )
+        return item
+
+    def _item_done(self, item: _Out, status: str) -> None:
+        item.status = status
+        if self._spelling.item_done and not self._is_only_told_at_the_end(item):
+            self._event("response.output_item.done", self._index(item) | self._item(item))
+
+    def _is_only_told_at_the_end(self, item: _Out) -> bool:
+        told = self._spelling.arguments if item.call else self._spelling.texts
+        return told == "terminal-only"
+
+    def _item(self, item: _Out, *, opens: bool = False) -> Json:
+        value: Json = {"type": item.type, "status": item.status, **self._content(item, opens=opens)}
+        item_id = self._item_id(item)
+        return {"item": value | ({"id": item_id} if item_id else {})}
+
+    def _content(self, item: _Out, *, opens: bool) -> Json:
+        if item.call is not None:
+            arguments = self._arguments(item, item.call, opens=opens)
+            field = _CALLS[item.kind][1]
+            return {"call_id": item.call.id, "name": item.call.name, field: arguments}
+        _, field, part, _ = _TEXTS[item.kind]
+        key = "refusal" if item.kind == "refusal" else "text"
+        parts = [] if opens else [{"type": part, key: item.whole}]
+        other: Json = {"summary": []} if item.type == "reasoning" else {"role": "assistant"}
+        return other | {field: parts}
+
+    def _arguments(self, item: _Out, call: ToolCallStart, *, opens: bool) -> Any:  # noqa: ANN401 - text, or the object that it spells
+        if opens:
+            return self._whole[call.index] if self._spelling.arguments == "with-start" else ""
+        as_object = self._spelling.arguments == "object" and call.kind == "function"
+        return _object_or_text(item.whole) if as_object else item.whole
+
+    def _item_id(self, item: _Out) -> str:
+        match self._spelling.item_ids:
+            case "absent":
+                return ""
+            case "changing":
+                return f"{item.id}-{len(self._events)}"
+            case _:
+                return item.id
+
+    def _index(self, item: _Out) -> Json:
+        match self._spelling.output_index:
+            case "absent":
+                return {}
+            case "zero":
+                return {"output_index": 0}
+            case _:
+                return {"output_index": item.index}
+
+    def _place(self, item: _Out) -> Json:
+        item_id = self._item_id(item)
+        return self._index(item) | ({"item_id": item_id} if item_id else {})
+
+    # The end of the turn
+
+    def _finish(self, delta: Finish) -> None:
+        self._end_run()
+        response = self._response("completed", self._output())
+        if delta.reason in _REASONS:
+            reason = delta.raw or _REASONS[delta.reason]
+            response |= {"status": "incomplete", "incomplete_details": {"reason": reason}}
+        self._terminal(response)
+
+    def _fail(self, delta: StreamFailure) -> None:
+        if delta.code == "refusal":
+            self._text("refusal", delta.message)
+            self._finish(Finish(FinishReason.STOP))
+            return
+        if delta.code in _SILENT:
+            return
+        if self._spelling.texts != "deltas":
+            self._end_run()
+        error = {"code": delta.code, "message": delta.message}
+        match self._spelling.failure:
+            case "event":
+                self._event("error", {**error, "param": None})
+            case "nested-event":
+                self._event("error", {"error": error})
+            case _:
+                self._terminal(self._response("failed", self._output()) | {"error": error})
+
+    def _terminal(self, response: Json) -> None:
+        if self._spelling.api == "realtime":
+            details = response.pop("incomplete_details", None) or {}
+            error = response.pop("error", None)
+            response["status_details"] = {**details, "error": error} if details or error else None
+            self._event("response.done", {"response": response})
+        else:
+            self._event(f"response.{response['status']}", {"response": response})
+
+    def _response(self, status: str, output: Any) -> Json:  # noqa: ANN401 - null is a quirk
+        return {
+            "id": self._spelling.response_id,
+            "object": "response",
+            "created_at": _CREATED,
+            "status": status,
+            "model": self._spelling.model,
+            **({"output": output} if output is not ... else {}),
+            "usage": _usage(self._usage),
+        }
+
+    def _output(self) -> Any:  # noqa: ANN401 - null is a quirk, and ... leaves it out
+        match self._spelling.output:
+            case "empty":
+                return []
+            case "null":
+                return None
+            case "absent":
+                return ...
+            case _:
+                return [self._last(item) for item in self._items]
+
+    def _last(self, item: _Out) -> Json:
+        """Return an item as the terminal event repeats it."""
+        value: Json = self._item(item)["item"]
+        other = "" if self._is_only_told_at_the_end(item) else self._spelling.last_ids
+        if item.call is not None and other in ("other-call", "both-other"):
+            value["call_id"] = f"{item.call.id}-again"
+        if "id" in value and other in ("other-item", "both-other"):
+            value["id"] = f"{value['id']}-again"
+        return value
+
+    # Events
+
+    def _event(self, kind: str, fields: Json) -> None:
+        number = len(self._events)
+        event: Json = {"type": kind}
+        if self._spelling.api == "realtime":
+            event["event_id"] = f"event_{number + 1}"
+        elif self._spelling.sequence == "counted":
+            event["sequence_number"] = number
+        elif self._spelling.sequence == "negative":
+            event["sequence_number"] = -1
+        self._events.append(event | fields)
+
+
+def _usage(usage: Usage | None) -> Json | None:
+    if usage is None:
+        return None
+    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+
+
+def _dump(event: Json) -> bytes:
+    """Return the event as readable JSON; half a surrogate pair can only be escaped."""
+    try:
+        return json.dumps(event, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(event).encode()
+
+
+def _whole_arguments(deltas: tuple[Delta, ...]) -> dict[int, str]:
+    pieces: dict[int, list[str]] = {d.index: [] for d in deltas if isinstance(d, ToolCallStart)}
+    for delta in deltas:
+        if isinstance(delta, ArgumentsDelta) and delta.index in pieces:
+            pieces[delta.index].append(delta.fragment)
+    return {index: "".join(own) for index, own in pieces.items()}
+
+
+def _object_or_text(text: str) -> Any:  # noqa: ANN401 - a JSON object where the text is one
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, dict) else text

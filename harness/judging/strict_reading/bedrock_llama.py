@@ -1,0 +1,49 @@
+"""One interaction of the dialect bedrock-llama -> its strict reading.
+
+The pieces of text are appended; the event that has a stop reason is the last one.
+Source: Amazon Bedrock user guide, "Meta Llama models", streamed responses.
+"""
+
+from typing import Any, ClassVar
+
+from harness.judging.strict_reading.errors import error_of
+from harness.judging.strict_reading.events import Event
+from harness.judging.strict_reading.reading import StrictReading
+from harness.judging.strict_reading.text_only import TextOnlyReader
+from harness.turns.deltas import FinishReason
+from harness.wire.interaction import Interaction
+
+
+def strict_reading(interaction: Interaction) -> StrictReading:
+    """Return what the body of `interaction` holds by the contract of the API."""
+    return _Reader().read(interaction.body)
+
+
+class _Reader(TextOnlyReader):
+    MEANINGS: ClassVar[dict[str, FinishReason]] = {
+        "stop": FinishReason.STOP,
+        "length": FinishReason.LENGTH,
+    }
+
+    def value(self, value: dict[str, Any], event: Event) -> None:
+        """Take one piece, or the whole answer."""
+        piece = value.get("generation")
+        plain = "generation" not in value and isinstance(value.get("message"), str)
+        if event.name == "error" or plain:
+            if self.ended:
+                self.notes.lost("BED-EXCEPTION", event.offset)
+            self.notes.keep("BED-EXCEPTION", event.offset)
+            self.fail(*(error_of(value, "error") or ("", "")))
+        elif isinstance(piece, str):
+            self._piece(piece, value.get("stop_reason"), event.offset)
+        else:
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+
+    def _piece(self, piece: str, word: object, offset: int) -> None:
+        if self.ended and piece:
+            self.notes.open("CONTENT-AFTER-FINISH", offset, text=True)
+        self.text.add(piece)
+        if isinstance(word, str) and word:
+            self.finish(word, offset)
+        elif word is not None:
+            self.notes.open("FINISH-UNKNOWN", offset, end=True)

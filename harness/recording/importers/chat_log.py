@@ -1,0 +1,164 @@
+"""Conversations that somebody logged, one JSON object a line: whole answers, seldom streams.
+
+`{"request": ..., "response": ...}`; the lines of a batch, joined with the requests of its
+input file by `custom_id` where they stand in the same file; or `{"messages": [...]}`, where
+each assistant message becomes the answer to the messages before it. There the answer is
+built anew as a chat completion: nothing but the message was kept.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import PurePath
+from typing import Any, Final
+
+import msgspec
+
+from harness.recording.importers.container import found, joined
+from harness.recording.importers.event_list import event_of, framed
+from harness.wire.cassette import Cassette
+from harness.wire.interaction import Interaction, Request
+
+Line = dict[str, Any]
+Raw = dict[str, msgspec.Raw]
+
+# Addresses that batches name; other logs name none.
+_CHAT: Final = "/v1/chat/completions"
+_REBUILT: Final = "messages; each answer rebuilt as a chat completion; no headers, reads or times"
+_PAIRS: Final = "requests and responses; no headers, reads or times"
+_BATCH: Final = "responses of a batch, requests where its input is in the file; no reads or times"
+
+
+def read(path: PurePath, data: bytes) -> Cassette | None:
+    """Return an interaction for each answer; None where a line is of no such kind."""
+    if not data.lstrip().startswith(b"{"):
+        return None
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    first = event_of(lines[0].strip())
+    kind = next((kind for kind in _KINDS if kind[0](first or {})), None)
+    if kind is None:
+        return None
+    _, interactions, kept = kind
+    values = [_line(line.strip()) for line in lines]
+    known = [value for value in values if value is not None]
+    return found(path, interactions(known), kept) if len(known) == len(values) else None
+
+
+def _line(line: bytes) -> tuple[Line, Raw] | None:
+    """Return the object that `line` is, and its parts as they were written."""
+    event = event_of(line)
+    return (event, msgspec.json.decode(line, type=Raw)) if event else None
+
+
+# A request and its response
+
+
+def _is_pair(line: Line) -> bool:
+    return isinstance(line.get("request"), dict) and _is_answer(line.get("response"))
+
+
+def _is_answer(value: object) -> bool:
+    """Whether this may be a response: an answer, its events, or an answer with its status."""
+    return isinstance(value, dict | list) and not (isinstance(value, dict) and "headers" in value)
+
+
+def _pairs(lines: list[tuple[Line, Raw]]) -> Iterator[Interaction]:
+    for line, raw in lines:
+        if "request" in raw and "response" in raw:
+            body, status = _answer(line["response"], raw["response"])
+            yield joined(body, _request(line["request"], raw["request"]), status)
+
+
+def _request(value: object, raw: msgspec.Raw) -> Request:
+    """Take a bare request body, or one in an envelope with its address."""
+    if isinstance(value, dict) and "body" in value:
+        parts = msgspec.json.decode(raw, type=Raw)
+        address = value.get("url", value.get("uri"))
+        method = value.get("method")
+        return Request(
+            method if isinstance(method, str) else "POST",
+            address if isinstance(address, str) else "",
+            body=_plain(value["body"], parts["body"]),
+        )
+    return Request(body=bytes(raw))
+
+
+def _plain(value: object, raw: msgspec.Raw) -> bytes:
+    """Return a body that is JSON as it was written, one that is text as that text."""
+    return value.encode("utf-8", "replace") if isinstance(value, str) else bytes(raw)
+
+
+def _answer(value: object, raw: msgspec.Raw) -> tuple[bytes, int]:
+    """Take a bare answer, its events, or one in an envelope with its status."""
+    if isinstance(value, dict) and "body" in value:
+        status = value.get("status_code", value.get("status"))
+        body = _plain(value["body"], msgspec.json.decode(raw, type=Raw)["body"])
+        return body, status if isinstance(status, int) else 200
+    if isinstance(value, list):
+        events = msgspec.json.decode(raw, type=list[msgspec.Raw])
+        return b"".join(framed(map(bytes, events))) or bytes(raw), 200
+    return bytes(raw), 200
+
+
+# A batch
+
+
+def _is_batch(line: Line) -> bool:
+    return isinstance(line.get("custom_id"), str)
+
+
+def _batch(lines: list[tuple[Line, Raw]]) -> Iterator[Interaction]:
+    asked = {
+        line.get("custom_id"): _request(line, msgspec.Raw(msgspec.json.encode(raw)))
+        for line, raw in lines
+        if "body" in raw
+    }
+    for line, raw in lines:
+        if isinstance(line.get("response"), dict):
+            body, status = _answer(line["response"], raw["response"])
+            yield joined(body, asked.get(line.get("custom_id")) or Request(), status)
+
+
+# A history
+
+
+def _is_history(line: Line) -> bool:
+    messages = line.get("messages")
+    return isinstance(messages, list) and all(
+        isinstance(message, dict) and "role" in message for message in messages
+    )
+
+
+def _history(lines: list[tuple[Line, Raw]]) -> Iterator[Interaction]:
+    for _, raw in lines:
+        if "messages" in raw:
+            yield from _answers(raw)
+
+
+def _answers(raw: Raw) -> Iterator[Interaction]:
+    """Yield an interaction for each assistant message of one conversation."""
+    messages = msgspec.json.decode(raw["messages"], type=list[msgspec.Raw])
+    for place, written in enumerate(messages):
+        message = msgspec.json.decode(written)
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            request = {**raw, "messages": messages[:place]}
+            yield joined(
+                msgspec.json.encode(_completion(raw, message, written)),
+                Request("POST", _CHAT, body=msgspec.json.encode(request)),
+            )
+
+
+def _completion(raw: Raw, message: Line, written: msgspec.Raw) -> dict[str, object]:
+    """Return the chat completion that would have brought `message`."""
+    reason = "tool_calls" if message.get("tool_calls") else "stop"
+    choice = {"index": 0, "message": written, "finish_reason": reason}
+    named = {"model": raw["model"]} if "model" in raw else {}
+    return {"object": "chat.completion", **named, "choices": [choice]}
+
+
+_Kind = tuple[
+    Callable[[Line], bool], Callable[[list[tuple[Line, Raw]]], Iterator[Interaction]], str
+]
+_KINDS: Final[tuple[_Kind, ...]] = (
+    (_is_batch, _batch, _BATCH),
+    (_is_pair, _pairs, _PAIRS),
+    (_is_history, _history, _REBUILT),
+)

@@ -1,0 +1,48 @@
+"""What `curl -i` printed: the status line, headers and body of a response, no request.
+
+With `--raw` the body has its chunks still, and each is a read. Of several responses in a row
+(interim ones, redirects) the last is the answer.
+"""
+
+from pathlib import PurePath
+from typing import Final
+
+from harness.recording.importers.container import found
+from harness.recording.importers.http_message import (
+    Piece,
+    answered,
+    chunks,
+    header_of,
+    message,
+    status_of,
+)
+from harness.wire.cassette import Cassette
+from harness.wire.interaction import Headers, Request
+
+_MAGIC: Final = b"HTTP/"
+_MOST_RESPONSES = 50
+_KEPT: Final = "response body and headers; no request"
+
+
+def read(path: PurePath, data: bytes) -> Cassette | None:
+    """Return the response; None where the data begin with no status line."""
+    if not data.startswith(_MAGIC) or status_of(data[:20]) is None:
+        return None
+    line, headers, body = message(data)
+    for _ in range(_MOST_RESPONSES):
+        if status_of(body[:20]) is None:
+            break
+        line, headers, body = message(body)
+    pieces = _pieces(headers, body)
+    answer = answered(Request(), status_of(line) or 0, headers, pieces, kept=len(pieces) > 1)
+    reads = "chunks as reads, no times" if answer.reads_kept else "no reads, no times"
+    return found(path, [answer], f"{_KEPT}; {reads}")
+
+
+def _pieces(headers: Headers, body: bytes) -> list[Piece]:
+    """Cut `body` after each of its chunks."""
+    if "chunked" not in header_of(headers, "transfer-encoding").lower():
+        return [(body, 0)]
+    ends = [end for _, end in chunks(body) or ()]
+    starts = [0, *ends]
+    return [(body[start:end], 0) for start, end in zip(starts, [*ends, len(body)], strict=True)]

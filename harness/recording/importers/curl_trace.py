@@ -1,0 +1,191 @@
+"""Dumps of `curl --trace` and `curl --trace-ascii`: what crossed the network, piece by piece.
+
+Each `Recv data` is a read; its time is kept where `--trace-time` was on. The ASCII form
+shows every other byte as a dot: there the line ends of an event stream are put back, and
+other such bytes are lost.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+from pathlib import PurePath
+from typing import Final
+
+import msgspec
+
+from harness.recording.importers.container import found
+from harness.recording.importers.http_message import (
+    Piece,
+    answered,
+    header_of,
+    is_interim,
+    message,
+    status_of,
+)
+from harness.wire.cassette import Cassette
+from harness.wire.interaction import Interaction, Request
+
+_SECTION: Final = re.compile(
+    rb"(?:([0-9]{2}):([0-9]{2}):([0-9]{2})\.([0-9]{6}) )?(?:\[[^\]\n]{1,40}\] )?"
+    rb"(?:== Info:.*|[=<][=>] ([A-Z][A-Za-z ]{3,20}), ([0-9]{1,12}) bytes \(0x[0-9a-f]{1,12}\)\s*)"
+)
+_LINE: Final = re.compile(rb"([0-9a-f]{4,12}): (.*)", re.DOTALL)
+_HEX: Final = re.compile(rb"(?:[0-9a-f]{2} ){1,16}")
+_HEX_COLUMNS: Final = 48
+# Content type -> the dots that stand for line ends: before a field or a comment, at the end.
+_LINE_ENDS: Final = {
+    "text/event-stream": re.compile(
+        rb"\.{1,2}(?=(?:data|event|id|retry):)|\.\.(?=:)|\.{1,2}\Z",
+    ),
+    "application/x-ndjson": re.compile(rb"(?<=\})\.(?=\{|\Z)"),
+}
+_DAY_MS: Final = 24 * 60 * 60 * 1000
+_SECURE: Final = (b"SSL", b"TLS", b"ALPN")
+
+
+class _Section(msgspec.Struct, frozen=True):
+    """One piece of traffic: `Send header` and the like, when, and its bytes."""
+
+    kind: bytes
+    at_ms: int | None
+    data: bytes
+    ascii: bool
+
+
+class _Exchange(msgspec.Struct):
+    """A request and its response, as their pieces come in."""
+
+    sent_ms: int | None
+    head: bytearray
+    body: bytearray
+    answer: bytearray
+    pieces: list[_Section]
+
+
+def read(path: PurePath, data: bytes) -> Cassette | None:
+    """Return the exchanges of the dump; None where the data are none."""
+    if _SECTION.fullmatch(data.partition(b"\n")[0]) is None:
+        return None
+    sections = list(_sections(data.split(b"\n")))
+    scheme = "https" if any(word in data for word in _SECURE) else "http"
+    exchanges = [exchange for exchange in _exchanges(sections) if exchange.answer]
+    found_ = [each for exchange in exchanges if (each := _interaction(exchange, scheme))]
+    if not found_:
+        return None
+    return found(path, found_, _kept(sections))
+
+
+def _kept(sections: list[_Section]) -> str:
+    parts = ["bodies, headers and reads"]
+    parts.append("times" if any(part.at_ms is not None for part in sections) else "no times")
+    if any(part.ascii for part in sections):
+        parts.append("line ends put back, bytes that are not printable ASCII lost")
+    return "; ".join(parts)
+
+
+def _sections(lines: list[bytes]) -> Iterator[_Section]:
+    """Yield what was sent and received; remarks of curl and the handshake are passed over."""
+    for _, group in groupby(_numbered(lines), key=itemgetter(0)):
+        (_, heading), *body = list(group)
+        match = _SECTION.fullmatch(heading)
+        if match is None or match[5] is None:
+            continue
+        size = int(match[6])
+        dumped = [part for _, line in body if (part := _LINE.fullmatch(line))]
+        pairs = [(int(part[1], 16), part[2]) for part in dumped]
+        plain = _from_hex(pairs, size)
+        data = _from_ascii(pairs, size) if plain is None else plain
+        yield _Section(match[5], _time(match), data, plain is None)
+
+
+def _numbered(lines: list[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield each line with the number of the section that it belongs to."""
+    number = 0
+    for line in lines:
+        number += _SECTION.fullmatch(line) is not None
+        yield number, line
+
+
+def _time(match: re.Match[bytes]) -> int | None:
+    if match[1] is None:
+        return None
+    hours, minutes, seconds, micros = (int(part) for part in match.groups()[:4])
+    return ((hours * 60 + minutes) * 60 + seconds) * 1000 + micros // 1000
+
+
+def _from_hex(lines: list[tuple[int, bytes]], size: int) -> bytes | None:
+    pieces = []
+    for _, text in lines:
+        digits = _HEX.match(text[:_HEX_COLUMNS].rstrip(b" \r") + b" ")
+        if digits is None:
+            return None
+        pieces.append(bytes.fromhex(digits[0].decode("ascii")))
+    data = b"".join(pieces)
+    return data if len(data) == size else None
+
+
+def _from_ascii(lines: list[tuple[int, bytes]], size: int) -> bytes:
+    """Join the lines; where the next offset is two further, a CRLF stood between."""
+    ends = [at for at, _ in lines[1:]] + [size]
+    pieces = (
+        text + b"\r\n" * (end - at - len(text) == len(b"\r\n"))
+        for (at, text), end in zip(lines, ends, strict=True)
+    )
+    return b"".join(pieces)
+
+
+def _exchanges(sections: list[_Section]) -> Iterator[_Exchange]:
+    exchange = _Exchange(None, bytearray(), bytearray(), bytearray(), [])
+    for part in sections:
+        if part.kind == b"Send header":
+            if exchange.answer:
+                yield exchange
+                exchange = _Exchange(None, bytearray(), bytearray(), bytearray(), [])
+            exchange.sent_ms = part.at_ms
+            exchange.head += part.data
+        elif part.kind == b"Send data":
+            exchange.body += part.data
+        elif part.kind == b"Recv header":
+            if _replaces(part.data, exchange):
+                exchange.answer.clear()
+            exchange.answer += part.data
+        elif part.kind == b"Recv data":
+            exchange.pieces.append(part)
+    yield exchange
+
+
+def _replaces(header: bytes, exchange: _Exchange) -> bool:
+    """Whether a status line comes after an interim response."""
+    before = status_of(bytes(exchange.answer[:20]))
+    return status_of(header) is not None and before is not None and is_interim(before)
+
+
+def _interaction(exchange: _Exchange, scheme: str) -> Interaction | None:
+    request_line, headers, _ = message(bytes(exchange.head))
+    method, _, rest = request_line.decode("latin-1").partition(" ")
+    if method == "CONNECT":
+        return None
+    address = f"{scheme}://{header_of(headers, 'host')}{rest.partition(' ')[0]}"
+    line, answer_headers, _ = message(bytes(exchange.answer))
+    request = Request(method or "POST", address if rest else "", headers, bytes(exchange.body))
+    answer = answered(request, status_of(line) or 0, answer_headers, _pieces(exchange), kept=True)
+    return _with_line_ends(answer) if any(part.ascii for part in exchange.pieces) else answer
+
+
+def _pieces(exchange: _Exchange) -> Iterator[Piece]:
+    before = exchange.sent_ms
+    for part in exchange.pieces:
+        delay = 0 if part.at_ms is None or before is None else (part.at_ms - before) % _DAY_MS
+        before = part.at_ms
+        yield part.data, delay
+
+
+def _with_line_ends(answer: Interaction) -> Interaction:
+    """Put line ends where dots stand for them; the length of each read stays."""
+    kind = answer.header("content-type").partition(";")[0].strip().lower()
+    dots = _LINE_ENDS.get(kind)
+    if dots is None:
+        return answer
+    body = dots.sub(lambda match: b"\n" * len(match[0]), answer.body)
+    return msgspec.structs.replace(answer, body=body)

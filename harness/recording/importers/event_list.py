@@ -1,0 +1,139 @@
+"""A list of JSON events without the framing of the wire -> the responses that it holds.
+
+A list may hold several responses, one after another. The framing is built anew as the API
+of their dialect frames events; what the list does not have, such as `[DONE]`, is not added.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from harness.recording import marks
+from harness.recording.marks import first_mark
+from harness.wire.aws_event_stream import encode_event, encode_exception
+from harness.wire.payload import NotJson, decode_json
+from harness.wire.sse import encode
+
+DONE: Final = b"[DONE]"
+
+Event = dict[str, Any]
+Framing = Callable[[bytes, Event], bytes]
+
+# Events that only the beginning of a response has: key -> values.
+_STARTS: Final = {
+    "type": frozenset({"response.created", "message_start", "message-start", "session.created"}),
+    "event_type": frozenset({"interaction.created", "interaction.start", "stream-start"}),
+}
+_START_KEYS: Final = ("messageStart",)
+# Where an event names the response that it belongs to.
+_IDS: Final = ("id", "responseId")
+# List of alternatives in a chunk -> what it has in its last one.
+_FINISHES: Final = (("choices", "finish_reason"), ("candidates", "finishReason"))
+
+
+def event_of(payload: bytes) -> Event | None:
+    """Return the JSON object that `payload` is, an empty one for `[DONE]`, else None."""
+    if payload == DONE:
+        return {}
+    try:
+        event = decode_json(payload)
+    except NotJson:
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def bodies(payloads: Sequence[bytes], events: Sequence[Event]) -> Iterator[bytes]:
+    """Yield the body of each response that the events hold, in the framing of its dialect."""
+    frame = _FRAMINGS.get(first_mark((event, "") for event in events).dialect, _as_event)
+    for part in _responses(payloads, events):
+        yield b"".join(frame(payload, event) for payload, event in part)
+
+
+def _responses(
+    payloads: Sequence[bytes], events: Sequence[Event]
+) -> Iterator[list[tuple[bytes, Event]]]:
+    """Cut the events where a new response begins."""
+    part: list[tuple[bytes, Event]] = []
+    started = finished = False
+    current: object = None
+    for payload, event in zip(payloads, events, strict=True):
+        named = next((event[key] for key in _IDS if event.get(key)), None)
+        starts = _starts(event)
+        if (starts and (started or finished)) or (finished and _is_other(event, named, current)):
+            yield part
+            part, started, finished = [], False, False
+        part.append((payload, event))
+        current = named or current
+        started = started or starts
+        finished = finished or payload == DONE or _finishes(event)
+    yield part
+
+
+def _is_other(event: Event, named: object, current: object) -> bool:
+    """Whether an event after a finish cannot belong to the response that finished."""
+    return bool(named and named != current) or "done" in event
+
+
+def _starts(event: Event) -> bool:
+    named = any(_text(event.get(key)) in values for key, values in _STARTS.items())
+    return named or any(key in event for key in _START_KEYS)
+
+
+def _finishes(event: Event) -> bool:
+    if event.get("done") is True:
+        return True
+    for group, key in _FINISHES:
+        items = event.get(group)
+        if isinstance(items, list):
+            return any(isinstance(item, dict) and item.get(key) for item in items)
+    return False
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+# Dialect -> how its API frames one event
+
+
+def _as_event(payload: bytes, event: Event) -> bytes:
+    del event
+    return encode(payload)
+
+
+def _as_named_event(payload: bytes, event: Event) -> bytes:
+    """Frame an event whose API repeats its type as the event's name."""
+    return encode(payload, event=_text(event.get("type")) or _text(event.get("event_type")))
+
+
+def _as_line(payload: bytes, event: Event) -> bytes:
+    del event
+    return payload + b"\n"
+
+
+def _as_message(payload: bytes, event: Event) -> bytes:
+    """Frame `{"name": {...}}` as the message that AWS sends: the name goes to its headers."""
+    if len(event) != 1:
+        return encode_event(payload, "")
+    ((name, inner),) = msgspec.json.decode(payload, type=dict[str, msgspec.Raw]).items()
+    make = encode_exception if name.endswith("Exception") else encode_event
+    return make(bytes(inner), name)
+
+
+_FRAMINGS: Final[dict[str, Framing]] = {
+    marks.ANTHROPIC: _as_named_event,
+    marks.RESPONSES: _as_named_event,
+    marks.COHERE: _as_named_event,
+    marks.INTERACTIONS: _as_named_event,
+    marks.OLLAMA: _as_line,
+    marks.CONVERSE: _as_message,
+}
+
+
+def framed(payloads: Iterable[bytes]) -> list[bytes]:
+    """Return the bodies of the responses in `payloads`; none where one is no event."""
+    given = list(payloads)
+    events = [event_of(payload) for payload in given]
+    known = [event for event in events if event is not None]
+    return list(bodies(given, known)) if given and len(known) == len(given) else []

@@ -1,0 +1,116 @@
+"""The bodies that ship, by dialect, and what they are made of: events, payloads, words."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from harness.wire import cassette_file
+from harness.wire.aws_event_stream import encode_event
+from harness.wire.framing import frames
+from harness.wire.interaction import Interaction
+from harness.wire.payload import NotJson, decode_json
+from harness.wire.sse import encode
+
+_ROOT = Path(__file__).parents[2] / "cassettes"
+_SHORT_WORD = 40
+_MESSAGE = b"\0"  # how a body of AWS messages begins
+_EVENT_END = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
+_LINE_END = re.compile(rb"(?<=\n)")
+
+
+@lru_cache
+def shipped() -> dict[str, tuple[Interaction, ...]]:
+    """Return dialect -> the interactions that ship, always in the same order."""
+    found: dict[str, list[Interaction]] = defaultdict(list)
+    for path in sorted(_ROOT.rglob("*.yaml")):
+        for interaction in cassette_file.load(path).interactions:
+            found[interaction.dialect].append(interaction)
+    return {dialect: tuple(interactions) for dialect, interactions in found.items()}
+
+
+@lru_cache
+def bodies(dialect: str) -> tuple[bytes, ...]:
+    """Return the bodies of a dialect that are not empty."""
+    return tuple(each.body for each in shipped().get(dialect, ()) if each.body)
+
+
+def events(body: bytes) -> list[bytes]:
+    """Return `body` in pieces, one for each event, line or message; joined, they are it."""
+    if body.startswith(_MESSAGE):
+        return list(_messages(body))
+    ends = _EVENT_END if b"\n\n" in body or b"\r\n\r\n" in body else _LINE_END
+    return [piece for piece in ends.split(body) if piece]
+
+
+def _messages(body: bytes) -> Iterator[bytes]:
+    start = 0
+    while start < len(body):
+        size = max(1, int.from_bytes(body[start : start + 4], "big"))
+        yield body[start : start + size]
+        start += size
+
+
+# What payloads are made of
+
+
+@lru_cache
+def payloads(dialect: str) -> tuple[tuple[str, Any], ...]:
+    """Return event name and JSON value of all frames of a dialect that ship."""
+    return tuple(
+        (frame.event, value)
+        for body in bodies(dialect)
+        for frame in frames([body])
+        if isinstance(value := _decoded(frame.data), dict)
+    )
+
+
+def _decoded(data: bytes) -> object:
+    try:
+        return decode_json(data)
+    except NotJson:
+        return None
+
+
+@lru_cache
+def keys(dialect: str) -> tuple[str, ...]:
+    """Return the names of all members, sorted."""
+    return tuple(sorted({key for _, value in payloads(dialect) for key in _keys(value)}))
+
+
+def _keys(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+    for child in _children(value):
+        yield from _keys(child)
+
+
+@lru_cache
+def words(dialect: str) -> tuple[str, ...]:
+    """Return the short texts among all values, sorted."""
+    return tuple(sorted({word for _, value in payloads(dialect) for word in _words(value)}))
+
+
+def _words(value: object) -> Iterator[str]:
+    if isinstance(value, str) and len(value) <= _SHORT_WORD:
+        yield value
+    for child in _children(value):
+        yield from _words(child)
+
+
+def _children(value: object) -> Iterator[object]:
+    if isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, list):
+        yield from value
+
+
+def framed(payload: bytes, event: str, content_type: str) -> bytes:
+    """Spell one payload in the framing of a content type."""
+    if "amazon" in content_type:
+        return encode_event(payload, event or "chunk")
+    if "json" in content_type:
+        return payload + b"\n"
+    return encode(payload, event=event)

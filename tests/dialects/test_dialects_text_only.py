@@ -1,0 +1,293 @@
+"""The dialects that stream text alone: openai-completions and tgi."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from harness.dialects.openai_completions.spelling import Spelling as CompletionSpelling
+from harness.dialects.table import DIALECTS, read_request
+from harness.dialects.tgi.spelling import Spelling as TokenSpelling
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    StreamFailure,
+    TextDelta,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+)
+from harness.turns.fold import fold
+from harness.turns.turn import Turn
+from harness.wire.framing import frames
+from harness.wire.interaction import Request
+from tests.dialects.openai_chat_streams import assert_protocol, sse
+from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING
+from tests.replay_every_way import replay_every_way
+
+BOTH = ("openai-completions", "tgi")
+Json = dict[str, Any]
+
+
+def read(dialect: str, body: bytes) -> Turn:
+    def deltas(reads: Iterable[bytes]) -> tuple[Delta, ...]:
+        return tuple(DIALECTS[dialect].read(frames(reads), ()))
+
+    said = replay_every_way(deltas, body, tail=b"")
+    assert_protocol(said)
+    return fold(said)
+
+
+def completion(text: object = "", finish: object = None, **fields: object) -> Json:
+    choice = {"text": text, "index": 0, "finish_reason": finish}
+    return {"object": "text_completion", "choices": [choice], **fields}
+
+
+def token(text: object, *, special: bool = False, **fields: object) -> Json:
+    return {"token": {"id": 1, "text": text, "special": special}, "generated_text": None, **fields}
+
+
+STOP = Finish(FinishReason.STOP, "stop")
+
+
+@pytest.mark.parametrize(
+    ("events", "turn"),
+    [
+        ([completion("a"), completion("b", "stop")], Turn("ab", finish=STOP)),
+        (
+            [completion("a", "length", usage={"prompt_tokens": 1, "completion_tokens": 2})],
+            Turn("a", finish=Finish(FinishReason.LENGTH, "length"), usage=Usage(1, 2)),
+        ),
+        (
+            [completion("a", "eos")],
+            Turn("a", finish=Finish(FinishReason.OTHER, "eos")),
+        ),
+        (
+            [
+                {"choices": [{"text": "a", "index": 1}, {"text": "z", "index": 0}]},
+                {"choices": [{"text": "y"}, {"text": "b", "index": 1, "finish_reason": "stop"}]},
+            ],
+            Turn("ab", finish=STOP),
+        ),
+        (
+            [completion("a", "abort")],
+            Turn(
+                "a", failure=StreamFailure("abort", "the provider finished the turn with 'abort'")
+            ),
+        ),
+        (
+            [completion("a"), "[DONE]"],
+            Turn(
+                "a",
+                failure=StreamFailure("interrupted", "the stream ended without a finish reason"),
+            ),
+        ),
+        (
+            [{"object": "error", "message": "no such model", "type": "NotFound", "code": 404}],
+            Turn(failure=StreamFailure("404", "no such model")),
+        ),
+        ([{"error": "busy"}], Turn(failure=StreamFailure("error", "busy"))),
+        (
+            [{"error": {"message": "busy", "type": "overloaded"}, "choices": []}],
+            Turn(failure=StreamFailure("overloaded", "busy")),
+        ),
+    ],
+)
+def test_completions_are_read(events: list[Json | str], turn: Turn) -> None:
+    assert read("openai-completions", sse(*events)) == turn
+
+
+@pytest.mark.parametrize(
+    ("events", "turn"),
+    [
+        (
+            [token("a"), token("</s>", special=True, generated_text="a", details=None)],
+            Turn("a", finish=Finish(FinishReason.STOP, "")),
+        ),
+        (
+            [
+                token("a"),
+                token(
+                    "b",
+                    generated_text="ab",
+                    details={"finish_reason": "stop_sequence", "generated_tokens": 2},
+                ),
+            ],
+            Turn("ab", finish=Finish(FinishReason.STOP, "stop_sequence"), usage=Usage(None, 2)),
+        ),
+        (
+            [token("a"), {"error": "out of memory", "error_type": "generation"}],
+            Turn("a", failure=StreamFailure("generation", "out of memory")),
+        ),
+        (
+            [{"error": ["too long", "no seed"]}],
+            Turn(failure=StreamFailure("error", "too long; no seed")),
+        ),
+        (
+            [{"error": {"http_status_code": 422, "message": "no inputs"}}],
+            Turn(failure=StreamFailure("422", "no inputs")),
+        ),
+        (
+            [token("a")],
+            Turn(
+                "a",
+                failure=StreamFailure("interrupted", "the stream ended without its last token"),
+            ),
+        ),
+    ],
+)
+def test_tokens_are_read(events: list[Json | str], turn: Turn) -> None:
+    assert read("tgi", sse(*events)) == turn
+
+
+@pytest.mark.parametrize("dialect", BOTH)
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", "empty_stream"),
+        (b"data: [DONE]\n\n", "empty_stream"),
+        (b"<html>no</html>", "bad_event"),
+        (b'{"id": "x"}', "unknown_envelope"),
+        (sse({"choices": [{"delta": {"content": "x"}}]}), "unknown_envelope"),
+        (b'event: error\ndata: {"detail": "no"}\n\n', "error"),
+        (sse({"choices": ["x"]}), "unknown_envelope"),
+    ],
+)
+def test_what_is_no_answer_of_the_api_fails(dialect: str, body: bytes, code: str) -> None:
+    failure = read(dialect, body).failure
+    assert failure is not None
+    assert failure.code == code
+
+
+# Whole answers
+
+
+@given(text=st.text(max_size=9), word=st.sampled_from(["stop", "length", "eos"]))
+def test_a_whole_completion_is_its_stream(text: str, word: str) -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 2}
+    whole = json.dumps(completion(text, word, usage=usage)).encode()
+    pieces = [completion(each) for each in text]
+    stream = sse(*pieces, completion("", word), {"choices": [], "usage": usage}, "[DONE]")
+    assert read("openai-completions", whole) == read("openai-completions", stream)
+
+
+@given(
+    text=st.text(max_size=9), word=st.sampled_from(["eos_token", "length"]), listed=st.booleans()
+)
+def test_a_whole_text_is_its_stream(text: str, word: str, *, listed: bool) -> None:
+    details = {"finish_reason": word, "generated_tokens": 2, "input_length": 3}
+    answer: Json = {"generated_text": text, "details": details}
+    whole = json.dumps([answer] if listed else answer).encode()
+    pieces = [token(each) for each in text]
+    stream = sse(*pieces, token("</s>", special=True, **answer))
+    assert read("tgi", whole) == read("tgi", stream)
+
+
+# Any deltas in any spelling
+
+TEXTS = st.lists(st.builds(TextDelta, st.text(min_size=1, max_size=9)), max_size=4)
+COUNTS = st.integers(0, 9)
+USAGES = st.lists(st.builds(Usage, COUNTS, COUNTS).map(UsageDelta), max_size=1)
+SPELLINGS = {
+    "openai-completions": st.builds(
+        CompletionSpelling,
+        finish=st.sampled_from(["own-chunk", "with-text"]),
+        usage=st.sampled_from(["own-chunk", "with-finish"]),
+        done=st.booleans(),
+        choice=st.sampled_from([0, None, 2]),
+        logprobs=st.booleans(),
+        space=st.booleans(),
+        crlf=st.booleans(),
+    ),
+    "tgi": st.builds(
+        TokenSpelling,
+        last=st.sampled_from(["special", "text"]),
+        details=st.sampled_from(["given", "null"]),
+        index=st.booleans(),
+        space=st.booleans(),
+        special_text=st.sampled_from(["</s>", "<|im_end|>"]),
+    ),
+}
+FINISHES = {
+    "openai-completions": ("stop", "length", "content_filter", "eos"),
+    "tgi": ("eos_token", "stop_sequence", "length", "eos"),
+}
+MEANINGS = {
+    "eos": FinishReason.OTHER,
+    "eos_token": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+}
+
+
+def _finish(word: str) -> Finish:
+    return Finish(MEANINGS.get(word) or FinishReason(word), word)
+
+
+ENDS = {
+    dialect: st.sampled_from(words).map(_finish)
+    | st.builds(StreamFailure, st.sampled_from(["x", "7"]), st.text(min_size=1, max_size=9))
+    for dialect, words in FINISHES.items()
+}
+
+
+@given(st.data())
+@pytest.mark.parametrize("dialect", BOTH)
+def test_what_is_written_in_any_spelling_is_read_to_the_same_turn(
+    dialect: str, data: st.DataObject
+) -> None:
+    spelling, end = data.draw(SPELLINGS[dialect]), data.draw(ENDS[dialect])
+    texts, usage = data.draw(TEXTS), data.draw(USAGES)
+    assume(isinstance(end, Finish) or not usage)  # nothing counts after an error
+    turn = fold([*texts, *usage, end])
+    silent = isinstance(spelling, TokenSpelling) and spelling.details == "null"
+    if silent and isinstance(end, Finish):
+        turn = msgspec.structs.replace(turn, finish=Finish(FinishReason.STOP, ""), usage=None)
+    body = b"".join(DIALECTS[dialect].write([*texts, end, *usage], spelling))
+    assert read(dialect, body) == turn
+
+
+@pytest.mark.parametrize("dialect", BOTH)
+def test_a_call_cannot_be_spelled(dialect: str) -> None:
+    with pytest.raises(ValueError, match="cannot spell ToolCallStart"):
+        DIALECTS[dialect].write([ToolCallStart(0, "a", "b")])
+
+
+# Hostile bytes
+
+KEYS = st.sampled_from(
+    (
+        *("choices", "text", "index", "finish_reason", "usage", "error", "object", "message"),
+        *("token", "special", "generated_text", "details", "error_type", "generated_tokens"),
+    )
+)
+EVENTS = st.lists(ANYTHING | st.dictionaries(KEYS, ANYTHING, max_size=4), max_size=4)
+
+
+@given(events=EVENTS, done=st.booleans())
+@pytest.mark.parametrize("dialect", BOTH)
+def test_no_event_of_any_shape_raises_or_breaks_the_protocol(
+    dialect: str, events: list[Any], *, done: bool
+) -> None:
+    read(dialect, sse(*(json.dumps(each) for each in events), *["[DONE]"] * done))
+
+
+# Requests
+
+
+@pytest.mark.parametrize(
+    ("dialect", "uri", "body", "asked"),
+    [
+        ("openai-completions", "https://x/v1/completions", {"model": "m", "stream": True}, "m"),
+        ("tgi", "https://x/models/org/m/generate_stream?a=b", {"inputs": "x"}, "org/m"),
+        ("tgi", "https://x/models/org/m", {"inputs": "x", "stream": True}, "org/m"),
+        ("tgi", "https://x/generate_stream", {}, ""),
+    ],
+)
+def test_a_request_is_read(dialect: str, uri: str, body: Json, asked: str) -> None:
+    request = read_request(dialect, Request(uri=uri, body=json.dumps(body).encode()))
+    assert (request.model, request.stream, request.tools) == (asked, True, ())

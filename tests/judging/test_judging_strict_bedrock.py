@@ -1,0 +1,114 @@
+"""The strict readings of Bedrock's dialects agree with the readers or abstain; so do messages."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.dialects.table import DIALECTS
+from harness.judging.strict_reading.aws_messages import split_messages
+from harness.judging.strict_reading.expect import failure_of, usable
+from harness.judging.strict_reading.reading import StrictReading
+from harness.judging.strict_reading.table import strict_reading
+from harness.turns.fold import fold
+from harness.turns.turn import Turn
+from harness.wire import cassette_file
+from harness.wire.aws_event_stream import encode, encode_event, encode_exception
+from harness.wire.bedrock_chunk import wrapped
+from harness.wire.framing import frames
+from harness.wire.interaction import Interaction, Read, Request
+
+ROOT = Path(__file__).parents[2] / "cassettes" / "aws-bedrock"
+SHIPPED = sorted(ROOT.glob("*/*.yaml"))
+DIALECTS_HERE = ("bedrock-converse", "bedrock-llama", "anthropic", "openai-chat")
+
+
+def interaction(dialect: str, body: bytes) -> Interaction:
+    return Interaction(Request(), 200, (), body, (Read(len(body)),), dialect=dialect)
+
+
+def assert_agrees(dialect: str, body: bytes) -> None:
+    """Compare what the reading is sure of with what the reader says."""
+    reading = strict_reading(interaction(dialect, body))
+    turn = fold(DIALECTS[dialect].read(frames([body]), ()))
+    if reading.text_known:
+        assert (reading.text, reading.reasoning) == (turn.text, turn.reasoning)
+    if reading.end_known and reading.calls is not None:
+        _assert_same_end(reading, turn)
+
+
+def _assert_same_end(reading: StrictReading, turn: Turn) -> None:
+    promised = "FINISH-TOOLCALLS-WITHOUT-CALLS" in reading.quirks
+    assert (failure_of(reading) is None) == (turn.failure is None) or promised
+    if turn.finish is not None:
+        assert reading.finish == turn.finish.raw
+    if turn.failure is not None and reading.error is not None:
+        assert reading.error[1][:80] in turn.failure.message
+    worth = [(call, usable(call, reading)) for call in reading.calls or ()]
+    if all(arguments.certain for _, arguments in worth):
+        good = [call for call, arguments in worth if arguments.value is not None and call.name]
+        kept = [] if failure_of(reading) else good
+        assert [(one.name, one.arguments) for one in turn.tool_calls] == [
+            (one.name, one.arguments) for one in kept
+        ]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
+    for one in cassette_file.load(path).interactions:
+        assert_agrees(one.dialect, one.body)
+        assert strict_reading(one).calls is not None
+
+
+def test_something_ships() -> None:
+    assert len(SHIPPED) >= 30
+
+
+@given(st.sampled_from(DIALECTS_HERE), st.binary(max_size=60))
+def test_it_never_raises_whatever_the_bytes(dialect: str, rest: bytes) -> None:
+    start = encode_event(b'{"role":"assistant"}', "messageStart")
+    for body in (rest, b"\0" + rest, start + rest, start[:40] + rest):
+        strict_reading(interaction(dialect, body))
+
+
+BODY = (
+    encode_event(b'{"role":"assistant"}', "messageStart")
+    + encode_event(wrapped(b'{"generation":"a"}'), "chunk")
+    + encode_exception(b"", "throttlingException")
+)
+headers = st.dictionaries(
+    st.sampled_from([":event-type", ":message-type", ":error-message", "x"]),
+    st.sampled_from(["chunk", "error", "exception", "messageStart", "\u00e9", ""]),
+)
+
+
+@given(st.lists(st.tuples(headers, st.binary(max_size=9)), max_size=3), st.integers(0, 30))
+def test_both_framings_find_the_same_messages(
+    said: list[tuple[dict[str, str], bytes]], missing: int
+) -> None:
+    body = b"".join(encode(payload, named) for named, payload in said)
+    _assert_same_messages(body[: len(body) - missing] if missing < len(body) else body)
+
+
+@given(st.integers(0, len(BODY) - 1), st.integers(0, 255), st.integers(0, len(BODY)))
+def test_both_framings_find_the_same_damage(at: int, change: int, end: int) -> None:
+    damaged = bytearray(BODY)
+    damaged[at] ^= change
+    _assert_same_messages(bytes(damaged[: max(end, 1)]))
+
+
+def _assert_same_messages(body: bytes) -> None:
+    """Compare kinds, and what messages that are whole say; damage is one error in both."""
+    if not body.startswith(b"\0"):
+        return
+    theirs, ours = list(frames([body])), list(split_messages(body))
+    kinds = ["error" if f.failure else "event" if f.complete else "cut" for f in theirs]
+    assert [message.kind for message in ours] == kinds
+    for frame, message in zip(theirs, ours, strict=True):
+        if message.kind == "event":
+            assert (frame.data, frame.event, frame.offset) == (
+                message.data,
+                message.name,
+                message.offset,
+            )
