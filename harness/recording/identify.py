@@ -148,7 +148,7 @@ def _beginnings(name: str) -> Iterator[list[str]]:
 def detected(interaction: Interaction, by: str = UNKNOWN) -> Detected:
     """Return what is known of the dialect: what the file says, else what is found."""
     if interaction.dialect != UNKNOWN:
-        return Detected(interaction.dialect, "certain", "it is said")
+        return Detected(interaction.dialect, "certain", "the file or the user says it")
     return detect(interaction, by)
 
 

@@ -70,12 +70,13 @@ class Board(msgspec.Struct, frozen=True):
     empty: str
 
 
-def boards(run: Run, rankings: Rankings) -> tuple[Board, Board, Board]:
-    """Return the boards of models, prompts and normalizers."""
+def boards(run: Run, rankings: Rankings) -> tuple[Board, ...]:
+    """Return the boards of models, prompts, pairs of both, and normalizers."""
     roles = {each.name: each.role for each in run.header.normalizers}
     return (
         _measured("models", "Models", "model", rankings.models),
         _measured("prompts", "Prompts", "prompt", rankings.prompts),
+        _measured("pairs", "Models by prompts", "pair", rankings.pairs),
         Board(
             id="normalizers",
             title="Normalizers",

@@ -4,9 +4,9 @@ A square is a count, a word and a symbol; its tone only repeats them. Denominato
 of the rankings: no unsupported cell, no emulated turn, each measured turn once.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -15,7 +15,12 @@ from harness.reporting.words import fails
 from harness.runs.questions import QuirkLoss
 from harness.runs.run import Run
 
+_Pair: TypeAlias = tuple[str, str]
 Verdict = Literal["all", "some", "none", "absent"]
+
+# A larger table is mostly empty, and slow to draw; the ranking of pairs holds the rest.
+MOST_ROWS = 40
+MOST_COLUMNS = 25
 
 _SYMBOLS: dict[Verdict, str] = {"all": "✓", "some": "◐", "none": "✕", "absent": "·"}
 
@@ -43,10 +48,16 @@ class Square(msgspec.Struct, frozen=True):
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """Rows by columns, both sorted; the squares of a row are in the order of `columns`."""
+    """Rows by columns, both sorted; the squares of a row are in the order of `columns`.
+
+    Fields:
+        more_rows, more_columns: how many were left out, those with the fewest trials.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Square, ...]], ...]
+    more_rows: int = 0
+    more_columns: int = 0
 
 
 def quirk_matrix(losses: Iterable[QuirkLoss], results: Iterable[Result]) -> Matrix:
@@ -68,7 +79,28 @@ def model_matrix(run: Run) -> Matrix:
     turns: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for result, turn in _measured(run):
         turns[result.model, result.prompt].append(turn.success)
-    return _matrix({pair: Square(sum(each), len(each)) for pair, each in turns.items()})
+    squares = {pair: Square(sum(each), len(each)) for pair, each in turns.items()}
+    rows, columns = _most(squares, 0, MOST_ROWS), _most(squares, 1, MOST_COLUMNS)
+    shown = {
+        (model, prompt): square
+        for (model, prompt), square in squares.items()
+        if model in rows and prompt in columns
+    }
+    return msgspec.structs.replace(
+        _matrix(shown), more_rows=_more(squares, shown, 0), more_columns=_more(squares, shown, 1)
+    )
+
+
+def _more(squares: Iterable[_Pair], shown: Iterable[_Pair], side: int) -> int:
+    return len({pair[side] for pair in squares} - {pair[side] for pair in shown})
+
+
+def _most(squares: dict[_Pair, Square], side: int, limit: int) -> set[str]:
+    """Return the names on one side of the pairs that have the most trials."""
+    trials: Counter[str] = Counter()
+    for pair, square in squares.items():
+        trials[pair[side]] += square.n
+    return set(sorted(trials, key=lambda name: (-trials[name], name))[:limit])
 
 
 def _measured(run: Run) -> Iterable[tuple[Result, TurnFacts]]:

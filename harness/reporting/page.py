@@ -59,7 +59,7 @@ class View(msgspec.Struct, frozen=True):
     command: str
     gate: Gate
     overview: Overview
-    boards: tuple[Board, Board, Board]
+    boards: tuple[Board, ...]
     quirks: Matrix
     models: Matrix
     groups: tuple[Group, ...]

@@ -35,6 +35,7 @@ _HEAD = (
 )
 # Longer rankings are for the report, where they can be sorted and filtered.
 _MOST_ROWS = 15
+_NAME_CHARACTERS = 80
 _NOBODY = "no recorded or imported turns: emulated cassettes judge normalizers, never models"
 
 
@@ -53,7 +54,7 @@ class _Table(msgspec.Struct, frozen=True):
 
 
 def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = None) -> str:
-    """Return the rankings of normalizers, models and prompts as text, ending in a newline.
+    """Return the rankings of normalizers, models, prompts and pairs as text, ending in a newline.
 
     Args:
         summary: what `harness.runs.summary.summarize` says of a run.
@@ -70,6 +71,7 @@ def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = 
         _outcomes(summary.outcomes),
         _table("Models by turn success", ranked.models, _NOBODY),
         _table("Prompts by turn success", ranked.prompts, _NOBODY),
+        _table("Models x prompts by turn success", ranked.pairs, _NOBODY),
     )
     return "\n".join(write(table, paint) for table in found)
 
@@ -83,7 +85,7 @@ def _row(ranked: Ranked) -> tuple[str, ...]:
     few = ", few" if ranked.n < FEW else ""
     return (
         place(ranked),
-        plain(ranked.name, limit=60),
+        plain(ranked.name, limit=_NAME_CHARACTERS),
         f"{ranked.k}/{ranked.n}",
         percent(ranked.k / ranked.n),
         f"{percent(ranked.low)} to {percent(ranked.high)}{few}",

@@ -16,7 +16,7 @@ from harness.runs import sql
 from harness.runs.run import Run
 from harness.turns.surrogates import join_surrogates
 
-Axis = Literal["model", "prompt"]
+Axis = Literal["model", "prompt", "model x prompt"]
 
 _SEALED = {
     "enable_external_access": "false",
@@ -122,7 +122,7 @@ class Questions:
         )
 
     def turn_success(self, axis: Axis) -> tuple[Rate, ...]:
-        """Return the turn success of each model or prompt, by name; see `rankings`."""
+        """Return the turn success of each model, prompt or pair, by name; see `rankings`."""
         return self._rates(sql.TURN_SUCCESS, {"axis": axis, "lead": self.lead})
 
     def conformance(self) -> tuple[Rate, ...]:

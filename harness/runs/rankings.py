@@ -39,10 +39,15 @@ class Ranked(msgspec.Struct, frozen=True):
 
 
 class Rankings(msgspec.Struct, frozen=True):
-    """Each sorted by the lower bound, so that 1 of 1 cannot beat 98 of 100."""
+    """Each sorted by the lower bound, so that 1 of 1 cannot beat 98 of 100.
+
+    Fields:
+        pairs: models by prompts, each named `MODEL x PROMPT`.
+    """
 
     models: tuple[Ranked, ...]
     prompts: tuple[Ranked, ...]
+    pairs: tuple[Ranked, ...]
     normalizers: tuple[Ranked, ...]
 
 
@@ -65,6 +70,7 @@ def rank(questions: Questions) -> Rankings:
     return Rankings(
         models=_ranked(questions.turn_success("model")),
         prompts=_ranked(questions.turn_success("prompt")),
+        pairs=_ranked(questions.turn_success("model x prompt")),
         normalizers=_ranked(questions.conformance()),
     )
 

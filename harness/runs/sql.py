@@ -108,7 +108,8 @@ WITH best AS (
     GROUP BY cassette, interaction, digest
 )
 SELECT
-    CASE $axis WHEN 'model' THEN model ELSE prompt END AS name,
+    CASE $axis WHEN 'model' THEN model WHEN 'prompt' THEN prompt
+    ELSE model || ' x ' || prompt END AS name,
     count_if(success), count(*), count_if(success OR best_success),
     count_if(parse_errors > 0 AND parse_error_blame = 'model'),
     count_if(parse_errors > 0 AND parse_error_blame = 'provider'),

@@ -38,9 +38,10 @@ class EventReader(ABC):
         says = self.says
         for frame in frames:
             self._take(frame)
-            yield from says.take()
-            if says.over:
-                return
+            if says.out:
+                yield from says.take()
+                if says.over:
+                    return
         self._end()
         yield from says.take()
 

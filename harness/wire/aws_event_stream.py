@@ -8,6 +8,7 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix
 
 import struct
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 from zlib import crc32
 
@@ -21,6 +22,7 @@ MAX_PAYLOAD_BYTES: Final = 24 * 1024 * 1024
 
 _PRELUDE = struct.Struct(">III")
 _CHECKSUM = struct.Struct(">I")
+_SIZES_BYTES = _PRELUDE.size - _CHECKSUM.size
 _FRAMING_BYTES = _PRELUDE.size + _CHECKSUM.size
 _CHUNK = "chunk"
 # Message type -> the headers that name and explain a failure.
@@ -38,8 +40,9 @@ class MessageDecoder:
     """
 
     def __init__(self, offset: int = 0) -> None:
-        self._offset = offset  # of the buffer
-        self._buffer = bytearray()
+        self._offset = offset  # of what is kept
+        self._pieces: list[bytes] = []
+        self._size = 0
         self._wanted = _PRELUDE.size  # so many bytes say something new
         self._damaged = False
 
@@ -47,10 +50,21 @@ class MessageDecoder:
         """Return the messages that `data` completes; after a damaged one there is none."""
         if self._damaged:
             return []
-        self._buffer += data
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size < self._wanted:
+            return []
+        block = data if len(self._pieces) == 1 else b"".join(self._pieces)
         found: list[Frame] = []
-        while len(self._buffer) >= self._wanted:
-            found += self._next()
+        try:
+            done = self._take(block, found)
+        except _DamagedError as error:
+            self._damaged = True
+            words = f"byte {self._offset}: {error}".encode()
+            found.append(Frame(words, "", self._offset, complete=False, failure="bad_event"))
+            done = len(block)
+        self._pieces = [block[done:]] if done < len(block) else []
+        self._size = len(block) - done
         return found
 
     def close(self) -> list[Frame]:
@@ -58,75 +72,78 @@ class MessageDecoder:
 
         Its bytes are handed on as they are, prelude first, which is never a payload.
         """
-        if self._damaged or not self._buffer:
+        if self._damaged or not self._size:
             return []
-        return [Frame(bytes(self._buffer), "", self._offset, complete=False)]
+        return [Frame(b"".join(self._pieces), "", self._offset, complete=False)]
 
-    def _next(self) -> list[Frame]:
-        """Take the prelude at hand, or the whole message that it announced."""
-        total, headers_size, checksum = _PRELUDE.unpack_from(self._buffer)
-        if self._wanted == _PRELUDE.size:
-            why = _refuse_prelude(self._buffer, total, headers_size, checksum)
-            self._wanted = total
-            return self._refuse(why) if why else []
-        message = bytes(self._buffer[:total])
-        why = _refuse_message(message)
-        if why:
-            return self._refuse(why)
-        try:
-            frame = _frame(message, headers_size, self._offset)
-        except HeaderError as error:
-            return self._refuse(str(error))
-        del self._buffer[:total]
-        self._offset += total
+    def _take(self, block: bytes, found: list[Frame]) -> int:
+        """Take the messages at the start of `block`; return where they end."""
+        at, size = 0, len(block)
         self._wanted = _PRELUDE.size
-        return [frame]
+        while size - at >= _PRELUDE.size:
+            total, headers_size, checksum = _PRELUDE.unpack_from(block, at)
+            _check_prelude(block[at : at + _SIZES_BYTES], total, headers_size, checksum)
+            end = at + total
+            if end > size:
+                self._wanted = total
+                break
+            _check_message(block[at + _SIZES_BYTES : end], checksum)
+            found.append(_frame(block, at, headers_size, end, self._offset))
+            self._offset += total
+            at = end
+        return at
 
-    def _refuse(self, why: str) -> list[Frame]:
-        self._damaged = True
-        self._buffer.clear()
-        self._wanted = _PRELUDE.size
-        words = f"byte {self._offset}: {why}".encode()
-        return [Frame(words, "", self._offset, complete=False, failure="bad_event")]
+
+class _DamagedError(Exception):
+    """The bytes at hand are no message; the text says why."""
 
 
-def _refuse_prelude(buffer: bytearray, total: int, headers_size: int, checksum: int) -> str:
-    found = crc32(buffer[: _PRELUDE.size - _CHECKSUM.size])
-    if found != checksum:
-        return f"expected a prelude with checksum {checksum:08x}, found {found:08x}"
+def _check_prelude(sizes: bytes, total: int, headers_size: int, checksum: int) -> None:
+    if crc32(sizes) != checksum:
+        raise _DamagedError(
+            f"expected a prelude with checksum {checksum:08x}, found {crc32(sizes):08x}"
+        )
     payload_size = total - headers_size - _FRAMING_BYTES
     if headers_size > MAX_HEADERS_BYTES or not 0 <= payload_size <= MAX_PAYLOAD_BYTES:
-        return f"expected a message, found one of {total} bytes with {headers_size} of headers"
-    return ""
+        raise _DamagedError(
+            f"expected a message, found one of {total} bytes with {headers_size} of headers"
+        )
 
 
-def _refuse_message(message: bytes) -> str:
-    end = len(message) - _CHECKSUM.size
-    (checksum,) = _CHECKSUM.unpack_from(message, end)
-    found = crc32(message[:end])
+def _check_message(rest: bytes, prelude: int) -> None:
+    """Check what follows the sizes of a message; `prelude` is the checksum of these."""
+    found = crc32(rest[:-4], prelude)
+    (checksum,) = _CHECKSUM.unpack(rest[-4:])
     if found != checksum:
-        return f"expected a message with checksum {checksum:08x}, found {found:08x}"
-    return ""
+        raise _DamagedError(f"expected a message with checksum {checksum:08x}, found {found:08x}")
 
 
-def _frame(message: bytes, headers_size: int, offset: int) -> Frame:
-    start = _PRELUDE.size + headers_size
-    headers = aws_headers.parse(message[_PRELUDE.size : start])
-    payload = message[start : -_CHECKSUM.size]
+def _frame(block: bytes, at: int, headers_size: int, end: int, offset: int) -> Frame:
+    start = at + _PRELUDE.size
+    headers = block[start : start + headers_size]
+    payload = block[start + headers_size : end - _CHECKSUM.size]
+    offset += _PRELUDE.size + headers_size
+    failure, name, words = _meaning(headers)
+    if failure:
+        return Frame(payload or words, failure, offset, complete=False, failure=failure)
+    if name == _CHUNK and (inner := unwrapped(payload)) is not None:
+        return Frame(inner, "", offset)
+    return Frame(payload, name, offset)
+
+
+# The headers of one stream are a few, each of them many times: they are read once.
+@lru_cache(maxsize=64)
+def _meaning(block: bytes) -> tuple[str, str, bytes]:
+    """Return what headers say: the code of a failure, the name of an event, words of an error."""
+    try:
+        headers = aws_headers.parse(block)
+    except HeaderError as error:
+        raise _DamagedError(str(error)) from None
     kind = _text(headers, ":message-type")
-    if kind in _FAILURES:
-        return _failure(kind, headers, payload, offset + start)
-    event = _text(headers, ":event-type")
-    inner = unwrapped(payload) if event == _CHUNK else None
-    if inner is not None:
-        return Frame(inner, "", offset + start)
-    return Frame(payload, event, offset + start)
-
-
-def _failure(kind: str, headers: Headers, payload: bytes, offset: int) -> Frame:
-    name, words = (_text(headers, header) for header in _FAILURES[kind])
-    code = name or kind
-    return Frame(payload or words.encode(), code, offset, complete=False, failure=code)
+    if kind not in _FAILURES:
+        return "", _text(headers, ":event-type"), b""
+    code, words = (_text(headers, header) for header in _FAILURES[kind])
+    return code or kind, "", words.encode()
 
 
 def _text(headers: Headers, name: str) -> str:

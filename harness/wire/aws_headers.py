@@ -7,8 +7,6 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix
 
 import struct
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from types import MappingProxyType
 from typing import Final, TypeAlias
 from uuid import UUID
 
@@ -17,8 +15,6 @@ Headers: TypeAlias = Mapping[str, HeaderValue]
 
 _LENGTH = struct.Struct(">H")
 _STRING = 7
-# The blocks of one stream are a few, each of them many times: they are read once.
-_REMEMBERED = 64
 
 
 class HeaderError(Exception):
@@ -77,7 +73,6 @@ class _Block:
         return self.take(size, what)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def parse(data: bytes) -> Headers:
     """Return the headers that a block spells.
 
@@ -91,7 +86,7 @@ def parse(data: bytes) -> Headers:
         if name in headers:
             raise HeaderError(f"header {name!r} occurs twice")
         headers[name] = _value(block, name)
-    return MappingProxyType(headers)
+    return headers
 
 
 def _value(block: _Block, name: str) -> HeaderValue:

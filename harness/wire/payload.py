@@ -31,7 +31,7 @@ def decode_json(data: bytes) -> Any:  # noqa: ANN401 - a provider's payload may 
         value = _DECODE(data)
     except (ValueError, RecursionError):
         value = _decode_slowly(data)
-    if may_be_deep(data):
+    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):
         _check_depth(value)
     return value
 

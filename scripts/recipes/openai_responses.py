@@ -24,6 +24,22 @@ from scripts.recipes.kit import (
     text,
     tokens,
 )
+from scripts.recipes.responses_events import (
+    CUSTOM_CALL,
+    DOCUMENT,
+    FAILED,
+    OSLO,
+    REALTIME,
+    SEARCHING,
+    SEARCHING_X,
+    SHELL,
+    TOO_FAST,
+    completed,
+    created,
+    event,
+    item,
+    response,
+)
 from scripts.recipes.tools import declarations
 
 _JSON = "application/json"
@@ -53,12 +69,11 @@ _API = Api(
     _body,
 )
 
-_OSLO = '{"city": "Oslo"}'
-_CALL = tuple(call("get_weather", _OSLO, call_id="call_a"))
+_CALL = tuple(call("get_weather", OSLO, call_id="call_a"))
 _TURN: tuple[Delta, ...] = (*_CALL, *tokens(231, 24), *finish("stop"))
 _OPEN = (ToolCallStart(0, "call_a", "get_weather"), *fragments('{"city": "Os', pieces=2))
 _TWO = (
-    *call("get_weather", _OSLO, call_id="call_a"),
+    *call("get_weather", OSLO, call_id="call_a"),
     *call("get_weather", '{"city": "Bergen"}', index=1, call_id="call_b"),
     *tokens(240, 49),
     *finish("stop"),
@@ -81,141 +96,6 @@ def _bridge(name: str, *deltas: Delta, by: str = _BRIDGE, **spelling: Any) -> Re
     return _recipe(name, _said(*(deltas or _TURN), **spelling), by=by)
 
 
-def _event(kind: str, **fields: object) -> bytes:
-    payload = json.dumps({"type": kind, **fields}, ensure_ascii=False)
-    return f"event: {kind}\ndata: {payload}\n\n".encode()
-
-
-def _response(status: str, *output: Json, **fields: object) -> Json:
-    start = {"id": "resp_1", "object": "response", "created_at": 1_760_000_000, "status": status}
-    return {**start, "model": "gpt-5-mini", "output": list(output), **fields}
-
-
-def _created(**fields: object) -> bytes:
-    return _event("response.created", response=_response("in_progress", **fields))
-
-
-def _completed(*output: Json, **fields: object) -> bytes:
-    return _event("response.completed", response=_response("completed", *output, **fields))
-
-
-def _item(index: int, before: Json, after: Json, *between: bytes) -> tuple[bytes, ...]:
-    """Return the events of one item."""
-    return (
-        _event("response.output_item.added", output_index=index, item=before),
-        *between,
-        _event("response.output_item.done", output_index=index, item=after),
-    )
-
-
-def _message(words: str, index: int = 0) -> Json:
-    part = {"type": "output_text", "text": words, "annotations": []}
-    return {
-        "type": "message",
-        "id": f"msg_{index + 1}",
-        "status": "completed",
-        "role": "assistant",
-        "content": [part],
-    }
-
-
-def _answer(words: str, index: int) -> tuple[bytes, ...]:
-    """Return the events of a message."""
-    whole = _message(words, index)
-    begun = {**whole, "status": "in_progress", "content": []}
-    place = {"item_id": whole["id"], "output_index": index, "content_index": 0}
-    return _item(
-        index,
-        begun,
-        whole,
-        _event("response.output_text.delta", **place, delta=words),
-        _event("response.output_text.done", **place, text=words),
-    )
-
-
-_WEB_SEARCH: Json = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
-_SEARCHED = {**_WEB_SEARCH, "action": {"type": "search", "query": "weather Oslo"}}
-_SEARCHING = (
-    _created(),
-    *_item(
-        0,
-        {**_WEB_SEARCH, "status": "in_progress"},
-        _SEARCHED,
-        _event("response.web_search_call.searching", item_id="ws_1", output_index=0),
-        _event("response.web_search_call.completed", item_id="ws_1", output_index=0),
-    ),
-    *_answer("It is raining in Oslo.", 1),
-    _completed(_SEARCHED, _message("It is raining in Oslo.", 1)),
-)
-
-_PATCH = "*** Begin Patch"
-_CUSTOM: Json = {
-    "type": "custom_tool_call",
-    "id": "ctc_1",
-    "status": "completed",
-    "call_id": "call_a",
-    "name": "apply_patch",
-    "input": f"{_PATCH}\n",
-}
-_CUSTOM_PLACE = {"item_id": "ctc_1", "output_index": 0}
-_CUSTOM_CALL = (
-    _created(tools=[{"type": "custom", "name": "apply_patch"}]),
-    *_item(
-        0,
-        {**_CUSTOM, "status": "in_progress", "input": ""},
-        _CUSTOM,
-        _event("response.custom_tool_call_input.delta", **_CUSTOM_PLACE, delta=_PATCH),
-        _event("response.custom_tool_call_input.delta", **_CUSTOM_PLACE, delta="\n"),
-        _event("response.custom_tool_call_input.done", **_CUSTOM_PLACE, input=f"{_PATCH}\n"),
-    ),
-    _completed(_CUSTOM),
-)
-_X_SEARCH: Json = {
-    **_CUSTOM,
-    "call_id": "xs_call_1",
-    "name": "x_keyword_search",
-    "input": '{"query": "weather Oslo"}',
-}
-_SEARCHING_X = (
-    _created(tools=[{"type": "x_search"}]),
-    *_item(0, {**_X_SEARCH, "status": "in_progress", "input": ""}, _X_SEARCH),
-    *_answer("People in Oslo complain about rain.", 1),
-    _completed(_X_SEARCH, _message("People in Oslo complain about rain.", 1)),
-)
-_SHELL: Json = {
-    "type": "local_shell_call",
-    "id": "lsh_1",
-    "status": "completed",
-    "call_id": "call_a",
-    "action": {"type": "exec", "command": ["date"], "env": {}},
-}
-
-_DOCUMENT = _response(
-    "completed",
-    {
-        "type": "reasoning",
-        "id": "rs_1",
-        "summary": [{"type": "summary_text", "text": "The user wants the weather."}],
-    },
-    _message("Let me look.", 1),
-    {
-        "type": "function_call",
-        "id": "fc_3",
-        "status": "completed",
-        "call_id": "call_a",
-        "name": "get_weather",
-        "arguments": _OSLO,
-    },
-    usage={"input_tokens": 231, "output_tokens": 41, "total_tokens": 272},
-)
-
-_REALTIME = (
-    _event("session.created", event_id="event_a", session={"type": "realtime"}),
-    _event("conversation.item.added", event_id="event_b", item={"type": "message", "role": "user"}),
-)
-_TOO_FAST: Json = {"code": "rate_limit_exceeded", "message": "Please slow down.", "param": None}
-_FAILED = _event("response.failed", response=_response("failed", error=_TOO_FAST))
-
 RECIPES = (
     # The plain contract
     _recipe("responses-call", _said(*reasoning("The user ", "wants rain."), *_TURN)),
@@ -227,10 +107,10 @@ RECIPES = (
         tools=("get_time",),
     ),
     _recipe("responses-answer", _said(*_ANSWER)),
-    _recipe("responses-web-search", raw(*_SEARCHING)),
+    _recipe("responses-web-search", raw(*SEARCHING)),
     _recipe(
         "responses-json-for-stream",
-        raw(json.dumps(_DOCUMENT, indent=2).encode(), content_type=_JSON),
+        raw(json.dumps(DOCUMENT, indent=2).encode(), content_type=_JSON),
     ),
     # Ends
     _recipe(
@@ -238,7 +118,7 @@ RECIPES = (
     ),
     _recipe(
         "responses-incomplete-whole-call",
-        _said(*call("get_weather", _OSLO, call_id="call_a"), *finish("max_output_tokens")),
+        _said(*call("get_weather", OSLO, call_id="call_a"), *finish("max_output_tokens")),
     ),
     _recipe(
         "responses-content-filter",
@@ -251,7 +131,7 @@ RECIPES = (
     _recipe("responses-failed", _said(*_OPEN, *fails("server_error", "Something broke."))),
     _recipe(
         "responses-error-then-failed",
-        raw(_created(), _event("error", sequence_number=1, error=_TOO_FAST), _FAILED),
+        raw(created(), event("error", sequence_number=1, error=TOO_FAST), FAILED),
     ),
     _recipe(
         "responses-error-event", _said(*text("Let me"), *fails("502", "gone"), failure="event")
@@ -259,21 +139,21 @@ RECIPES = (
     _recipe(
         "responses-http-429",
         raw(
-            json.dumps({"error": {"type": "requests", **_TOO_FAST}}).encode(),
+            json.dumps({"error": {"type": "requests", **TOO_FAST}}).encode(),
             status=429,
             content_type=_JSON,
         ),
     ),
     _recipe("responses-empty-body", stream(edits=(lambda _: (),), spelling=Spelling())),
     # Calls that are no functions
-    _recipe("responses-custom-tool", raw(*_CUSTOM_CALL)),
-    _recipe("x-search", raw(*_SEARCHING_X), by="xai/grok-4-fast", tools=()),
+    _recipe("responses-custom-tool", raw(*CUSTOM_CALL)),
+    _recipe("x-search", raw(*SEARCHING_X), by="xai/grok-4-fast", tools=()),
     _recipe(
         "local-shell",
         raw(
-            _created(tools=[{"type": "local_shell"}]),
-            *_item(0, {**_SHELL, "status": "in_progress"}, _SHELL),
-            _completed(_SHELL),
+            created(tools=[{"type": "local_shell"}]),
+            *item(0, {**SHELL, "status": "in_progress"}, SHELL),
+            completed(SHELL),
         ),
         tools=(),
     ),
@@ -356,8 +236,8 @@ RECIPES = (
         _said(
             *_TURN,
             edits=(
-                insert(1, _event("response.moon_phase.updated", phase="waxing")),
-                insert(-1, _event("keepalive", sequence_number=9)),
+                insert(1, event("response.moon_phase.updated", phase="waxing")),
+                insert(-1, event("keepalive", sequence_number=9)),
             ),
         ),
         by=_BRIDGE,
@@ -365,21 +245,21 @@ RECIPES = (
     # The Realtime API
     _recipe(
         "realtime-call",
-        _said(*text("Let me look."), *_TURN, api="realtime", edits=(insert(0, *_REALTIME),)),
+        _said(*text("Let me look."), *_TURN, api="realtime", edits=(insert(0, *REALTIME),)),
         by="openai/gpt-realtime",
     ),
     _recipe(
         "realtime-spoken",
         raw(
-            *_REALTIME,
-            _event("response.created", event_id="event_c", response=_response("in_progress")),
-            _event(
+            *REALTIME,
+            event("response.created", event_id="event_c", response=response("in_progress")),
+            event(
                 "response.output_item.added",
                 event_id="event_d",
                 output_index=0,
                 item={"type": "message", "id": "item_1", "role": "assistant", "content": []},
             ),
-            _event(
+            event(
                 "response.output_audio_transcript.delta",
                 event_id="event_e",
                 item_id="item_1",
@@ -387,10 +267,10 @@ RECIPES = (
                 content_index=0,
                 delta="It is raining.",
             ),
-            _event(
+            event(
                 "response.done",
                 event_id="event_f",
-                response=_response(
+                response=response(
                     "cancelled",
                     status_details={"type": "cancelled", "reason": "turn_detected"},
                 ),
@@ -401,11 +281,11 @@ RECIPES = (
     _recipe(
         "realtime-translation",
         raw(
-            _event("session.created", event_id="event_a", session={"type": "translation"}),
-            _event("session.input_transcript.delta", event_id="event_b", delta="Good morning"),
-            _event("session.output_transcript.delta", event_id="event_c", delta="God "),
-            _event("session.output_transcript.delta", event_id="event_d", delta="morgen"),
-            _event("session.closed", event_id="event_e"),
+            event("session.created", event_id="event_a", session={"type": "translation"}),
+            event("session.input_transcript.delta", event_id="event_b", delta="Good morning"),
+            event("session.output_transcript.delta", event_id="event_c", delta="God "),
+            event("session.output_transcript.delta", event_id="event_d", delta="morgen"),
+            event("session.closed", event_id="event_e"),
         ),
         by="openai/gpt-realtime",
         tools=(),

@@ -128,7 +128,7 @@ def test_the_keys_are_a_contract(harness: Harness) -> None:
     for counts in found["outcomes"].values():
         assert counts.keys() <= OUTCOMES
         assert sum(counts.values()) == COUNT + 1
-    assert set(found["rankings"]) == {"models", "prompts", "normalizers"}
+    assert set(found["rankings"]) == {"models", "prompts", "pairs", "normalizers"}
     for rows in found["rankings"].values():
         assert rows
         for row in rows:

@@ -22,6 +22,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.turns.fold import fold
+from harness.turns.surrogates import join_surrogates
 from harness.turns.turn import Turn
 from harness.wire.framing import frames
 from tests.dialects.openai_chat_streams import assert_protocol
@@ -100,7 +101,9 @@ def fragments(draw: st.DrawFn) -> tuple[str, ...]:
     if draw(st.integers(0, 4)) == 0:
         return ()
     separators = draw(st.sampled_from(((",", ":"), (", ", ": "))))
-    text = json.dumps(draw(objects), ensure_ascii=draw(st.booleans()), separators=separators)
+    value, ascii_only = draw(objects), draw(st.booleans())
+    # Half of a surrogate pair is its escape, or nothing that a JSON text could hold.
+    text = join_surrogates(json.dumps(value, ensure_ascii=ascii_only, separators=separators))
     cuts = draw(st.lists(st.integers(1, max(1, len(text) - 1)), max_size=4, unique=True))
     edges = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
     return tuple(text[start:end] for start, end in itertools.pairwise(edges))

@@ -111,5 +111,3 @@ def test_a_complete_response_of_v1_is_the_same_turn(script: Script) -> None:
     }
     turn = read_turn("cohere", json.dumps(value).encode())
     assert_same(turn, _wanted(script), ids=False)
-
-

@@ -74,7 +74,7 @@ def _complete(lines: list[Json]) -> Json:
         for name in ("content", "response", "thinking")
     }
     calls = [call for holder in holders for call in holder.get("tool_calls", ())]
-    said = {name: text for name, text in texts.items() if text}
+    said: Json = {name: text for name, text in texts.items() if text}
     said |= {"tool_calls": calls} if calls else {}
     if "message" in last:
         return {**last, "message": {**last["message"], **said}}

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.dialects.openai_responses.read import read
 from harness.turns.deltas import StreamFailure
 from harness.turns.fold import fold
+from harness.wire.framing import frames
 from tests.dialects.openai_responses_streams import (
     OSLO,
     added,
@@ -45,15 +47,9 @@ def test_time_is_linear_where_the_same_is_told_again_and_again(what: str) -> Non
         "wholes": [one for _ in range(count // 2) for one in (piece(" "), whole("{}"))],
         "items": [added(function(id=f"fc_{at}", call_id=f"c{at}"), at) for at in range(count)],
     }[what]
-    deltas = read_once(sse(added(function()), *events, completed()))
+    body = sse(added(function()), *events, completed())
+    deltas = list(read(frames([body]), ()))
     assert len(deltas) > count // 2
-
-
-def read_once(body: bytes) -> list[object]:
-    from harness.dialects.openai_responses.read import read  # noqa: PLC0415 - only here uncut
-    from harness.wire.framing import frames  # noqa: PLC0415 - as above
-
-    return list(read(frames([body]), ()))
 
 
 def test_a_document_of_another_api_is_no_response() -> None:
@@ -78,5 +74,5 @@ def test_half_an_event_after_the_end_changes_nothing() -> None:
 def test_half_an_event_interrupts() -> None:
     body = sse(added(function(OSLO))) + b'data: {"type": "resp'
     turn = fold(read_deltas(body, plain=True))
-    assert turn.failure == StreamFailure("interrupted", "the stream ended inside the event at 166")
+    assert turn.failure == StreamFailure("interrupted", "the stream ended inside the event at 190")
     assert [error.snippet for error in turn.parse_errors] == [OSLO]

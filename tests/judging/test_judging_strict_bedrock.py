@@ -18,6 +18,7 @@ from harness.wire.aws_event_stream import encode, encode_event, encode_exception
 from harness.wire.bedrock_chunk import wrapped
 from harness.wire.framing import frames
 from harness.wire.interaction import Interaction, Read, Request
+from tests.dialects.bedrock_streams import closed, delta, messages, opened, piece, stop
 
 ROOT = Path(__file__).parents[2] / "cassettes" / "aws-bedrock"
 SHIPPED = sorted(ROOT.glob("*/*.yaml"))
@@ -63,6 +64,48 @@ def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
 
 def test_something_ships() -> None:
     assert len(SHIPPED) >= 30
+
+
+@pytest.mark.parametrize(
+    ("cassette", "quirk"),
+    [
+        ("amazon.nova-lite-v1/server-tool", "BED-SERVER-TOOL"),
+        ("amazon.nova-lite-v1/malformed-tool-use", "BED-STOP-REASONS"),
+        ("amazon.nova-lite-v1/text", "BED-UNKNOWN-EVENT"),
+        ("anthropic.claude-haiku-4-5/damaged", "AWS-CHECKSUM"),
+        ("anthropic.claude-haiku-4-5/exception-in-call", "BED-EXCEPTION"),
+        ("anthropic.claude-haiku-4-5/as-lines", "BED-EVENT-NAMES-AS-KEYS"),
+        ("anthropic.claude-haiku-4-5/no-input", "BED-EMPTY-INPUT"),
+        ("anthropic.claude-haiku-4-5/interleaved", "BED-MULTI-BLOCKS"),
+    ],
+)
+def test_it_notes_what_ships(cassette: str, quirk: str) -> None:
+    (one,) = cassette_file.load(ROOT / f"{cassette}.yaml").interactions
+    assert quirk in strict_reading(one).quirks
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [opened("f"), opened("g", "t2"), stop()],
+        [opened("f"), closed(), piece("{}"), stop()],
+        [opened("f", "t1", None), stop()],
+        [opened(None), stop()],
+        [opened(""), stop()],
+        [piece("{}"), stop()],
+        [opened("f"), piece({"a": 1}), stop()],
+        [opened("f"), stop(), stop("end_turn")],
+        [opened("f"), stop(), delta({"text": "more"})],
+        [opened("f"), stop(None)],
+        [opened("f"), stop(), ("throttlingException", {"message": "slow"})],
+    ],
+)
+def test_it_abstains_where_the_contract_leaves_the_calls_open(
+    events: list[tuple[str, object]],
+) -> None:
+    body = messages(*events)
+    assert strict_reading(interaction("bedrock-converse", body)).calls is None
+    assert_agrees("bedrock-converse", body)
 
 
 @given(st.sampled_from(DIALECTS_HERE), st.binary(max_size=60))

@@ -1,6 +1,6 @@
 """Recordings in the formats of other tools, written by their documented rules."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 URI = "https://api.openai.com/v1/chat/completions"
@@ -13,26 +13,30 @@ def tnetstring(value: object) -> bytes:
     return b"%d:%s%s" % (len(data), data, kind)
 
 
-def _spelled(value: object) -> tuple[bytes, bytes]:
-    match value:
-        case None:
-            return b"", b"~"
-        case bool():
-            return (b"true" if value else b"false"), b"!"
-        case int():
-            return str(value).encode(), b"#"
-        case float():
-            return repr(value).encode(), b"^"
-        case bytes():
-            return value, b","
-        case str():
-            return value.encode(), b";"
-        case dict():
-            pairs = (tnetstring(part) for item in value.items() for part in item)
-            return b"".join(pairs), b"}"
-        case list() | tuple():
-            return b"".join(map(tnetstring, value)), b"]"
-    raise TypeError(type(value))
+def _spelled(value: Any) -> tuple[bytes, bytes]:  # noqa: ANN401 - any value of a flow
+    kind, spell = _TYPES[type(value)]
+    return spell(value), kind
+
+
+def _pairs(value: dict[str, object]) -> bytes:
+    return b"".join(tnetstring(part) for item in value.items() for part in item)
+
+
+def _items(value: Sequence[object]) -> bytes:
+    return b"".join(map(tnetstring, value))
+
+
+_TYPES: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
+    type(None): (b"~", lambda _: b""),
+    bool: (b"!", lambda value: b"true" if value else b"false"),
+    int: (b"#", lambda value: str(value).encode()),
+    float: (b"^", lambda value: repr(value).encode()),
+    bytes: (b",", bytes),
+    str: (b";", str.encode),
+    dict: (b"}", _pairs),
+    list: (b"]", _items),
+    tuple: (b"]", _items),
+}
 
 
 def flow(body: bytes | None, **changed: Any) -> dict[str, Any]:  # noqa: ANN401 - the parts of a flow

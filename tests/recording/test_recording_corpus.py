@@ -54,7 +54,8 @@ def files() -> Iterator[tuple[Path, str]]:
 
 
 def test_every_stream_is_taken_byte_exact_in_its_dialect() -> None:
-    expected, taken = expected_streams(), defaultdict(dict)
+    expected = expected_streams()
+    taken: Taken = defaultdict(dict)
     for path, source in files():
         for cassette in import_file(path, path.read_bytes(), source, Labels()).cassettes:
             again = loads(dump(cassette).encode(), cassette.id, where=source)

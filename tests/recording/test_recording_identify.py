@@ -109,7 +109,5 @@ def test_a_placeholder_host_names_a_provider() -> None:
         ("groq/mistral-saba.sse", "groq"),
     ],
 )
-def test_the_innermost_folder_counts_and_then_the_name_of_the_file(
-    path: str, provider: str
-) -> None:
+def test_the_innermost_folder_counts_and_then_the_name(path: str, provider: str) -> None:
     assert provider_of_path(PurePath(path)) == provider

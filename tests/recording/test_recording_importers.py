@@ -7,13 +7,13 @@ from pathlib import PurePath
 
 import pytest
 import yaml
-from recording_samples import flow, flows, trace
 
 from harness.errors import UnreadableError
 from harness.recording.importers import READERS, read
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import dump
 from harness.wire.interaction import Read
+from tests.recording.recording_samples import flow, flows, trace
 
 URI = "https://api.openai.com/v1/chat/completions"
 ASKED = '{"model": "m", "stream": true}'

@@ -125,7 +125,11 @@ def test_each_provider_and_dialect_is_a_cassette_of_its_own() -> None:
 
 
 def test_a_plain_cassette_is_judged_without_what_is_no_answer() -> None:
-    login = ("https://oauth2.googleapis.com/token", {}, '{"access_token": "x"}')
+    login: tuple[str, object, str | bytes] = (
+        "https://oauth2.googleapis.com/token",
+        {},
+        '{"access_token": "x"}',
+    )
     data = recorded(login, (OPENAI, STREAMED, CHUNK), (OPENAI, {"stream": False}, "{}"))
     plain = loads(data, "a", where="a")
     assert reasons_to_skip(plain) == ("no dialect recognised", "", "no stream was asked for")

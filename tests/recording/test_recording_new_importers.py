@@ -1,22 +1,24 @@
 """What each container says beside its stream: several responses, cuts, times, what was lost."""
 
 import json
+from contextlib import suppress
 from pathlib import PurePath
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recording_samples import ASKED, URI, flow, flows, tnetstring, trace
 
 from harness.errors import UnreadableError
-from harness.recording.importers import READERS, read
+from harness.recording.importers import READERS, chat_log, read
 from harness.recording.importers import tnetstring as netstrings
 from harness.recording.importers.http_message import chunks, without_chunks
 from harness.recording.importing import Labels, import_file
 from harness.wire.aws_event_stream import encode_event
 from harness.wire.cassette import Cassette
+from harness.wire.cassette_file import dump, loads
 from harness.wire.framing import frames
 from harness.wire.interaction import Read
+from tests.recording.recording_samples import ASKED, URI, flow, flows, tnetstring, trace
 
 EVENT = '{"choices":[{"delta":{"content":"a. b"}}],"model":"m"}'
 STREAM = f": hi\n\ndata: {EVENT}\n\ndata: {EVENT}\n\ndata: [DONE]\n\n".encode()
@@ -41,6 +43,19 @@ def chunked(*parts: bytes) -> bytes:
 
 def lines(*values: object) -> bytes:
     return "\n".join(map(json.dumps, values)).encode()
+
+
+SAMPLES = {
+    "curl-trace": trace(chunked(STREAM)),
+    "curl-output": b"HTTP/1.1 200 OK\r\n\r\n" + STREAM,
+    "mitmproxy": flows(flow(STREAM)),
+    "har": lines({"log": {"entries": [{"request": {}, "response": {"status": 200}}]}}),
+    "chat-log": lines({"messages": [{"role": "assistant"}]}, {"custom_id": "a", "response": {}}),
+    "gemini-cli": lines({"method": "generateContentStream", "response": [{"candidates": []}]}),
+    "chunk-list": lines({"type": "message_start"}, {"messageStart": {}, "a": 1}),
+    "raw-sse": STREAM,
+    "httprr": b"httprr trace v1\n1 19\naHTTP/1.1 200 OK\r\n\r\n",
+}
 
 
 # Properties
@@ -87,20 +102,73 @@ def test_typed_netstrings_come_back(values: list[object]) -> None:
     st.binary(max_size=80) | st.text(alphabet="0123456789:;,#^!~]}ae-", max_size=40).map(str.encode)
 )
 def test_other_bytes_are_refused_and_never_crash(data: bytes) -> None:
-    try:
+    with suppress(netstrings.NotTnetstringError):
         netstrings.load_all(data)
-    except netstrings.NotTnetstringError:
-        pass
 
 
 @given(st.sampled_from(sorted(READERS)), st.binary(max_size=60), st.integers(0, 400))
 def test_no_reader_crashes_on_a_damaged_file(name: str, noise: bytes, cut: int) -> None:
     whole = SAMPLES.get(name, b'{"request": {}}')
     for data in (whole[:cut] + noise, whole[:cut] + whole[cut + 3 :], noise + whole):
-        try:
-            import_file(PurePath("a.x"), data, "a.x", Labels())
-        except UnreadableError:
-            pass
+        with suppress(UnreadableError):
+            for cassette in import_file(PurePath("a.x"), data, "a.x", Labels()).cassettes:
+                assert loads(dump(cassette).encode(), "a", where="a").interactions
+
+
+WORDS = [
+    "request",
+    "response",
+    "messages",
+    "role",
+    "content",
+    "custom_id",
+    "body",
+    "status_code",
+    "status",
+    "url",
+    "method",
+    "headers",
+    "log",
+    "entries",
+    "postData",
+    "text",
+    "encoding",
+    "chunks",
+    "candidates",
+    "type",
+    "id",
+    "choices",
+    "done",
+    "messageStart",
+    "response.created",
+    "message_start",
+    "generateContentStream",
+    "base64",
+    "assistant",
+    "Data",
+    "�",
+]
+HOSTILE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(WORDS),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@given(
+    first=st.sampled_from(sorted(SAMPLES)),
+    objects=st.lists(st.dictionaries(st.sampled_from(WORDS), HOSTILE), min_size=1, max_size=4),
+)
+def test_words_of_the_formats_in_any_order_crash_nothing(
+    first: str, objects: list[dict[str, object]]
+) -> None:
+    text = lines(*objects)
+    for data in (text, SAMPLES[first] + b"\n" + text, json.dumps(objects).encode()):
+        with suppress(UnreadableError):
+            for cassette in import_file(PurePath("a.x"), data, "a.x", Labels()).cassettes:
+                assert loads(dump(cassette).encode(), "a", where="a").interactions
 
 
 # curl
@@ -238,6 +306,22 @@ def test_each_assistant_message_is_an_answer_to_those_before_it() -> None:
     assert "rebuilt" in cassette.origin.kept
 
 
+def test_a_long_conversation_takes_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_log, "_MOST_REQUEST_BYTES", 400)
+    data = lines({"messages": [{"role": "assistant", "content": "a"}] * 40})
+    sizes = [len(i.request.body) for i in found(data, "chat-log").interactions]
+    assert len(sizes) == 40
+    assert 0 < sum(sizes) < 600
+    assert sizes[-1] == 0
+
+
+def test_what_no_cassette_can_hold_is_put_right() -> None:
+    request = {"url": "/v1/chat/completions?\ud800", "method": "\udfff", "body": {}}
+    data = lines({"request": request, "response": {"status": 10**9, "body": ANSWER}})
+    (cassette,) = import_file(PurePath("a"), data, "a", Labels()).cassettes
+    assert loads(dump(cassette).encode(), cassette.id, where="a").interactions[0].status == 0
+
+
 # Lists of events
 
 
@@ -262,10 +346,9 @@ def test_a_list_holds_as_many_responses_as_begin_in_it(
 
 def test_the_framing_is_that_of_the_dialect() -> None:
     named = lines({"type": "message_start"}, {"type": "ping"})
-    assert bodies(named, "chunk-list") == [
-        b'event: message_start\ndata: {"type": "message_start"}\n\n'
-        b'event: ping\ndata: {"type": "ping"}\n\n'
-    ]
+    start = b'event: message_start\ndata: {"type": "message_start"}\n\n'
+    ping = b'event: ping\ndata: {"type": "ping"}\n\n'
+    assert bodies(named, "chunk-list") == [start + ping]
     line = {"model": "m", "created_at": "t", "done": True}
     text = lines(line, line)
     assert bodies(text, "chunk-list") == [text[: len(text) // 2] + b"\n"] * 2
@@ -294,7 +377,7 @@ def test_a_single_answer_is_a_body_whatever_its_dialect() -> None:
 
 
 def test_other_methods_of_gemini_cli_are_no_streams() -> None:
-    chunk = {"candidates": [{"content": {}}]}
+    chunk = {"candidates": [{"content": None}]}
     data = lines(
         {"method": "generateContent", "response": chunk},
         {"method": "generateContentStream", "response": [chunk, chunk]},
@@ -303,16 +386,3 @@ def test_other_methods_of_gemini_cli_are_no_streams() -> None:
     assert result.skipped == ("no stream was asked for",)
     (cassette,) = result.cassettes
     assert len(list(frames([cassette.interactions[0].body]))) == 2
-
-
-SAMPLES = {
-    "curl-trace": trace(chunked(STREAM)),
-    "curl-output": b"HTTP/1.1 200 OK\r\n\r\n" + STREAM,
-    "mitmproxy": flows(flow(STREAM)),
-    "har": lines({"log": {"entries": [{"request": {}, "response": {"status": 200}}]}}),
-    "chat-log": lines({"messages": [{"role": "assistant"}]}, {"custom_id": "a", "response": {}}),
-    "gemini-cli": lines({"method": "generateContentStream", "response": [{"candidates": []}]}),
-    "chunk-list": lines({"type": "message_start"}, {"messageStart": {}, "a": 1}),
-    "raw-sse": STREAM,
-    "httprr": b"httprr trace v1\n1 19\naHTTP/1.1 200 OK\r\n\r\n",
-}

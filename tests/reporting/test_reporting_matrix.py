@@ -4,7 +4,13 @@ from collections import Counter
 
 import msgspec
 
-from harness.reporting.matrix import Square, model_matrix, quirk_matrix
+from harness.reporting.matrix import (
+    MOST_COLUMNS,
+    MOST_ROWS,
+    Square,
+    model_matrix,
+    quirk_matrix,
+)
 from harness.runs.questions import Questions
 from harness.runs.rankings import rankings
 from harness.runs.run import Run
@@ -27,6 +33,20 @@ def test_a_turn_that_several_scenarios_and_normalizers_read_counts_once(sample: 
     )
     more = msgspec.structs.replace(sample, results=(*sample.results, *again, *other))
     assert model_matrix(more) == model_matrix(sample)
+
+
+def test_of_many_models_and_prompts_those_with_most_turns_are_shown(sample: Run) -> None:
+    first = next(each for each in sample.results if each.origin != "emulated")
+    rare = tuple(
+        msgspec.structs.replace(first, cassette=f"c{n}", model=f"model {n:03}", prompt=f"p {n:03}")
+        for n in range(60)
+    )
+    often = msgspec.structs.replace(rare[-1], cassette="again")
+    found = model_matrix(msgspec.structs.replace(sample, results=(*rare, often)))
+    assert len(found.rows) <= MOST_ROWS
+    assert len(found.columns) == MOST_COLUMNS
+    assert (len(found.rows) + found.more_rows, found.more_columns) == (60, 60 - MOST_COLUMNS)
+    assert {"model 000", "model 059"} <= {row for row, _ in found.rows}
 
 
 def test_a_failing_square_leads_to_a_failing_case(sample: Run) -> None:

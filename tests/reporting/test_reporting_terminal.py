@@ -38,7 +38,7 @@ def test_few_outcomes_and_blame_are_words(sample: Run) -> None:
 def test_without_measured_turns_it_says_so(sample: Run) -> None:
     emulated = tuple(each for each in sample.results if each.origin == "emulated")
     text = tables(summarize(msgspec.structs.replace(sample, results=emulated)), colour=False)
-    assert text.count("emulated cassettes judge normalizers, never models") == 2
+    assert text.count("emulated cassettes judge normalizers, never models") == 3
 
 
 def test_no_color_is_honoured(sample: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,7 +126,7 @@ def test_models_and_prompts_split_the_same_turns(facts: list[tuple[str, str, boo
         for i, (model, prompt, success) in enumerate(facts)
     ]
     found = rankings(a_run(rows))
-    for ranked in (found.models, found.prompts):
+    for ranked in (found.models, found.prompts, found.pairs):
         assert sum(line.n for line in ranked) == len(facts)
         assert sum(line.k for line in ranked) == sum(success for *_, success in facts)
         assert [line.low for line in ranked] == sorted((e.low for e in ranked), reverse=True)

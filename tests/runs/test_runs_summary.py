@@ -16,7 +16,7 @@ def test_the_public_keys_are_there() -> None:
     assert found["scenarios"] == 1
     assert found["replays"] == 6
     assert found["outcomes"] == {"reference": {"lost_call": 1, "pass": 1}}
-    for axis in ("models", "prompts", "normalizers"):
+    for axis in ("models", "prompts", "pairs", "normalizers"):
         (line,) = found["rankings"][axis]
         assert set(line) >= RANKED
         assert line["parse_error"] == {"model": 0, "provider": 0, "normalizer": 0}
@@ -27,5 +27,5 @@ def test_the_public_keys_are_there() -> None:
 def test_an_empty_run_has_the_same_keys() -> None:
     found = msgspec.to_builtins(summarize(a_run([])))
     assert found["outcomes"] == {}
-    assert found["rankings"] == {"models": (), "prompts": (), "normalizers": ()}
+    assert found["rankings"] == {"models": (), "prompts": (), "pairs": (), "normalizers": ()}
     assert found["gate"]["verdict"] == "nothing"

@@ -76,13 +76,21 @@ class Blocks:
         """Take one delta of the block at `index`."""
         kind = delta.get("type")
         if kind == "input_json_delta":
-            self._fragment(index, delta.get("partial_json"))
-        elif type(kind) is str and (say := _SAID_LATER.get(kind)):
-            say(self._says, delta)
+            fragment = delta.get("partial_json")
+            block = self._by_index.get(index) if type(index) is int else self._last
+            if type(fragment) is not str or block is None or not block.is_call:
+                self._odd_fragment(block, index, fragment)
+            elif fragment:
+                block.input = ""
+                self._says.append(block.key, fragment)
+        elif kind == "text_delta":
+            self._says.text(delta.get("text"))
+        elif kind == "thinking_delta":
+            self._says.reasoning(delta.get("thinking"))
 
     def stop(self, index: object) -> None:
-        """Close the block at `index`."""
-        block = self._at(index)
+        """Close the block at `index`; without an index it is the one that started last."""
+        block = self._by_index.get(index) if type(index) is int else self._last
         if block is not None:
             self._close(block)
 
@@ -110,30 +118,22 @@ class Blocks:
         if cut_short and last is not None and last.is_call:
             self._says.reject(last.key, f"the model was stopped ({cut_short}) inside this call")
 
-    def _at(self, index: object) -> _Block | None:
-        """Return the block at `index`; without an index it is the one that started last."""
-        return self._by_index.get(index) if type(index) is int else self._last
-
     def _close(self, block: _Block) -> None:
         block.open = False
         if block.input:
             self._says.append(block.key, block.input)
             block.input = ""
 
-    def _fragment(self, index: object, fragment: object) -> None:
-        block = self._at(index)
+    def _odd_fragment(self, block: _Block | None, index: object, fragment: object) -> None:
+        """Take a fragment that is no text, or that no call of the client's waits for."""
+        if not fragment or (block is not None and block.passed_over):
+            return
         if block is None or not block.is_call:
-            if fragment and not (block and block.passed_over):
-                key = (_LONE, index if type(index) is int else None)
-                self._says.append(key, _text(fragment))
-        elif fragment:
-            block.input = ""
-            self._append(block, fragment)
-
-    def _append(self, block: _Block, fragment: object) -> None:
-        if type(fragment) is str:
-            self._says.append(block.key, fragment)
-        elif isinstance(fragment, dict):
+            key = (_LONE, index if type(index) is int else None)
+            self._says.append(key, _text(fragment))
+            return
+        block.input = ""
+        if isinstance(fragment, dict):
             self._says.append(block.key, written(fragment))
         else:
             self._says.reject(block.key, f"a fragment of its input is no text: {fragment!r:.80}")
@@ -153,15 +153,9 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else written(value)
 
 
-# What a block says at its start, and what its deltas say; blocks and deltas of other types
-# (signatures, citations, redacted thinking, compaction, results of server tools) say nothing
-# to a reader of the turn.
-_Say = Callable[[Assembly, dict[str, Any]], None]
-_SAID_AT_START: Final[dict[str, _Say]] = {
+# What a block says at its start. Blocks and deltas of other types (signatures, citations,
+# redacted thinking, compaction, results of server tools) say nothing to a reader of the turn.
+_SAID_AT_START: Final[dict[str, Callable[[Assembly, dict[str, Any]], None]]] = {
     "text": lambda says, content: says.text(content.get("text")),
     "thinking": lambda says, content: says.reasoning(content.get("thinking")),
-}
-_SAID_LATER: Final[dict[str, _Say]] = {
-    "text_delta": lambda says, delta: says.text(delta.get("text")),
-    "thinking_delta": lambda says, delta: says.reasoning(delta.get("thinking")),
 }

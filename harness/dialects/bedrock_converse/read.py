@@ -112,17 +112,20 @@ class _Reader(EventReader):
         delta = value.get("delta")
         if type(delta) is not dict:
             return
-        says = self.says
-        says.text(delta.get("text"))
-        if (reasoning := delta.get("reasoningContent")) is not None:
-            says.reasoning(reasoning.get("text") if type(reasoning) is dict else None)
-        use = delta.get("toolUse")
-        if type(use) is dict and (index := _index(value)) not in self._not_ours:
-            fragment = use.get("input")
-            if type(fragment) is dict:
-                fragment = _exact_input(fragment, frame)
-            key = self._keys.get(index)
-            says.append(self._new_key(index) if key is None else key, fragment)
+        if (text := delta.get("text")) is not None:
+            self.says.text(text)
+        if type(use := delta.get("toolUse")) is dict:
+            self._fragment(use.get("input"), _index(value), frame)
+        if type(reasoning := delta.get("reasoningContent")) is dict:
+            self.says.reasoning(reasoning.get("text"))
+
+    def _fragment(self, fragment: object, index: Hashable, frame: Frame) -> None:
+        if index in self._not_ours:
+            return
+        if type(fragment) is dict:
+            fragment = _exact_input(fragment, frame)
+        key = self._keys.get(index)
+        self.says.append(self._new_key(index) if key is None else key, fragment)
 
     def _stop(self, value: Json, _frame: Frame) -> None:
         word = value.get("stopReason")

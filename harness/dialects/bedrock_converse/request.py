@@ -5,8 +5,8 @@ Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conv
 """
 
 from typing import Any
-from urllib.parse import unquote
 
+from harness.turns.address import path_of, unescaped
 from harness.turns.chat_request import ChatRequest, as_text, dicts, tool
 from harness.turns.tools import Tool
 
@@ -21,14 +21,13 @@ def read_request(uri: str, value: dict[str, Any]) -> ChatRequest:
         model=_model(uri) or as_text(value.get("modelId")),
         tools=tuple(_tool(entry["toolSpec"]) for entry in declared if _has_spec(entry)),
         system="\n".join(as_text(part.get("text")) for part in dicts(value.get("system"))),
-        stream=uri.partition("?")[0].endswith(_STREAM),
+        stream=path_of(uri).endswith(_STREAM),
         tools_known=True,
     )
 
 
 def _model(uri: str) -> str:
-    path = uri.partition("?")[0]
-    return unquote(path.partition("/model/")[2].rpartition("/")[0])
+    return unescaped(path_of(uri).partition("/model/")[2].rpartition("/")[0])
 
 
 def _has_spec(entry: dict[str, Any]) -> bool:

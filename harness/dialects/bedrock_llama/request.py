@@ -5,8 +5,8 @@ Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-me
 """
 
 from typing import Any
-from urllib.parse import unquote
 
+from harness.turns.address import path_of, unescaped
 from harness.turns.chat_request import ChatRequest
 
 _STREAM = "/invoke-with-response-stream"
@@ -14,9 +14,9 @@ _STREAM = "/invoke-with-response-stream"
 
 def read_request(uri: str, value: dict[str, Any]) -> ChatRequest:  # noqa: ARG001 - the address says it all
     """Return what the request body `value`, sent to `uri`, asks for."""
-    path = uri.partition("?")[0]
+    path = path_of(uri)
     return ChatRequest(
-        model=unquote(path.partition("/model/")[2].rpartition("/")[0]),
+        model=unescaped(path.partition("/model/")[2].rpartition("/")[0]),
         stream=path.endswith(_STREAM),
         tools_known=True,
     )

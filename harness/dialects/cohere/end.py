@@ -19,7 +19,6 @@ _FINISH: Final = {
 }
 _FAILED: Final = frozenset(("ERROR", "ERROR_LIMIT", "TIMEOUT", "USER_CANCEL"))
 _CODE_FIELDS: Final = ("code", "status_code")
-_MESSAGE_FIELDS: Final = ("message", "error")
 # The tokens themselves, and where they are not told those that are paid for.
 _COUNTS: Final = ("tokens", "billed_units")
 
@@ -46,10 +45,11 @@ def usage(says: Assembly, counts: object) -> None:
 
 def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
     """Return code and words of the error that an object without a type is, or None."""
-    words = next((value[field] for field in _MESSAGE_FIELDS if value.get(field)), None)
-    if isinstance(words, dict):  # an error in the shape of other APIs
-        words = words.get("message") or words
-    if words is None:
+    error, message = value.get("error"), value.get("message")
+    if isinstance(error, dict):  # in the shape of other APIs
+        error = error.get("message") or error
+    words = error or (message if isinstance(message, str) else "")
+    if not words:
         return None
     code = next((value[field] for field in _CODE_FIELDS if value.get(field)), "error")
     return quote(code), quote(words)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harness.dialects.cohere.end import error_of
+from harness.dialects.cohere.piece import piece_of
 from harness.dialects.cohere.v1 import V1
 from harness.dialects.cohere.v2 import V2
 from harness.turns.deltas import Delta
@@ -30,6 +31,14 @@ class _Reader(EventReader):
         self._v2, self._v1 = V2(self.says), V1(self.says)
         self._takes = {**self._v2.takes(), **self._v1.takes()}
         self._known = False  # an event of this API came
+
+    def _take(self, frame: Frame) -> None:
+        # Pieces stand after an event of this API that was read in full.
+        if self._known and frame.event != "error" and not frame.failure:
+            piece = piece_of(frame.data)
+            if piece is not None and self._v2.piece(piece):
+                return
+        super()._take(frame)
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a whole document."""

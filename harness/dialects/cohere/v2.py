@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any, TypeAlias
 
 from harness.dialects.cohere.end import end, usage
+from harness.dialects.cohere.piece import Call, Piece
 from harness.turns.assembly import Assembly
 from harness.turns.chat_request import as_text, dicts
 from harness.turns.event_reader import quote
@@ -44,6 +45,23 @@ class V2:
             "message-end": self._end,
         }
 
+    def piece(self, piece: Piece) -> bool:
+        """Take an event that only adds a piece; return False, and do nothing, for any other."""
+        message = piece.delta.message
+        if message is None:
+            return False
+        match piece.type:
+            case "content-delta" if message.content is not None:
+                self._says.reasoning(message.content.thinking)
+                self._says.text(message.content.text)
+            case "tool-plan-delta":
+                self._says.reasoning(message.tool_plan)
+            case "tool-call-delta" if message.tool_calls is not None:
+                return self._call_piece(piece.index, message.tool_calls)
+            case _:
+                return False
+        return True
+
     def document(self, value: dict[str, Any], frame: Frame) -> None:
         """Take a complete response."""
         says, message = self._says, value["message"]
@@ -63,7 +81,7 @@ class V2:
 
     def _content(self, value: dict[str, Any], _frame: Frame) -> None:
         content = _message(value).get("content")
-        if type(content) is dict:
+        if isinstance(content, dict):
             if thinking := content.get("thinking"):
                 self._says.reasoning(thinking)
             self._says.text(content.get("text"))
@@ -75,6 +93,14 @@ class V2:
         index = _index(value)
         for call in _exactly(_message(value).get("tool_calls"), frame, _message):
             self._open(index, call)
+
+    def _call_piece(self, index: int | None, call: Call) -> bool:
+        key = self._keys.get(index)
+        function = call.function
+        if key is None or function is None or function.name or call.id:
+            return False
+        self._says.append(key, function.arguments)
+        return True
 
     def _call_delta(self, value: dict[str, Any], frame: Frame) -> None:
         says, index = self._says, _index(value)
@@ -120,8 +146,8 @@ def _nothing(_value: dict[str, Any], _frame: Frame) -> None:
 def _message(value: dict[str, Any]) -> dict[str, Any]:
     """Return what an event adds to the message."""
     delta = value.get("delta")
-    message = delta.get("message") if type(delta) is dict else None
-    return message if type(message) is dict else {}
+    message = delta.get("message") if isinstance(delta, dict) else None
+    return message if isinstance(message, dict) else {}
 
 
 def _message_of_document(value: dict[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,8 @@ class _Writer:
     def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
         self._deltas = deltas
         self._spelling = spelling
-        self._usage = Usage()
+        totals = [delta.usage for delta in deltas if isinstance(delta, UsageDelta)]
+        self._usage = totals[-1] if totals else Usage()
         self._text = ""
         self._plan = ""
         self._names = {it.index: it.name for it in deltas if isinstance(it, ToolCallStart)}
@@ -80,7 +81,7 @@ class _Writer:
             case ToolCallEnd() | ToolCallRejected():
                 pass  # no event says that a call is over
             case UsageDelta():
-                self._usage = delta.usage
+                pass  # the counts stand in the last event
             case Finish():
                 yield from self._generation()
                 yield self._end(delta.raw or _FINISH_WORDS[delta.reason])

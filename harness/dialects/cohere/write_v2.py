@@ -46,7 +46,8 @@ class _Writer:
     def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
         self._deltas = deltas
         self._spelling = spelling
-        self._usage = Usage()
+        totals = [delta.usage for delta in deltas if isinstance(delta, UsageDelta)]
+        self._usage = totals[-1] if totals else Usage()
         self._blocks = 0
         self._block = ""  # the kind of content that is open
         self._whole = {it.index: "" for it in deltas if isinstance(it, ToolCallStart)}
@@ -74,7 +75,7 @@ class _Writer:
                 yield from self._close_block()
                 yield from self._of_call(delta)
             case UsageDelta():
-                self._usage = delta.usage
+                pass  # the counts stand in the last event
             case Finish():
                 yield from self._close_block()
                 yield self._end(delta.raw or _FINISH_WORDS[delta.reason])

@@ -7,6 +7,7 @@ Source: https://help.aliyun.com/zh/model-studio/qwen-function-calling (DashScope
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from harness.dialects.dashscope.pieces import Pieces
 from harness.turns.assembly import Assembly
 from harness.turns.exact_json import written
 
-_FUNCTION_TYPES = (None, "", "function")
+_FUNCTION_TYPES = ("function", None, "")
 
 
 class _Call:
@@ -43,34 +44,48 @@ class Calls:
         self._by_index: dict[int, _Call] = {}
         self._by_id: dict[str, _Call] = {}
 
-    def take(self, entries: list[Any], arguments: list[object]) -> None:
-        """Take one list, whose arguments are `arguments`: text or objects."""
+    def take(self, entries: list[Any], exactly: Callable[[], list[Any]]) -> None:
+        """Take one list; `exactly` gives it once more, with objects as they were spelt."""
         alone = len(entries) == 1
-        for place, (entry, said) in enumerate(zip(entries, arguments, strict=True)):
-            if isinstance(entry, dict):
-                self._take(entry, said, -1 if alone else place)
+        for place, entry in enumerate(entries):
+            if not isinstance(entry, dict):
+                continue
+            function = entry.get("function")
+            if not isinstance(function, dict):
+                function = {}
+            arguments = function.get("arguments")
+            if arguments is not None and type(arguments) is not str:
+                arguments = _spelt(exactly(), place, arguments)
+            self._take(entry, function.get("name"), arguments or "", -1 if alone else place)
 
-    def _take(self, entry: dict[str, Any], arguments: object, place: int) -> None:
-        function = entry.get("function")
-        name = _text(function.get("name")) if isinstance(function, dict) else ""
-        call_id = _text(entry.get("id"))
-        value = arguments if isinstance(arguments, str) else _spelt(arguments)
+    def _take(self, entry: dict[str, Any], name: object, value: str, place: int) -> None:
+        index, call_id = entry.get("index"), entry.get("id")
+        call = self._by_index.get(index) if type(index) is int else None
+        if call is None or (call_id and call_id != call.id) or (name and name != call.name):
+            call = self._identified(index, _text(call_id), _text(name), value, place)
+            if call is None:
+                return
+        self._pieces.take(call.key, value)
+        kind = entry.get("type")
+        if kind not in _FUNCTION_TYPES:
+            self._says.reject(call.key, f"the call is of type {kind!r}, expected 'function'")
+
+    def _identified(
+        self, index: object, call_id: str, name: str, value: str, place: int
+    ) -> _Call | None:
+        """Return the call of an entry that may open one, or say more of who it is."""
         if not (name or call_id or value):
-            return
-        index = entry.get("index")
-        index = index if type(index) is int else None
-        call = self._find(index, call_id, name, place) or self._open()
-        if index is not None:
-            self._by_index[index] = call
+            return None
+        at_index = index if type(index) is int else None
+        call = self._find(at_index, call_id, name, place) or self._open()
+        if at_index is not None:
+            self._by_index[at_index] = call
         if call_id:
             self._by_id[call_id] = call
         call.id = call.id or call_id
         call.name = call.name or name
         self._says.open(call.key, call_id, name)
-        self._pieces.take(call.key, value)
-        kind = entry.get("type")
-        if kind not in _FUNCTION_TYPES:
-            self._says.reject(call.key, f"the call is of type {kind!r}, expected 'function'")
+        return call
 
     def _find(self, index: int | None, call_id: str, name: str, place: int) -> _Call | None:
         """Return the call that an entry continues; None where it opens one."""
@@ -101,5 +116,7 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _spelt(arguments: object) -> str:
-    return "" if arguments is None else written(arguments)
+def _spelt(entries: list[Any], place: int, arguments: object) -> str:
+    with suppress(LookupError, TypeError):  # it may not be there, or be something else
+        arguments = entries[place]["function"]["arguments"]
+    return written(arguments)

@@ -105,14 +105,13 @@ class _Reader(EventReader):
     def _take_choice(self, choice: dict[str, Any], place: int, frame: Frame) -> None:
         message = choice.get("message")
         if isinstance(message, dict):
-            self._take_content(_REASONING, message.get("reasoning_content"))
-            self._take_content(_TEXT, message.get("content"))
+            if reasoning := message.get("reasoning_content"):
+                self._take_content(_REASONING, reasoning)
+            if content := message.get("content"):
+                self._take_content(_TEXT, content)
             entries = message.get("tool_calls")
             if entries and isinstance(entries, list) and not self.says.over:
-                texts = [_arguments(entry) for entry in entries]
-                if not all(text is None or type(text) is str for text in texts):
-                    texts = _spelt(place, frame) or texts
-                self._calls.take(entries, texts)
+                self._calls.take(entries, partial(_exactly, place, frame))
         self._take_finish(choice.get("finish_reason"))
 
     def _take_content(self, key: str, content: object) -> None:
@@ -135,15 +134,10 @@ class _Reader(EventReader):
         self.says.fail(quote(code), quote(told.get("message") or error or value))
 
 
-def _arguments(entry: object) -> object:
-    function = entry.get("function") if isinstance(entry, dict) else None
-    return function.get("arguments") if isinstance(function, dict) else None
-
-
-def _spelt(place: int, frame: Frame) -> list[object]:
-    """Return the arguments of one choice's calls, those that are objects as they were spelt."""
+def _exactly(place: int, frame: Frame) -> list[Any]:
+    """Return the calls of one choice, whose objects can be written as they were spelt."""
     with suppress(ValueError, LookupError, TypeError):  # a list of events has no one place
         value: Any = decode_exactly(frame.data)
         entries = value["output"]["choices"][place]["message"]["tool_calls"]
-        return [_arguments(entry) for entry in entries]
+        return entries if isinstance(entries, list) else []
     return []

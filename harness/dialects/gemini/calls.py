@@ -39,11 +39,13 @@ class Calls:
         if not isinstance(call, dict):
             self._says.reject(len(self._says), "its functionCall is no object")
             return
+        args = call.get("args")
+        whole = "" if args is None else args if isinstance(args, str) else written(args)
         growing = self._growing
         if growing is None or not _continues(call, growing):
-            growing = self._begin(call)
+            growing = self._begin(call, whole)
         if growing is not None:
-            self._grow(growing, call)
+            self._grow(growing, call, whole)
 
     def close(self) -> None:
         """End what is still coming; the stream ended, or the turn."""
@@ -52,15 +54,15 @@ class Calls:
             self._end(growing)
             self._says.reject(growing.key, "its arguments were still to be continued")
 
-    def _begin(self, call: dict[str, Any]) -> _Growing | None:
+    def _begin(self, call: dict[str, Any], whole: str) -> _Growing | None:
         """Open a call; None where there is none, or where it came before."""
         says = self._says
-        call_id, name, args = call.get("id"), call.get("name"), call.get("args")
+        call_id, name = call.get("id"), call.get("name")
         # An empty part ends a call; where that has ended already, it says nothing.
         if not any(call.values()) and len(says):
             return None
         if call_id and isinstance(call_id, str):
-            said = (name, _text(args))
+            said = (name, whole)
             if self._whole.get(call_id) == said:
                 return None
             self._whole.setdefault(call_id, said)
@@ -72,9 +74,8 @@ class Calls:
         self._growing = _Growing(key, call_id)
         return self._growing
 
-    def _grow(self, growing: _Growing, call: dict[str, Any]) -> None:
+    def _grow(self, growing: _Growing, call: dict[str, Any], whole: str) -> None:
         """Take what one part adds; the last one ends the call."""
-        whole = _text(call.get("args"))
         pieces = member(call, "partialArgs", "partial_args")
         more = bool(member(call, "willContinue", "will_continue"))
         if whole and (whole != "{}" or not (pieces or more)):
@@ -110,10 +111,3 @@ def _continues(call: dict[str, Any], growing: _Growing) -> bool:
     if call.get("name"):
         return bool(call_id) and call_id == growing.id
     return not call_id or not growing.id or call_id == growing.id
-
-
-def _text(args: object) -> str:
-    """Return arguments as text; a string is text as it came, and no arguments are none."""
-    if args is None:
-        return ""
-    return args if isinstance(args, str) else written(args)

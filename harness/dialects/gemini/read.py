@@ -47,6 +47,7 @@ class _Reader(EventReader):
         super().__init__()
         self._calls = Calls(self.says)
         self._candidate: object = _NO_CANDIDATE  # index of the one that is read
+        self._usage: object = None  # as it came last
         self._reopened = False  # more came after the finish reason
         self._ours = False  # an event of this API came
 
@@ -66,8 +67,8 @@ class _Reader(EventReader):
             for candidate in candidates if isinstance(candidates, list) else ():
                 if isinstance(candidate, dict) and not self.says.over:
                     self._continue(candidate)
-        if (error := value.get("error")) and not self.says.over:
-            self._error(error)
+        if "error" in value and value["error"] and not self.says.over:
+            self._error(value["error"])
 
     def conclude(self) -> None:
         """End the turn; a finish reason is enough for it."""
@@ -99,8 +100,9 @@ class _Reader(EventReader):
         says = self.says
         if not says.seed:
             says.seed = as_text(member(value, "responseId", "response_id"))
-        usage = member(value, "usageMetadata", "usage_metadata")
-        if isinstance(usage, dict):
+        usage = value.get("usageMetadata") or value.get("usage_metadata")
+        if usage and isinstance(usage, dict) and usage != self._usage:
+            self._usage = usage
             says.usage(
                 member(usage, "promptTokenCount", "prompt_token_count"),
                 _total(
@@ -117,10 +119,11 @@ class _Reader(EventReader):
             return  # another answer to the same request
         content = candidate.get("content")
         parts = content.get("parts") if isinstance(content, dict) else None
-        for part in parts if isinstance(parts, list) else ():
-            if isinstance(part, dict):
-                self._part(part)
-        reason = member(candidate, "finishReason", "finish_reason")
+        if type(parts) is list:
+            for part in parts:
+                if isinstance(part, dict):
+                    self._part(part)
+        reason = candidate.get("finishReason") or candidate.get("finish_reason")
         if reason:
             self._finish(reason, candidate)
 
@@ -130,9 +133,9 @@ class _Reader(EventReader):
         if text:
             self._reopened = self.says.finished
             (self.says.reasoning if part.get("thought") else self.says.text)(text)
-        call = member(part, "functionCall", "function_call")
-        if call is not None:
-            self._reopened = self.says.finished
+        if "functionCall" in part or "function_call" in part:
+            call = member(part, "functionCall", "function_call")
+            self._reopened = self._reopened or (self.says.finished and call is not None)
             self._calls.take(call)
 
     # The end

@@ -38,6 +38,7 @@ class _Reader(EventReader):
     def __init__(self) -> None:
         super().__init__()
         self._ours = False  # an event of this API came
+        self._data = b""  # the event at hand
         self._calls: dict[object, int] = {}  # index of a step -> its call
         self._ids: dict[int, str] = {}
         self._at_start: dict[int, str] = {}  # arguments that came with the start of a call
@@ -45,8 +46,7 @@ class _Reader(EventReader):
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a whole interaction."""
-        if b'"arguments"' in frame.data:
-            value = _exactly(value, frame.data)
+        self._data = frame.data
         kind = value.get("event_type")
         take = self._TAKE.get(kind) if isinstance(kind, str) else None
         if take is not None:
@@ -55,7 +55,7 @@ class _Reader(EventReader):
         elif kind is None and value.get("error"):
             self._error(value)
         elif kind is None and any(key in value for key in (*_DOCUMENT_KEYS, "status")):
-            self._document(value)
+            self._document(_exactly(value, frame.data))
 
     def conclude(self) -> None:
         """End the turn; the state of the interaction is its finish reason."""
@@ -95,6 +95,9 @@ class _Reader(EventReader):
     def _start(self, value: dict[str, Any]) -> None:
         step = value.get("step") or value.get("content")
         if isinstance(step, dict):
+            if isinstance(step.get("arguments"), dict) and step["arguments"]:
+                exact = _exactly(value, self._data)
+                step = exact.get("step") or exact["content"]
             self._step(_index(value), step)
 
     def _delta(self, value: dict[str, Any]) -> None:
@@ -102,15 +105,15 @@ class _Reader(EventReader):
         if not isinstance(delta, dict):
             return
         kind = delta.get("type")
-        if kind == "text":
+        if kind == "arguments_delta":
+            self._fragment(index, delta.get("arguments"))
+        elif kind == "text":
             says = self.says
             (says.reasoning if index in self._thoughts else says.text)(delta.get("text"))
-        elif kind == "arguments_delta":
-            self._fragment(index, delta.get("arguments"))
         elif kind == "thought_summary":
             self._texts([delta.get("content")], self.says.reasoning)
         elif kind == "function_call":
-            self._call(index, delta)
+            self._call(index, _exactly(value, self._data)["delta"])
 
     def _stop(self, value: dict[str, Any]) -> None:
         call = self._calls.get(_index(value))

@@ -7,6 +7,8 @@ to.
 Source: https://docs.mistral.ai/capabilities/function_calling/
 """
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from harness.turns.assembly import Assembly
@@ -14,7 +16,7 @@ from harness.turns.exact_json import written
 
 # What stands for no id: in some chunks it is text.
 _NO_ID = frozenset(("", "null"))
-_FUNCTION_TYPES = (None, "", "function", "null")
+_FUNCTION_TYPES = ("function", None, "", "null")
 
 
 class _Call:
@@ -42,26 +44,44 @@ class Calls:
         self._by_id: dict[str, _Call] = {}
         self._by_index: dict[int, _Call] = {}
 
-    def take(self, entry: dict[str, Any], arguments: object) -> None:
-        """Take one entry of a list, whose arguments are `arguments`: text or an object."""
-        function = entry.get("function")
-        name = function.get("name") if isinstance(function, dict) else None
-        name = name if isinstance(name, str) else ""
-        call_id = entry.get("id")
-        call_id = "" if not isinstance(call_id, str) or call_id in _NO_ID else call_id
-        fragment = _text(arguments)
-        if not (name or call_id or fragment):
-            return
-        index = entry.get("index")
-        index = index if type(index) is int else None
-        call = self._find(index, call_id, name, fragment) or self._open()
-        self._learn(call, index, call_id, name)
+    def take(self, entries: list[Any], exactly: Callable[[], list[Any]]) -> None:
+        """Take one list; `exactly` gives it once more, with objects as they were spelt."""
+        for place, entry in enumerate(entries):
+            if not isinstance(entry, dict):
+                continue
+            function = entry.get("function")
+            if not isinstance(function, dict):
+                function = {}
+            arguments = function.get("arguments")
+            if arguments is not None and type(arguments) is not str:
+                arguments = _spelt(exactly(), place, arguments)
+            self._take(entry, function.get("name"), arguments or "")
+
+    def _take(self, entry: dict[str, Any], name: object, fragment: str) -> None:
+        index, call_id = entry.get("index"), entry.get("id")
+        call = None
+        if type(index) is int and not name and (not call_id or call_id == "null"):
+            call = self._by_index.get(index)
+        if call is None:
+            call = self._identified(index, _text(call_id), _text(name), fragment)
+            if call is None:
+                return
         if fragment:
             call.end = fragment.rstrip()[-1:] or call.end
             self._says.append(call.key, fragment)
         kind = entry.get("type")
         if kind not in _FUNCTION_TYPES:
             self._says.reject(call.key, f"the call is of type {kind!r}, expected 'function'")
+
+    def _identified(self, index: object, call_id: str, name: str, fragment: str) -> _Call | None:
+        """Return the call of an entry that may open one, or say more of who it is."""
+        call_id = "" if call_id in _NO_ID else call_id
+        if not (name or call_id or fragment):
+            return None
+        at_index = index if type(index) is int else None
+        call = self._find(at_index, call_id, name, fragment) or self._open()
+        self._learn(call, at_index, call_id, name)
+        return call
 
     def _find(self, index: int | None, call_id: str, name: str, fragment: str) -> _Call | None:
         """Return the call that an entry continues; None where it opens one."""
@@ -97,7 +117,11 @@ class Calls:
         self._says.open(call.key, call_id, name)
 
 
-def _text(arguments: object) -> str:
-    if isinstance(arguments, str):
-        return arguments
-    return "" if arguments is None else written(arguments)
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _spelt(entries: list[Any], place: int, arguments: object) -> str:
+    with suppress(LookupError, TypeError):  # it may not be there, or be something else
+        arguments = entries[place]["function"]["arguments"]
+    return written(arguments)

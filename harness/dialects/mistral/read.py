@@ -8,6 +8,7 @@ Source: https://docs.mistral.ai/api/#tag/chat (Chat Completion, `CompletionChunk
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from harness.dialects.mistral.calls import Calls
@@ -80,8 +81,9 @@ class _Reader(EventReader):
         said = choice.get(field)
         if isinstance(said, dict):
             self._say_content(said.get("content"))
-            if said.get("tool_calls"):
-                self._take_calls(said["tool_calls"], (place, field), frame)
+            entries = said.get("tool_calls")
+            if entries and isinstance(entries, list):
+                self._calls.take(entries, partial(_exactly, place, field, frame))
         finish = choice.get("finish_reason")
         if finish and isinstance(finish, str):
             self._finished(finish)
@@ -92,16 +94,6 @@ class _Reader(EventReader):
                 _say_part(part, self.says)
         else:
             self.says.text(content)
-
-    def _take_calls(self, entries: object, where: tuple[int, str], frame: Frame) -> None:
-        if not isinstance(entries, list):
-            return
-        texts = [_arguments(entry) for entry in entries]
-        if not all(text is None or type(text) is str for text in texts):
-            texts = _spelt(where, frame) or texts
-        for entry, text in zip(entries, texts, strict=False):
-            if isinstance(entry, dict):
-                self._calls.take(entry, text)
 
     def _finished(self, word: str) -> None:
         """Take a finish reason: nothing takes back the first, but that the provider failed."""
@@ -122,17 +114,12 @@ class _Reader(EventReader):
             self.unknown(value)
 
 
-def _arguments(entry: object) -> object:
-    function = entry.get("function") if isinstance(entry, dict) else None
-    return function.get("arguments") if isinstance(function, dict) else None
-
-
-def _spelt(where: tuple[int, str], frame: Frame) -> list[object]:
-    """Return the arguments of one choice's calls, those that are objects as they were spelt."""
-    place, field = where
+def _exactly(place: int, field: str, frame: Frame) -> list[Any]:
+    """Return the calls of one choice, whose objects can be written as they were spelt."""
     with suppress(ValueError, LookupError, TypeError):  # a list of events has no one place
         value: Any = decode_exactly(frame.data)
-        return [_arguments(entry) for entry in value["choices"][place][field]["tool_calls"]]
+        entries = value["choices"][place][field]["tool_calls"]
+        return entries if isinstance(entries, list) else []
     return []
 
 

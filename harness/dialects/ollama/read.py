@@ -9,8 +9,9 @@ Source: https://docs.ollama.com/api/chat, /api/generate and /api/errors
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from harness.dialects.ollama.line import pieces_of
 from harness.turns.chat_request import as_text
-from harness.turns.deltas import Delta, FinishReason
+from harness.turns.deltas import Delta, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.event_reader import EventReader, quote
 from harness.turns.exact_json import decode_exactly, written
 from harness.wire.frames import Frame
@@ -37,6 +38,18 @@ class _Reader(EventReader):
     def __init__(self) -> None:
         super().__init__()
         self._seen: set[tuple[str, str, str]] = set()
+
+    def _take(self, frame: Frame) -> None:
+        # What the first line says decides about the rest, so it is read in full.
+        pieces = pieces_of(frame.data) if self.first and not frame.failure else None
+        if pieces is None:
+            super()._take(frame)
+            return
+        thinking, text = pieces
+        if thinking:
+            self.says.out.append(ReasoningDelta(thinking))
+        if text:
+            self.says.out.append(TextDelta(text))
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one line."""

@@ -51,7 +51,8 @@ class _Writer:
         self._deltas = deltas
         self._spelling = spelling
         self._lines: list[Json] = []
-        self._usage = Usage()
+        totals = [delta.usage for delta in deltas if isinstance(delta, UsageDelta)]
+        self._usage = totals[-1] if totals else Usage()
         self._starts = [delta for delta in deltas if isinstance(delta, ToolCallStart)]
         self._calls = {start.index: self._call(start) for start in self._starts}
 
@@ -75,7 +76,7 @@ class _Writer:
             case ArgumentsDelta() | ToolCallEnd() | ToolCallRejected():
                 pass  # calls are written whole, where they start
             case UsageDelta():
-                self._usage = delta.usage
+                pass  # the counts stand in the last line
             case Finish():
                 self._finish(delta)
             case StreamFailure():

@@ -89,7 +89,8 @@ class Items:
         found = self._by_id.get(item_id)
         if found is not None:
             return found
-        if item is not None and (not item.done or not item_id):  # a proxy made up the id
+        # The place says which item it is, where a proxy made up the id.
+        if item is not None and not (item.done and item_id and self._indexes_shared):
             return item
         if not item_id and place < 0 and self._all:
             return self._all[-1]

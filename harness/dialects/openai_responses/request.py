@@ -7,7 +7,6 @@ Source: OpenAI API reference, "Create a model response"; "Realtime client events
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qs
 
 from harness.turns.chat_request import ChatRequest, as_text, dicts, text_of, tool
 from harness.turns.tools import Tool
@@ -31,10 +30,8 @@ def read_request(uri: str, value: dict[str, Any]) -> ChatRequest:
 
 def _model_of(uri: str) -> str:
     """Return the model that the query names, as the address of a Realtime session does."""
-    try:
-        return parse_qs(uri.partition("?")[2]).get("model", [""])[0]
-    except ValueError:  # more fields than any address has
-        return ""
+    fields = (field.partition("=") for field in uri.partition("?")[2].split("&"))
+    return next((value for name, _, value in fields if name == "model"), "")
 
 
 def _tools(declared: object) -> Iterator[Tool]:

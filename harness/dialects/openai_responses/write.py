@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final, assert_never
 
+from harness.dialects.openai_responses.output import CALLS, TEXTS, Json, Out, dump, usage_of
 from harness.dialects.openai_responses.spelling import Spelling, possible
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -26,8 +27,6 @@ from harness.turns.deltas import (
 )
 from harness.wire.sse import encode
 
-Json = dict[str, Any]
-
 _LINE_ENDS: Final = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 _CREATED: Final = 1_760_000_000
 # Failures that are told by what the stream leaves out, not by an error.
@@ -36,24 +35,6 @@ _REASONS: Final = {
     FinishReason.LENGTH: "max_output_tokens",
     FinishReason.CONTENT_FILTER: "content_filter",
     FinishReason.OTHER: "",
-}
-# Kind of text -> its item's type, the field of the item, the part's type, the events' name.
-_TEXTS: Final = {
-    "text": ("message", "content", "output_text", "output_text"),
-    "refusal": ("message", "content", "refusal", "refusal"),
-    "summary": ("reasoning", "summary", "summary_text", "reasoning_summary_text"),
-    "reasoning": ("reasoning", "content", "reasoning_text", "reasoning_text"),
-}
-_ID_PREFIXES: Final = {
-    "message": "msg",
-    "reasoning": "rs",
-    "function_call": "fc",
-    "custom_tool_call": "ctc",
-}
-# Kind of call -> its item's type, the field of what the model gives it, the events' name.
-_CALLS: Final = {
-    "function": ("function_call", "arguments", "function_call_arguments"),
-    "custom": ("custom_tool_call", "input", "custom_tool_call_input"),
 }
 # Arguments that stand in no event before that of the item, or of the response.
 _LATE: Final = frozenset(("item-only", "terminal-only", "object"))
@@ -65,29 +46,6 @@ def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[by
     return _Writer(tuple(deltas), possible(spelling or Spelling())).events()
 
 
-class _Out:
-    """One output item while it is written."""
-
-    def __init__(self, index: int, kind: str, call: ToolCallStart | None = None) -> None:
-        self.index = index
-        self.kind = kind  # of a text, or of a call
-        self.call = call
-        self.pieces: list[str] = []
-        self.status = "in_progress"
-
-    @property
-    def type(self) -> str:
-        return (_CALLS if self.call else _TEXTS)[self.kind][0]
-
-    @property
-    def id(self) -> str:
-        return f"{_ID_PREFIXES[self.type]}_{self.index + 1}"
-
-    @property
-    def whole(self) -> str:
-        return "".join(self.pieces)
-
-
 class _Writer:
     """Writes one stream; `_events` are the JSON values."""
 
@@ -95,9 +53,9 @@ class _Writer:
         self._deltas = deltas
         self._spelling = spelling
         self._events: list[Json] = []
-        self._items: list[_Out] = []
-        self._calls: dict[int, _Out] = {}
-        self._run: _Out | None = None  # the text that may still grow
+        self._items: list[Out] = []
+        self._calls: dict[int, Out] = {}
+        self._run: Out | None = None  # the text that may still grow
         self._usage: Usage | None = None
         self._whole = _whole_arguments(deltas)
         self._cut_short = any(
@@ -118,7 +76,7 @@ class _Writer:
 
     def _framed(self, event: Json) -> bytes:
         name = event["type"] if self._spelling.event_lines else ""
-        return encode(_dump(event), event=name, line_end=_LINE_ENDS[self._spelling.line_end])
+        return encode(dump(event), event=name, line_end=_LINE_ENDS[self._spelling.line_end])
 
     def _write(self, delta: Delta) -> None:
         match delta:
@@ -152,11 +110,11 @@ class _Writer:
     def _text(self, kind: str, piece: str) -> None:
         if self._run is None or self._run.kind != kind:
             self._end_run()
-            self._run = self._open(_Out(len(self._items), kind))
+            self._run = self._open(Out(len(self._items), kind))
         self._run.pieces.append(piece)
         if self._spelling.texts == "deltas":
             padding = {"obfuscation": _OBFUSCATION} if self._spelling.obfuscation else {}
-            name = _TEXTS[kind][3]
+            name = TEXTS[kind][3]
             self._event(
                 f"response.{name}.delta", self._place(self._run) | {"delta": piece} | padding
             )
@@ -166,7 +124,7 @@ class _Writer:
         if run is None:
             return
         if self._spelling.texts in ("deltas", "part-only"):
-            _, _, _, name = _TEXTS[run.kind]
+            _, _, _, name = TEXTS[run.kind]
             field = "refusal" if run.kind == "refusal" else "text"
             self._event(f"response.{name}.done", self._place(run) | {field: run.whole})
         self._item_done(run, "completed")
@@ -175,7 +133,7 @@ class _Writer:
 
     def _start(self, delta: ToolCallStart) -> None:
         self._end_run()
-        self._calls[delta.index] = self._open(_Out(len(self._items), delta.kind, delta))
+        self._calls[delta.index] = self._open(Out(len(self._items), delta.kind, delta))
 
     def _fragment(self, delta: ArgumentsDelta) -> None:
         call = self._calls[delta.index]
@@ -183,18 +141,18 @@ class _Writer:
         if self._spelling.arguments == "fragments":
             padding = {"obfuscation": _OBFUSCATION} if self._spelling.obfuscation else {}
             fields = self._place(call) | {"delta": delta.fragment} | padding
-            self._event(f"response.{_CALLS[call.kind][2]}.delta", fields)
+            self._event(f"response.{CALLS[call.kind][2]}.delta", fields)
 
-    def _end(self, call: _Out, status: str) -> None:
+    def _end(self, call: Out, status: str) -> None:
         self._end_run()
         if self._spelling.arguments not in _LATE and self._spelling.item_done:
-            _, field, name = _CALLS[call.kind]
+            _, field, name = CALLS[call.kind]
             self._event(f"response.{name}.done", self._place(call) | {field: call.whole})
         self._item_done(call, status)
 
     # Items
 
-    def _open(self, item: _Out) -> _Out:
+    def _open(self, item: Out) -> Out:
         self._items.append(item)
         if not self._is_only_told_at_the_end(item):
             self._event(
@@ -202,38 +160,38 @@ class _Writer:
             )
         return item
 
-    def _item_done(self, item: _Out, status: str) -> None:
+    def _item_done(self, item: Out, status: str) -> None:
         item.status = status
         if self._spelling.item_done and not self._is_only_told_at_the_end(item):
             self._event("response.output_item.done", self._index(item) | self._item(item))
 
-    def _is_only_told_at_the_end(self, item: _Out) -> bool:
+    def _is_only_told_at_the_end(self, item: Out) -> bool:
         told = self._spelling.arguments if item.call else self._spelling.texts
         return told == "terminal-only"
 
-    def _item(self, item: _Out, *, opens: bool = False) -> Json:
+    def _item(self, item: Out, *, opens: bool = False) -> Json:
         value: Json = {"type": item.type, "status": item.status, **self._content(item, opens=opens)}
         item_id = self._item_id(item)
         return {"item": value | ({"id": item_id} if item_id else {})}
 
-    def _content(self, item: _Out, *, opens: bool) -> Json:
+    def _content(self, item: Out, *, opens: bool) -> Json:
         if item.call is not None:
             arguments = self._arguments(item, item.call, opens=opens)
-            field = _CALLS[item.kind][1]
+            field = CALLS[item.kind][1]
             return {"call_id": item.call.id, "name": item.call.name, field: arguments}
-        _, field, part, _ = _TEXTS[item.kind]
+        _, field, part, _ = TEXTS[item.kind]
         key = "refusal" if item.kind == "refusal" else "text"
         parts = [] if opens else [{"type": part, key: item.whole}]
         other: Json = {"summary": []} if item.type == "reasoning" else {"role": "assistant"}
         return other | {field: parts}
 
-    def _arguments(self, item: _Out, call: ToolCallStart, *, opens: bool) -> Any:  # noqa: ANN401 - text, or the object that it spells
+    def _arguments(self, item: Out, call: ToolCallStart, *, opens: bool) -> Any:  # noqa: ANN401 - text, or the object that it spells
         if opens:
             return self._whole[call.index] if self._spelling.arguments == "with-start" else ""
         as_object = self._spelling.arguments == "object" and call.kind == "function"
         return _object_or_text(item.whole) if as_object else item.whole
 
-    def _item_id(self, item: _Out) -> str:
+    def _item_id(self, item: Out) -> str:
         match self._spelling.item_ids:
             case "absent":
                 return ""
@@ -242,7 +200,7 @@ class _Writer:
             case _:
                 return item.id
 
-    def _index(self, item: _Out) -> Json:
+    def _index(self, item: Out) -> Json:
         match self._spelling.output_index:
             case "absent":
                 return {}
@@ -251,7 +209,7 @@ class _Writer:
             case _:
                 return {"output_index": item.index}
 
-    def _place(self, item: _Out) -> Json:
+    def _place(self, item: Out) -> Json:
         item_id = self._item_id(item)
         return self._index(item) | ({"item_id": item_id} if item_id else {})
 
@@ -300,7 +258,7 @@ class _Writer:
             "status": status,
             "model": self._spelling.model,
             **({"output": output} if output is not ... else {}),
-            "usage": _usage(self._usage),
+            "usage": usage_of(self._usage),
         }
 
     def _output(self) -> Any:  # noqa: ANN401 - null is a quirk, and ... leaves it out
@@ -314,7 +272,7 @@ class _Writer:
             case _:
                 return [self._last(item) for item in self._items]
 
-    def _last(self, item: _Out) -> Json:
+    def _last(self, item: Out) -> Json:
         """Return an item as the terminal event repeats it."""
         value: Json = self._item(item)["item"]
         other = "" if self._is_only_told_at_the_end(item) else self._spelling.last_ids
@@ -336,20 +294,6 @@ class _Writer:
         elif self._spelling.sequence == "negative":
             event["sequence_number"] = -1
         self._events.append(event | fields)
-
-
-def _usage(usage: Usage | None) -> Json | None:
-    if usage is None:
-        return None
-    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-
-
-def _dump(event: Json) -> bytes:
-    """Return the event as readable JSON; half a surrogate pair can only be escaped."""
-    try:
-        return json.dumps(event, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return json.dumps(event).encode()
 
 
 def _whole_arguments(deltas: tuple[Delta, ...]) -> dict[int, str]:

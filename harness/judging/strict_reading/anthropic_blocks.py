@@ -73,7 +73,13 @@ class BlockTable:
     def strict_calls(self) -> tuple[StrictCall, ...]:
         """Return the calls so far."""
         return tuple(
-            StrictCall(block.id, block.name, block.arguments, block.offset)
+            StrictCall(
+                block.id,
+                block.name,
+                block.arguments,
+                block.offset,
+                from_object=not any(block.fragments),
+            )
             for block in self.calls()
         )
 

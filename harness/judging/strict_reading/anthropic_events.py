@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from harness.judging.strict_reading.aws_messages import MARK
 from harness.judging.strict_reading.events import Event, has_unframed_json, split_events
-from harness.judging.strict_reading.json_members import element_texts
+from harness.judging.strict_reading.json_members import item_texts
 from harness.judging.strict_reading.notes import Notes
 from harness.judging.strict_reading.values import UNREADABLE, event_value
 
@@ -23,7 +23,7 @@ def events_of(body: bytes, notes: Notes) -> Iterator[Event]:
         yield from _json_events(body, notes)
     elif start == b"<":
         notes.keep("HTTP-HTML-BODY", 0)
-    elif start == _COMPRESSED or (b"\0" in body and start != MARK):
+    elif start == _COMPRESSED or (b"\0" in body and not body.startswith(MARK)):
         notes.lost("ENVELOPE-WRAPPED", 0)
     else:
         yield from split_events(body)
@@ -38,20 +38,23 @@ def _json_events(body: bytes, notes: Notes) -> Iterator[Event]:
     if isinstance(value, dict):
         yield _event(text.removeprefix("\ufeff").strip(), 0, len(body), damaged=damaged)
     elif isinstance(value, list):
-        for element in element_texts(text.removeprefix("\ufeff")):
+        for element in item_texts(text.removeprefix("\ufeff")):
             yield _event(element, 0, len(body), damaged=damaged)
+    elif text.lstrip("\ufeff \t\r\n").startswith("["):
+        notes.lost("EVENT-GLUED", 0)
     else:
         yield from _lines(body, notes)
 
 
 def _lines(body: bytes, notes: Notes) -> Iterator[Event]:
     """Yield an event for each line; where the first one is no value, there are no lines."""
-    at = 0
-    for line in body.split(b"\n"):
+    at = len(body) - len(body.lstrip())
+    first = at
+    for line in body[at:].split(b"\n"):
         end = min(at + len(line) + 1, len(body))
         text = line.decode("utf-8", "replace").removeprefix("\ufeff").strip()
         readable = event_value(text) is not UNREADABLE
-        if not readable and (end < len(body) or body.endswith(b"\n") or at == 0):
+        if not readable and (end < len(body) or body.endswith(b"\n") or at == first):
             if text:
                 notes.lost("EVENT-GLUED", at)
         elif text:

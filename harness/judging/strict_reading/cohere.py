@@ -67,15 +67,16 @@ class _Reader(FramedReader):
 
     def end_with(self, word: object, error: object, offset: int) -> None:
         """End the turn; used by both versions and by plain responses."""
-        if not isinstance(word, str | None) or (error and word not in _FAILED):
+        said = word if isinstance(word, str) else ""
+        if said != (word or "") or (error and said not in _FAILED):
             self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
-        if not word:
+        if not said:
             self.notes.open("FINISH-EMPTY-STRING", offset, end=True)
-        self.finish(word if isinstance(word, str) else "", offset)
-        if word in _FAILED:
+        self.finish(said, offset)
+        if said in _FAILED:
             self.notes.keep("COH-FINISH-ERROR", offset)
-            self.fail(word, error)
-        elif word == "ERROR_TOXIC":
+            self.fail(said, error)
+        elif said == "ERROR_TOXIC":
             # Blocked: some take it for a filtered answer and some for an error.
             self.notes.open("COH-FINISH-ERROR", offset, end=True)
 

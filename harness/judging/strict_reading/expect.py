@@ -136,7 +136,7 @@ def _sorted_calls(
         # An id that an earlier call has cannot be this call's too.
         own = call.id if call.id not in ids else ""
         if failed or value is None or not call.name:
-            snippet = call.arguments[:_QUOTED_CHARACTERS]
+            snippet = "" if call.from_object else call.arguments[:_QUOTED_CHARACTERS]
             rejected.append(ExpectedRejection(call.name, snippet, own or None))
         else:
             text = "" if arguments.empty else call.arguments

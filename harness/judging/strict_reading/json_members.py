@@ -22,11 +22,6 @@ def member_text(text: str, *path: str | int) -> str:
     return text
 
 
-def element_texts(text: str) -> Iterator[str]:
-    """Yield the text of each element of a list."""
-    return (value for _, value in _members(text))
-
-
 def item_texts(text: str) -> tuple[str, ...]:
     """Return the texts of the items of a list, or of the members of an object."""
     return tuple(found for _, found in _members(text))

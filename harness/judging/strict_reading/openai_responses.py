@@ -77,13 +77,16 @@ class _Reader:
         self._error: tuple[str, str] | None = None
         self._finish = ""
         self._over = False
+        self._sentinel_came = False
         self._values = 0
         self._created = 0
         self._marks: list[tuple[int, int]] = []
 
     def event(self, event: Event) -> None:
         data = event.data.strip()
-        if not event.complete:
+        if self._sentinel_came and data not in ("", DONE):
+            self.notes.lost("SSE-AFTER-DONE", event.offset)
+        elif not event.complete:
             self._unfinished(data, event)
         elif data == DONE:
             self._sentinel(event.offset)
@@ -110,6 +113,7 @@ class _Reader:
             self.notes.keep("SSE-DATA-NULL", event.offset)
 
     def _sentinel(self, offset: int) -> None:
+        self._sentinel_came = True
         self.notes.keep("RESP-DONE-SENTINEL", offset)
         if self._values and not self._over and self._error is None:
             # Whether it ends a response that has no terminal event is nowhere written.

@@ -29,6 +29,8 @@ class StrictCall(msgspec.Struct, frozen=True):
         name: "" where none came.
         arguments: the fragments, appended; of a custom tool, its input.
         offset: byte of the event that opened it.
+        from_object: the arguments came as an object and not as text, so a report of them may
+            spell them in another way.
     """
 
     id: str
@@ -36,6 +38,7 @@ class StrictCall(msgspec.Struct, frozen=True):
     arguments: str
     offset: int
     kind: CallKind = "function"
+    from_object: bool = False
 
 
 class StrictReading(msgspec.Struct, frozen=True):

@@ -14,14 +14,16 @@ import msgspec
 
 from harness.recording.importers.container import found, joined
 from harness.recording.importers.event_list import event_of, framed
+from harness.recording.importers.raw_json import Members, elements, members
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction, Request
+from harness.wire.payload import decode_json
 
 Line = dict[str, Any]
-Raw = dict[str, msgspec.Raw]
 
 # Addresses that batches name; other logs name none.
 _CHAT: Final = "/v1/chat/completions"
+_MOST_REQUEST_BYTES: Final = 64 * 1024 * 1024
 _REBUILT: Final = "messages; each answer rebuilt as a chat completion; no headers, reads or times"
 _PAIRS: Final = "requests and responses; no headers, reads or times"
 _BATCH: Final = "responses of a batch, requests where its input is in the file; no reads or times"
@@ -42,10 +44,10 @@ def read(path: PurePath, data: bytes) -> Cassette | None:
     return found(path, interactions(known), kept) if len(known) == len(values) else None
 
 
-def _line(line: bytes) -> tuple[Line, Raw] | None:
+def _line(line: bytes) -> tuple[Line, Members] | None:
     """Return the object that `line` is, and its parts as they were written."""
     event = event_of(line)
-    return (event, msgspec.json.decode(line, type=Raw)) if event else None
+    return (event, members(line)) if event else None
 
 
 # A request and its response
@@ -57,10 +59,12 @@ def _is_pair(line: Line) -> bool:
 
 def _is_answer(value: object) -> bool:
     """Whether this may be a response: an answer, its events, or an answer with its status."""
-    return isinstance(value, dict | list) and not (isinstance(value, dict) and "headers" in value)
+    return isinstance(value, dict | list) and not (
+        isinstance(value, dict) and "headers" in value and "body" not in value
+    )
 
 
-def _pairs(lines: list[tuple[Line, Raw]]) -> Iterator[Interaction]:
+def _pairs(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
     for line, raw in lines:
         if "request" in raw and "response" in raw:
             body, status = _answer(line["response"], raw["response"])
@@ -70,7 +74,7 @@ def _pairs(lines: list[tuple[Line, Raw]]) -> Iterator[Interaction]:
 def _request(value: object, raw: msgspec.Raw) -> Request:
     """Take a bare request body, or one in an envelope with its address."""
     if isinstance(value, dict) and "body" in value:
-        parts = msgspec.json.decode(raw, type=Raw)
+        parts = members(raw)
         address = value.get("url", value.get("uri"))
         method = value.get("method")
         return Request(
@@ -90,10 +94,10 @@ def _answer(value: object, raw: msgspec.Raw) -> tuple[bytes, int]:
     """Take a bare answer, its events, or one in an envelope with its status."""
     if isinstance(value, dict) and "body" in value:
         status = value.get("status_code", value.get("status"))
-        body = _plain(value["body"], msgspec.json.decode(raw, type=Raw)["body"])
+        body = _plain(value["body"], members(raw)["body"])
         return body, status if isinstance(status, int) else 200
     if isinstance(value, list):
-        events = msgspec.json.decode(raw, type=list[msgspec.Raw])
+        events = elements(raw)
         return b"".join(framed(map(bytes, events))) or bytes(raw), 200
     return bytes(raw), 200
 
@@ -105,7 +109,7 @@ def _is_batch(line: Line) -> bool:
     return isinstance(line.get("custom_id"), str)
 
 
-def _batch(lines: list[tuple[Line, Raw]]) -> Iterator[Interaction]:
+def _batch(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
     asked = {
         line.get("custom_id"): _request(line, msgspec.Raw(msgspec.json.encode(raw)))
         for line, raw in lines
@@ -127,26 +131,33 @@ def _is_history(line: Line) -> bool:
     )
 
 
-def _history(lines: list[tuple[Line, Raw]]) -> Iterator[Interaction]:
-    for _, raw in lines:
-        if "messages" in raw:
+def _history(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
+    for line, raw in lines:
+        if isinstance(line.get("messages"), list):
             yield from _answers(raw)
 
 
-def _answers(raw: Raw) -> Iterator[Interaction]:
-    """Yield an interaction for each assistant message of one conversation."""
-    messages = msgspec.json.decode(raw["messages"], type=list[msgspec.Raw])
+def _answers(raw: Members) -> Iterator[Interaction]:
+    """Yield an interaction for each assistant message of one conversation.
+
+    The requests grow with the conversation: beyond a sum of bytes they are left out.
+    """
+    messages = elements(raw["messages"])
+    left = _MOST_REQUEST_BYTES
+    before = sum(len(bytes(part)) for key, part in raw.items() if key != "messages")
     for place, written in enumerate(messages):
-        message = msgspec.json.decode(written)
+        message = decode_json(bytes(written))
         if isinstance(message, dict) and message.get("role") == "assistant":
-            request = {**raw, "messages": messages[:place]}
+            left -= before
+            asked = {**raw, "messages": messages[:place]} if left >= 0 else None
             yield joined(
                 msgspec.json.encode(_completion(raw, message, written)),
-                Request("POST", _CHAT, body=msgspec.json.encode(request)),
+                Request("POST", _CHAT, body=msgspec.json.encode(asked) if asked else b""),
             )
+        before += len(bytes(written))
 
 
-def _completion(raw: Raw, message: Line, written: msgspec.Raw) -> dict[str, object]:
+def _completion(raw: Members, message: Line, written: msgspec.Raw) -> dict[str, object]:
     """Return the chat completion that would have brought `message`."""
     reason = "tool_calls" if message.get("tool_calls") else "stop"
     choice = {"index": 0, "message": written, "finish_reason": reason}
@@ -155,7 +166,7 @@ def _completion(raw: Raw, message: Line, written: msgspec.Raw) -> dict[str, obje
 
 
 _Kind = tuple[
-    Callable[[Line], bool], Callable[[list[tuple[Line, Raw]]], Iterator[Interaction]], str
+    Callable[[Line], bool], Callable[[list[tuple[Line, Members]]], Iterator[Interaction]], str
 ]
 _KINDS: Final[tuple[_Kind, ...]] = (
     (_is_batch, _batch, _BATCH),

@@ -7,13 +7,13 @@ sends (Ollama's NDJSON, Gemini's array), the body stays as it is.
 from pathlib import PurePath
 from typing import Final
 
-import msgspec
-
 from harness.recording import marks
 from harness.recording.importers.container import found, joined
 from harness.recording.importers.event_list import DONE, event_of, framed
+from harness.recording.importers.raw_json import elements, on_one_line
 from harness.recording.marks import first_mark
 from harness.wire.cassette import Cassette
+from harness.wire.payload import NotJson
 
 _PREFIX: Final = b"data:"
 _KEPT: Final = "events; framing rebuilt; no request, headers, reads or times"
@@ -56,9 +56,7 @@ def _array(path: PurePath, data: bytes) -> Cassette | None:
 
 
 def _elements(data: bytes) -> list[bytes]:
-    """Return each element on one line, for no event has a line end inside."""
     try:
-        elements = msgspec.json.decode(data, type=list[msgspec.Raw])
-    except (msgspec.DecodeError, ValueError, RecursionError):
+        return list(map(on_one_line, elements(data)))
+    except NotJson:
         return []
-    return [msgspec.json.format(bytes(element), indent=-1) for element in elements]

@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from typing import Final
 
+import msgspec
+
 from harness.errors import UnreadableError
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.hosts import UNKNOWN
-from harness.wire.interaction import Interaction, Read, Request
+from harness.wire.interaction import Headers, Interaction, Read, Request
 from harness.wire.reads import synthetic
 
 Reader = Callable[[PurePath, bytes], Cassette | None]
 
 BY: Final = "harness import"
+
+_MOST_STATUS: Final = 999
 
 
 def found(path: PurePath, interactions: Iterable[Interaction], kept: str) -> Cassette:
@@ -30,7 +34,33 @@ def found(path: PurePath, interactions: Iterable[Interaction], kept: str) -> Cas
         kept: what of the traffic the container kept, in words.
     """
     origin = Origin("imported", by=BY, kept=kept)
-    return Cassette(path.name, tuple(interactions), origin).in_dialect(UNKNOWN)
+    kept_ones = tuple(map(_storable, interactions))
+    return Cassette(path.name, kept_ones, origin).in_dialect(UNKNOWN)
+
+
+def _storable(interaction: Interaction) -> Interaction:
+    """Return what a cassette can hold: HTTP's three digits, and text that has an encoding."""
+    request = interaction.request
+    return msgspec.structs.replace(
+        interaction,
+        status=int(interaction.status) if 0 <= interaction.status <= _MOST_STATUS else 0,
+        headers=_encodable_headers(interaction.headers),
+        request=msgspec.structs.replace(
+            request,
+            method=_encodable(request.method),
+            uri=_encodable(request.uri),
+            headers=_encodable_headers(request.headers),
+        ),
+    )
+
+
+def _encodable_headers(headers: Headers) -> Headers:
+    return tuple((_encodable(name), _encodable(value)) for name, value in headers)
+
+
+def _encodable(text: str) -> str:
+    """Return `text` without the halves of surrogate pairs that JSON can spell."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def joined(body: bytes, request: Request | None = None, status: int = 200) -> Interaction:

@@ -94,7 +94,7 @@ def _sections(lines: list[bytes]) -> Iterator[_Section]:
         size = int(match[6])
         dumped = [part for _, line in body if (part := _LINE.fullmatch(line))]
         pairs = [(int(part[1], 16), part[2]) for part in dumped]
-        plain = _from_hex(pairs, size)
+        plain = _from_hex(pairs)
         data = _from_ascii(pairs, size) if plain is None else plain
         yield _Section(match[5], _time(match), data, plain is None)
 
@@ -114,15 +114,15 @@ def _time(match: re.Match[bytes]) -> int | None:
     return ((hours * 60 + minutes) * 60 + seconds) * 1000 + micros // 1000
 
 
-def _from_hex(lines: list[tuple[int, bytes]], size: int) -> bytes | None:
-    pieces = []
-    for _, text in lines:
+def _from_hex(lines: list[tuple[int, bytes]]) -> bytes | None:
+    """Return the bytes of a dump in hexadecimal; None where it is no such dump."""
+    data = bytearray()
+    for at, text in lines:
         digits = _HEX.match(text[:_HEX_COLUMNS].rstrip(b" \r") + b" ")
-        if digits is None:
+        if digits is None or at != len(data):
             return None
-        pieces.append(bytes.fromhex(digits[0].decode("ascii")))
-    data = b"".join(pieces)
-    return data if len(data) == size else None
+        data += bytes.fromhex(digits[0].decode("ascii"))
+    return bytes(data)
 
 
 def _from_ascii(lines: list[tuple[int, bytes]], size: int) -> bytes:

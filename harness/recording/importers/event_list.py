@@ -7,9 +7,8 @@ of their dialect frames events; what the list does not have, such as `[DONE]`, i
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-import msgspec
-
 from harness.recording import marks
+from harness.recording.importers.raw_json import members
 from harness.recording.marks import first_mark
 from harness.wire.aws_event_stream import encode_event, encode_exception
 from harness.wire.payload import NotJson, decode_json
@@ -116,7 +115,7 @@ def _as_message(payload: bytes, event: Event) -> bytes:
     """Frame `{"name": {...}}` as the message that AWS sends: the name goes to its headers."""
     if len(event) != 1:
         return encode_event(payload, "")
-    ((name, inner),) = msgspec.json.decode(payload, type=dict[str, msgspec.Raw]).items()
+    ((name, inner),) = members(payload).items()
     make = encode_exception if name.endswith("Exception") else encode_event
     return make(bytes(inner), name)
 

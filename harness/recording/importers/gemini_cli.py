@@ -7,11 +7,11 @@ is built anew as server-sent events; other methods were no streams, and stay to 
 from pathlib import PurePath
 from typing import Final
 
-import msgspec
-
 from harness.recording.importers.container import found, joined
+from harness.recording.importers.raw_json import Members, elements, members
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction, Request
+from harness.wire.payload import NotJson, decode_json
 from harness.wire.sse import encode
 
 # Method of the SDK -> the verb at the end of the address that it calls.
@@ -20,27 +20,21 @@ _VERBS: Final = {_STREAM: "streamGenerateContent"}
 _KEPT: Final = "events as objects of the SDK; framing rebuilt; no request, headers, reads or times"
 
 
-class _Line(msgspec.Struct):
-    method: str
-    response: msgspec.Raw
-
-
 def read(path: PurePath, data: bytes) -> Cassette | None:
     """Return an interaction for each line; None where a line is no such object."""
     if not data.lstrip().startswith(b'{"method"'):
         return None
     lines = [line for line in data.split(b"\n") if line.strip()]
     try:
-        calls = [msgspec.json.decode(line, type=_Line) for line in lines]
-        return found(path, list(map(_interaction, calls)), _KEPT)
-    except (msgspec.DecodeError, ValueError, RecursionError):
+        return found(path, [_interaction(members(line.strip())) for line in lines], _KEPT)
+    except (NotJson, KeyError):  # a line of another kind
         return None
 
 
-def _interaction(call: _Line) -> Interaction:
-    request = Request("POST", f":{_VERBS.get(call.method, call.method)}")
-    answer = bytes(call.response)
-    if call.method == _STREAM:
-        chunks = msgspec.json.decode(answer, type=list[msgspec.Raw])
-        answer = b"".join(encode(bytes(chunk)) for chunk in chunks)
+def _interaction(call: Members) -> Interaction:
+    method = decode_json(bytes(call["method"]))
+    request = Request("POST", f":{_VERBS.get(str(method), method)}")
+    answer = bytes(call["response"])
+    if method == _STREAM:
+        answer = b"".join(encode(bytes(chunk)) for chunk in elements(answer))
     return joined(answer, request)

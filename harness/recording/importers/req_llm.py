@@ -27,8 +27,9 @@ def read(path: PurePath, data: bytes) -> Cassette | None:
         return None
     if not isinstance(value, dict) or not value.keys() >= _KEYS:
         return None
-    if not isinstance(value["response"], dict) or "status" not in value["response"]:
-        return None
+    response = value["response"]
+    if not isinstance(response, dict) or "status" not in response or "body" in response:
+        return None  # a line of a log
     chunks = sequence(value.get("chunks") or [], f"{path}: chunks")
     timed = any(isinstance(chunk, dict) and "t_us" in chunk for chunk in chunks)
     kept = "bodies, headers and reads" + ("; times" if timed else "; no times")
