@@ -38,8 +38,10 @@ class EventReader(ABC):
         says = self.says
         for frame in frames:
             self._take(frame)
-            if says.out:
-                yield from says.take()
+            out = says.out
+            if out:
+                says.out = []
+                yield from out
                 if says.over:
                     return
         self._end()
@@ -76,15 +78,20 @@ class EventReader(ABC):
             self.first = self.first or b"-"
             self.says.fail(frame.failure, _message(frame.data))
             return
+        data = frame.data
+        if data in self.TERMINALS:  # at once: to find out that it is no JSON takes long
+            self._end()
+            return
         try:
-            value = decode_json(frame.data)
+            value = decode_json(data)
         except NotJson as error:
             self._no_json(frame, str(error))
             return
-        if isinstance(value, dict):
-            self.first = self.first or frame.data
+        if type(value) is dict:
+            if not self.first:
+                self.first = data
             self.event(value, frame)
-        elif isinstance(value, list):
+        elif type(value) is list:
             self._elements(value, frame)
 
     def _elements(self, values: list[Any], frame: Frame) -> None:

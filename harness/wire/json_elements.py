@@ -15,6 +15,7 @@ from harness.wire.limits import check_size
 _OUTSIDE = re.compile(rb'[\[\]{}",]')
 _INSIDE = re.compile(rb'["\\]')
 _SPACE = b" \t\r\n"
+_INSIDE_ONE = 2  # the depth inside an element that has brackets
 _STEPS = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 
 
@@ -66,13 +67,14 @@ class ElementDecoder(BoundedDecoder):
             self._in_string = not self._in_string
             return
         step = _STEPS.get(mark, 0)
-        ends = self._depth == 1 and (mark == b"," or step < 0)
-        if ends:
-            element = bytes(self._buffer[self._start : self._at - 1])
-            found += self._frame(element, complete=True)
-        self._depth = max(0, self._depth + step)
-        if ends or (self._depth == 1 and step > 0):
-            self._start = self._at
+        before, self._depth = self._depth, max(0, self._depth + step)
+        if before == _INSIDE_ONE and step < 0:  # over with its bracket, not with the comma
+            found += self._frame(bytes(self._buffer[self._start : self._at]), complete=True)
+        elif before == 1 and (mark == b"," or step < 0):
+            found += self._frame(bytes(self._buffer[self._start : self._at - 1]), complete=True)
+        elif before or not step:
+            return
+        self._start = self._at
 
     def _frame(self, element: bytes, *, complete: bool) -> list[Frame]:
         check_size(len(element), "an element", self._offset + self._start)

@@ -145,10 +145,13 @@ class SSEDecoder:
         if self._data or self._event:  # the first one began in a read before
             self._take_whole(events.pop(0) + blank, frames)
         border = line_end + b"data: "
+        name: str | None
         start = self._line_start
         for event in events:
             if event.startswith(b"data: "):
                 name, place, payload = "", start, event[6:]
+            elif event.startswith(b"data:"):
+                name, place, payload = "", start, event[5:]
             else:
                 head, found, payload = event.partition(border)
                 name = _EVENT_NAMES.get(head) if found else None
@@ -165,15 +168,14 @@ class SSEDecoder:
 
     def _take_odd(self, event: bytes, line_end: bytes, frames: list[Frame]) -> None:
         """Take one whole event, in one step where ids, names and comments precede its data."""
-        if event.startswith(b"data:"):
-            head, place, payload = b"", 0, event[5:]
-        else:
-            head, _, payload = event.partition(line_end + b"data:")
-            place = len(head) + len(line_end)
-        number, _, rest = head.partition(line_end) if head.startswith(b"id:") else (b"", b"", head)
-        is_short = place <= _HEAD_BYTES and place < len(event)
-        name = _name_in(rest) if is_short else None
-        if name is None or b"\n" in payload:
+        head, found, payload = event.partition(line_end + b"data:")
+        place = len(head) + len(line_end)
+        number = b""
+        if head.startswith(b"id:"):
+            number, _, head = head.partition(line_end)
+        is_known = found and place <= _HEAD_BYTES and b"\n" not in payload
+        name = _name_in(head) if is_known else None
+        if name is None:
             self._take_whole(event + 2 * line_end, frames)
             return
         if number:
@@ -243,6 +245,8 @@ def _is_crlf(block: bytes, end: int) -> bool:
 
 def _name_in(head: bytes) -> str | None:
     """Return the event name that lines of comments and of `event` give, None for any others."""
+    if (known := _EVENT_NAMES.get(head)) is not None:
+        return known
     name = b""
     for line in _LINE_END.split(head) if head else ():
         field, _, value = line.partition(b":")

@@ -24,7 +24,7 @@ def start(index: object, block: object) -> Json:
     return {"type": "content_block_start", "index": index, "content_block": block}
 
 
-def called(index: int = 0, call_id: str = "t1", **fields: object) -> Json:
+def called(index: object = 0, call_id: str = "t1", **fields: object) -> Json:
     use = {"type": "tool_use", "id": call_id, "name": "get_weather", "input": {}}
     return start(index, {**use, **fields})
 

@@ -65,8 +65,10 @@ class Script(msgspec.Struct, frozen=True):
         if self.interleaved:
             turns = itertools.zip_longest(*pieces)
             return [*starts, *(piece for row in turns for piece in row if piece), *ends]
-        each = zip(starts, pieces, ends, strict=True)
-        return [delta for start, own, end in each for delta in (start, *own, end)]
+        one_by_one: list[Delta] = []
+        for start, own, end in zip(starts, pieces, ends, strict=True):
+            one_by_one += (start, *own, end)
+        return one_by_one
 
 
 words = st.text(max_size=6) | st.sampled_from(("\u2028", "\u0085", "\U0001f600", '"', "\\"))

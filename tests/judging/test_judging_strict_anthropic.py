@@ -75,9 +75,9 @@ def _compare(wanted: Expectation, turn: Turn) -> None:
             assert same_value(found.arguments or "{}", expected)
     if "rejected" in judged:
         found_names = [error.name for error in turn.parse_errors]
-        assert found_names == [call.name for call in wanted.rejected]
-        for error, call in zip(turn.parse_errors, wanted.rejected, strict=True):
-            assert call.snippet in error.snippet
+        assert found_names == [rejected.name for rejected in wanted.rejected]
+        for error, rejected in zip(turn.parse_errors, wanted.rejected, strict=True):
+            assert rejected.snippet in error.snippet
     if "failure" in judged:
         assert (turn.failure is None) == (wanted.failure is None)
         assert turn.failure is None or wanted.failure_says in turn.failure.message

@@ -115,38 +115,12 @@ def test_no_reader_crashes_on_a_damaged_file(name: str, noise: bytes, cut: int) 
                 assert loads(dump(cassette).encode(), "a", where="a").interactions
 
 
+# The last one is half a surrogate pair, which JSON can spell.
 WORDS = [
-    "request",
-    "response",
-    "messages",
-    "role",
-    "content",
-    "custom_id",
-    "body",
-    "status_code",
-    "status",
-    "url",
-    "method",
-    "headers",
-    "log",
-    "entries",
-    "postData",
-    "text",
-    "encoding",
-    "chunks",
-    "candidates",
-    "type",
-    "id",
-    "choices",
-    "done",
-    "messageStart",
-    "response.created",
-    "message_start",
-    "generateContentStream",
-    "base64",
-    "assistant",
-    "Data",
-    "�",
+    *("request", "response", "messages", "role", "content", "custom_id", "body", "status_code"),
+    *("status", "url", "method", "headers", "log", "entries", "postData", "text", "encoding"),
+    *("chunks", "candidates", "type", "id", "choices", "done", "messageStart", "message_start"),
+    *("response.created", "generateContentStream", "base64", "assistant", "Data", "\ud800"),
 ]
 HOSTILE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.sampled_from(WORDS),

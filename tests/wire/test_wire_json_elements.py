@@ -56,7 +56,7 @@ def test_an_element_is_handed_on_as_soon_as_it_is_over() -> None:
 
     for frame in frames(reads()):
         seen += [f"-> {frame.data.decode()}"]
-    assert seen == ['[{"a": 1}', "\n,\n", '-> {"a": 1}', '{"b": 2}', "]", '-> {"b": 2}']
+    assert seen == ['[{"a": 1}', '-> {"a": 1}', "\n,\n", '{"b": 2}', '-> {"b": 2}', "]"]
 
 
 @pytest.mark.parametrize("body", [b"[]", b"[ \n ]", b"[", b"[\n"])

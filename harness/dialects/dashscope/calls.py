@@ -46,6 +46,7 @@ class Calls:
 
     def take(self, entries: list[Any], exactly: Callable[[], list[Any]]) -> None:
         """Take one list; `exactly` gives it once more, with objects as they were spelt."""
+        exact: list[Any] | None = None
         alone = len(entries) == 1
         for place, entry in enumerate(entries):
             if not isinstance(entry, dict):
@@ -55,7 +56,8 @@ class Calls:
                 function = {}
             arguments = function.get("arguments")
             if arguments is not None and type(arguments) is not str:
-                arguments = _spelt(exactly(), place, arguments)
+                exact = exactly() if exact is None else exact
+                arguments = _spelt(exact, place, arguments)
             self._take(entry, function.get("name"), arguments or "", -1 if alone else place)
 
     def _take(self, entry: dict[str, Any], name: object, value: str, place: int) -> None:

@@ -46,6 +46,7 @@ class Calls:
 
     def take(self, entries: list[Any], exactly: Callable[[], list[Any]]) -> None:
         """Take one list; `exactly` gives it once more, with objects as they were spelt."""
+        exact: list[Any] | None = None
         for place, entry in enumerate(entries):
             if not isinstance(entry, dict):
                 continue
@@ -54,7 +55,8 @@ class Calls:
                 function = {}
             arguments = function.get("arguments")
             if arguments is not None and type(arguments) is not str:
-                arguments = _spelt(exactly(), place, arguments)
+                exact = exactly() if exact is None else exact
+                arguments = _spelt(exact, place, arguments)
             self._take(entry, function.get("name"), arguments or "")
 
     def _take(self, entry: dict[str, Any], name: object, fragment: str) -> None:

@@ -44,7 +44,8 @@ def end_of(response: dict[str, Any], status: str) -> Finish | StreamFailure:
     reason = text(details.get("reason"))
     error = response.get("error") or details.get("error")
     if status in _FAILED or error:
-        return failure_of({"error": error, "code": status, "message": reason})
+        code = status if status in _FAILED else ""
+        return failure_of({"error": error, "code": code, "message": reason})
     if status == "completed":
         return Finish(FinishReason.STOP, status)
     if status == "incomplete":

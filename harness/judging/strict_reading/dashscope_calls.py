@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.judging.strict_reading.dashscope_mode import Values
 from harness.judging.strict_reading.events import Event
-from harness.judging.strict_reading.json_members import member_text
+from harness.judging.strict_reading.json_members import element_texts, member_text
 from harness.judging.strict_reading.notes import Notes
 from harness.judging.strict_reading.reading import StrictCall
 from harness.turns.surrogates import join_surrogates
@@ -31,6 +31,7 @@ class CallTable:
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._calls: dict[int, _Call] = {}
+        self._ids: set[str] = set()
         self._lists = 0
         self._without_index = False
 
@@ -61,6 +62,7 @@ class CallTable:
             self._notes.open("EVENT-GLUED", event.offset, calls=True)
             return
         self._lists += 1
+        texts: list[str] = []
         for place, entry in enumerate(entries):
             function = entry.get("function") if isinstance(entry, dict) else None
             if not isinstance(entry, dict) or not isinstance(function, dict):
@@ -68,28 +70,37 @@ class CallTable:
                 continue
             if entry.get("type", "function") not in ("function", "", None):
                 self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", event.offset, calls=True)
-            self._entry(entry, function, place, event)
+            arguments = function.get("arguments")
+            if isinstance(arguments, dict):
+                self._notes.keep("ARGS-OBJECT", event.offset)
+                texts = texts or list(element_texts(member_text(event.data, *_PATH)))
+                own = texts[place] if place < len(texts) else ""
+                arguments = member_text(own, "function", "arguments")
+            if not isinstance(arguments, str | None):
+                self._notes.open("ARGS-OBJECT", event.offset, calls=True)
+            text = arguments if isinstance(arguments, str) else ""
+            self._entry({**entry, "function": {**function, "arguments": text}}, place, event)
         if self._without_index and self._lists > 1:
             # Only the place in the list is left, and a list of increments has no places.
             self._notes.open("DELTA-INDEX-MISSING", event.offset, calls=True)
 
-    def _entry(
-        self, entry: dict[str, Any], function: dict[str, Any], place: int, event: Event
-    ) -> None:
+    def _entry(self, entry: dict[str, Any], place: int, event: Event) -> None:
+        """Take one entry, whose arguments are text."""
+        function = entry["function"]
         index = entry.get("index")
         if not isinstance(index, int) or isinstance(index, bool):
             self._without_index = True
             index = place
         call = self._calls.get(index)
-        arguments = self._arguments(function.get("arguments"), place, event)
+        arguments = function["arguments"]
         call_id, name = self._text(entry, "id", event), self._text(function, "name", event)
         if not (call_id or name or arguments):
             return
         if call is None:
             call = self._calls[index] = _Call(event.offset)
-            taken = {known.id for known in self._calls.values()}
-            if call_id and call_id in taken:
+            if call_id in self._ids:
                 self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", event.offset, calls=True)
+            self._ids |= {call_id} if call_id else set()
         elif not call_id and "id" in entry:
             self._notes.keep("DELTA-ID-EMPTY-LATER", event.offset)
         if call.id and call_id not in ("", call.id):
@@ -99,14 +110,6 @@ class CallTable:
         call.id = call.id or call_id
         call.name = call.name or name
         call.arguments.add(arguments, event.end)
-
-    def _arguments(self, value: object, place: int, event: Event) -> str:
-        if isinstance(value, dict):
-            self._notes.keep("ARGS-OBJECT", event.offset)
-            return member_text(event.data, *_PATH, place, "function", "arguments")
-        if not isinstance(value, str | None):
-            self._notes.open("ARGS-OBJECT", event.offset, calls=True)
-        return value if isinstance(value, str) else ""
 
     def _text(self, holder: dict[str, Any], field: str, event: Event) -> str:
         value = holder.get(field)

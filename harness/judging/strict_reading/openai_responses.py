@@ -174,6 +174,8 @@ class _Reader:
         elif value.get("object") == "response" and isinstance(value.get("status"), str):
             self._document(value, event.offset)
         elif error is not None:
+            if value.get("output"):  # a response that does not say that it is one
+                self.notes.open("ENVELOPE-WRAPPED", event.offset, text=True, calls=True)
             self._fail(error, event.offset)
         elif isinstance(value.get("type"), str) and self._created:
             self.notes.keep("RESP-UNKNOWN-EVENT", event.offset)

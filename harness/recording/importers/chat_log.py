@@ -111,14 +111,19 @@ def _is_batch(line: Line) -> bool:
 
 def _batch(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
     asked = {
-        line.get("custom_id"): _request(line, msgspec.Raw(msgspec.json.encode(raw)))
+        _batch_id(line): _request(line, msgspec.Raw(msgspec.json.encode(raw)))
         for line, raw in lines
         if "body" in raw
     }
     for line, raw in lines:
         if isinstance(line.get("response"), dict):
             body, status = _answer(line["response"], raw["response"])
-            yield joined(body, asked.get(line.get("custom_id")) or Request(), status)
+            yield joined(body, asked.get(_batch_id(line)) or Request(), status)
+
+
+def _batch_id(line: Line) -> str:
+    named = line.get("custom_id")
+    return named if isinstance(named, str) else ""
 
 
 # A history

@@ -27,13 +27,17 @@ def read(path: PurePath, data: bytes) -> Cassette | None:
         return None
     if not isinstance(value, dict) or not value.keys() >= _KEYS:
         return None
-    response = value["response"]
-    if not isinstance(response, dict) or "status" not in response or "body" in response:
-        return None  # a line of a log
+    if not _is_fixture(value["response"]) and "chunks" not in value:
+        return None
     chunks = sequence(value.get("chunks") or [], f"{path}: chunks")
     timed = any(isinstance(chunk, dict) and "t_us" in chunk for chunk in chunks)
     kept = "bodies, headers and reads" + ("; times" if timed else "; no times")
     return found(path, [_interaction(value, chunks, str(path))] if chunks else [], kept)
+
+
+def _is_fixture(response: object) -> bool:
+    """Tell a fixture whose answer was no stream from the line of a log, which has its body."""
+    return isinstance(response, dict) and "status" in response and "body" not in response
 
 
 def _interaction(value: dict[str, object], chunks: list[object], where: str) -> Interaction:
