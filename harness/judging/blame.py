@@ -58,7 +58,6 @@ def _provider_broke_it(reading: StrictReading) -> bool:
     return (
         reading.error is not None
         or not reading.ended
-        or reading.calls is None
         or any(deviation.ambiguous for deviation in reading.deviations)
         or not NO_ANSWER.isdisjoint(reading.quirks)
         or any(not call.name for call in reading.calls)

@@ -69,8 +69,8 @@ def judge(
 
 def _supported(subject: Loaded, normalizer: Normalizer) -> bool:
     wanted = subject.scenario.capabilities if subject.scenario else ()
-    dialect = subject.cassette.dialect in normalizer.dialects
-    return dialect and normalizer.capabilities.issuperset(wanted)
+    spoken = {interaction.dialect for interaction in subject.cassette.interactions}
+    return spoken <= normalizer.dialects and normalizer.capabilities.issuperset(wanted)
 
 
 def _examined(

@@ -11,7 +11,7 @@ Mode = Literal["tool_use", "json_fallback"]
 CallKind = Literal["function", "custom"]
 
 
-class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """A finished call.
 
     Fields:

@@ -50,7 +50,7 @@ class ReasoningDelta(_Delta, frozen=True, tag="reasoning", gc=False):
     text: str
 
 
-class ToolCallStart(_Delta, frozen=True, tag="tool_call_start", omit_defaults=True, gc=False):
+class ToolCallStart(_Delta, frozen=True, tag="tool_call_start", gc=False):
     """A call opens; id, name and kind are final here."""
 
     index: int

@@ -6,11 +6,12 @@ hold, and so change what is executed; here every key and number keeps its spelli
 """
 
 import json
+from json.encoder import encode_basestring
 from typing import Any, Self
 
 
 class _Pairs(dict[str, Any]):
-    """An object that remembers all its members, also those whose key comes again."""
+    """An object with a key that comes again; it remembers all its members."""
 
     __slots__ = ("pairs",)
 
@@ -32,39 +33,46 @@ class _Number(float):
     text: str
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    return value if len(value) == len(pairs) else _Pairs(pairs)
+
+
+# Made once: `json.loads` and `json.dumps` make a new one for each call with options.
+_DECODE = json.JSONDecoder(object_pairs_hook=_object, parse_float=_Number).decode
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def decode_exactly(data: bytes) -> object:
     """Return the JSON value of `data`, whose objects and numbers `written` can spell again.
 
     Raises:
         ValueError: it is no JSON, or holds an integer too long to be read.
     """
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    return json.loads(text, object_pairs_hook=_Pairs, parse_float=_Number)
+    return _DECODE(data.decode("utf-8", "replace").removeprefix("\ufeff"))
 
 
 def written(value: object) -> str:
     """Return the JSON text of a value that `decode_exactly` gave, or that holds such values."""
     match value:
-        case _Pairs():
-            members = (f"{written(key)}: {written(member)}" for key, member in value.pairs)
-            return "{" + ", ".join(members) + "}"
+        case str():
+            return _string(value)
         case dict():
-            members = (f"{written(key)}: {written(member)}" for key, member in value.items())
-            return "{" + ", ".join(members) + "}"
+            pairs = value.pairs if isinstance(value, _Pairs) else value.items()
+            return "{" + ", ".join(f"{_string(key)}: {written(each)}" for key, each in pairs) + "}"
         case list():
             return "[" + ", ".join(map(written, value)) + "]"
         case _Number():
             return value.text
-        case str():
-            return _string(value)
         case _:
-            return json.dumps(value, ensure_ascii=False)
+            return _ENCODE(value)
 
 
 def _string(text: str) -> str:
     """Return a string as JSON; half a surrogate pair can only be spelt as its escape."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(text)
-    return json.dumps(text, ensure_ascii=False)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return json.dumps(text)
+    return encode_basestring(text)

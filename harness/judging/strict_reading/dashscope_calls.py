@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.judging.strict_reading.dashscope_mode import Values
 from harness.judging.strict_reading.events import Event
-from harness.judging.strict_reading.json_members import element_texts, member_text
+from harness.judging.strict_reading.json_members import item_texts, member_text
 from harness.judging.strict_reading.notes import Notes
 from harness.judging.strict_reading.reading import StrictCall
 from harness.turns.surrogates import join_surrogates
@@ -62,7 +62,7 @@ class CallTable:
             self._notes.open("EVENT-GLUED", event.offset, calls=True)
             return
         self._lists += 1
-        texts: list[str] = []
+        texts: tuple[str, ...] = ()
         for place, entry in enumerate(entries):
             function = entry.get("function") if isinstance(entry, dict) else None
             if not isinstance(entry, dict) or not isinstance(function, dict):
@@ -73,7 +73,7 @@ class CallTable:
             arguments = function.get("arguments")
             if isinstance(arguments, dict):
                 self._notes.keep("ARGS-OBJECT", event.offset)
-                texts = texts or list(element_texts(member_text(event.data, *_PATH)))
+                texts = texts or item_texts(member_text(event.data, *_PATH))
                 own = texts[place] if place < len(texts) else ""
                 arguments = member_text(own, "function", "arguments")
             if not isinstance(arguments, str | None):

@@ -8,7 +8,7 @@ Source: https://docs.mistral.ai/capabilities/function_calling/
 from typing import Any, Final
 
 from harness.judging.strict_reading.events import Event
-from harness.judging.strict_reading.json_members import element_texts, member_text
+from harness.judging.strict_reading.json_members import item_texts, member_text
 from harness.judging.strict_reading.notes import Notes
 from harness.judging.strict_reading.reading import StrictCall
 from harness.turns.surrogates import join_surrogates
@@ -52,7 +52,7 @@ class CallList:
         """Take one list, which stands at `path` of the event."""
         if len(entries) > 1:
             self._notes.keep("DELTA-MULTI-IN-CHUNK", event.offset)
-        texts: list[str] = []
+        texts: tuple[str, ...] = ()
         for place, entry in enumerate(entries):
             function = entry.get("function") if isinstance(entry, dict) else None
             if not isinstance(entry, dict) or not isinstance(function, dict):
@@ -62,7 +62,7 @@ class CallList:
             arguments = function.get("arguments")
             if isinstance(arguments, dict):
                 self._notes.keep("ARGS-OBJECT", event.offset)
-                texts = texts or list(element_texts(member_text(event.data, *path)))
+                texts = texts or item_texts(member_text(event.data, *path))
                 own = texts[place] if place < len(texts) else ""
                 arguments = member_text(own, "function", "arguments")
             if not isinstance(arguments, str):

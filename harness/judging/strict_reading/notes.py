@@ -26,6 +26,11 @@ class Notes:
         ambiguous = calls or end
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
 
+    def beyond(self, quirk: str, offset: int) -> None:
+        """Note what the contract allows and what no call of a tool can express."""
+        self.calls_known = False
+        self.keep(quirk, offset)
+
     def lost(self, quirk: str, offset: int) -> None:
         """Note a deviation that leaves everything open."""
         self.open(quirk, offset, text=True, calls=True, end=True)

@@ -262,7 +262,7 @@ class ItemTable:
             or (kind == "shell_call" and local)
             or (kind == "tool_search_call" and value.get("execution") == "client")
         ):
-            self._notes.open("RESP-CLIENT-ITEM", offset, calls=True)
+            self._notes.beyond("RESP-CLIENT-ITEM", offset)
 
     def _repeat(self, item: _Item, value: Json, offset: int, *, last: bool = False) -> None:
         """Take an item that is whole, which must say what its events said."""
