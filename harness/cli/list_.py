@@ -1,5 +1,6 @@
 """`harness list KIND`: what ships and what is installed, for people and machines."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, TypeAlias
 
@@ -7,6 +8,7 @@ import click
 import msgspec
 
 from harness import shipped
+from harness.dialects.table import DIALECTS
 from harness.judging.catalogue import load_catalogue
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
@@ -65,6 +67,19 @@ def _agents() -> Iterator[Row]:
     yield from ()
 
 
+def _dialects() -> Iterator[Row]:
+    root = shipped.folder("cassettes")
+    cassettes = (cassette_file.load(path, root) for path in root.rglob("*.yaml"))
+    ships = Counter(cassette.dialect for cassette in cassettes)
+    for dialect in DIALECTS.values():
+        yield {
+            "name": dialect.name,
+            "title": dialect.title,
+            "content_type": dialect.content_type,
+            "cassettes": ships[dialect.name],
+        }
+
+
 def _rules() -> Iterator[Row]:
     for rule in RULES.values():
         yield {
@@ -92,6 +107,7 @@ _KINDS: dict[str, Callable[[], Iterator[Row]]] = {
     "cassettes": _cassettes,
     "normalizers": _normalizers,
     "agents": _agents,
+    "dialects": _dialects,
     "rules": _rules,
     "quirks": _quirks,
 }
@@ -100,6 +116,7 @@ _COLUMNS = {
     "cassettes": ("id", "origin", "bytes"),
     "normalizers": ("name", "role", "summary"),
     "agents": ("name", "summary"),
+    "dialects": ("name", "cassettes", "title"),
     "rules": ("id", "level", "title"),
     "quirks": ("id", "severity", "title"),
 }

@@ -19,6 +19,7 @@ class Dialect(msgspec.Struct, frozen=True):
 
     Fields:
         name: such as `openai-chat`.
+        title: the API, for people.
         read: frames of a response and the names of the declared tools -> deltas; lazy, and
             it never raises for what a stream holds.
         write: deltas and a spelling of this dialect -> the frames' bytes; joined, they are
@@ -28,6 +29,7 @@ class Dialect(msgspec.Struct, frozen=True):
     """
 
     name: str
+    title: str
     read: Read
     write: Write
     read_request: ReadRequest

@@ -79,7 +79,8 @@ class EventReader(ABC):
             self.says.fail(frame.failure, _message(frame.data))
             return
         data = frame.data
-        if data in self.TERMINALS:  # at once: to find out that it is no JSON takes long
+        # At once, since to find out that it is no JSON takes long.
+        if not data.startswith(b"{") and data in self.TERMINALS:
             self._end()
             return
         try:

@@ -20,6 +20,9 @@ MAX_DIGITS = 1_000_000
 # Python converts this many digits at once wherever its own limit is set.
 _DIGITS_AT_ONCE = 640
 _CONTAINERS = (dict, list)
+# Values about which two correct decoders cannot differ; a long integer is a float in one.
+_PLAIN = frozenset((str, int, bool, type(None)))
+_DECODE_PLAIN = msgspec.json.Decoder().decode
 _EXACT = Context(traps=[InvalidOperation])
 _TOKEN = re.compile(
     r'("(?:[^"\\]++|\\.)*+")([ \t\n\r]*+:)?|(-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)|[{}]',
@@ -75,6 +78,26 @@ def read_json(text: str) -> Reading | None:
 
     None too where this process has no stack left to read it.
     """
+    return _read_plain(text) or _read_with_hooks(text)
+
+
+def _read_plain(text: str) -> Reading | None:
+    """Return the reading of a flat object with nothing about it to look at twice.
+
+    So are most arguments, and this takes a tenth of the time. A colon for each key leaves none
+    for a key that comes again.
+    """
+    try:
+        value = _DECODE_PLAIN(text)
+    except (ValueError, RecursionError):
+        return None
+    if type(value) is not dict or text.count(":") != len(value):
+        return None
+    is_plain = _PLAIN.issuperset(map(type, value.values()))
+    return Reading(value, "", repeats_key=False, too_deep=False) if is_plain else None
+
+
+def _read_with_hooks(text: str) -> Reading | None:
     hooks = _Hooks()
     decoder = json.JSONDecoder(
         object_pairs_hook=hooks.read_object,

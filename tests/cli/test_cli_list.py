@@ -21,6 +21,7 @@ KEYS = {
         "bytes",
     },
     "normalizers": {"name", "role", "summary", "dialects", "capabilities", "streams", "breaks"},
+    "dialects": {"name", "title", "content_type", "cassettes"},
     "rules": {"id", "level", "title", "outcome", "quirks"},
     "quirks": {"id", "severity", "title", "scenarios"},
 }

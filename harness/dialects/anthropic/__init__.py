@@ -5,4 +5,10 @@ from harness.dialects.anthropic.request import read_request
 from harness.dialects.anthropic.write import write
 from harness.dialects.dialect import Dialect
 
-DIALECT = Dialect("anthropic", read, write, read_request)
+DIALECT = Dialect(
+    "anthropic",
+    "Anthropic Messages API, also on Vertex AI, Azure and Amazon Bedrock",
+    read,
+    write,
+    read_request,
+)

@@ -7,6 +7,7 @@ from harness.dialects.dialect import Dialect
 
 DIALECT = Dialect(
     "bedrock-converse",
+    "Amazon Bedrock ConverseStream",
     read,
     write,
     read_request,

@@ -7,6 +7,7 @@ from harness.dialects.dialect import Dialect
 
 DIALECT = Dialect(
     "bedrock-llama",
+    "Meta's Llama under Amazon Bedrock InvokeModelWithResponseStream",
     read,
     write,
     read_request,

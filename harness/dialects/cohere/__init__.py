@@ -5,4 +5,4 @@ from harness.dialects.cohere.request import read_request
 from harness.dialects.cohere.write import write
 from harness.dialects.dialect import Dialect
 
-DIALECT = Dialect("cohere", read, write, read_request)
+DIALECT = Dialect("cohere", "Cohere Chat API v2, and v1", read, write, read_request)

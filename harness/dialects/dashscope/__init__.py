@@ -5,4 +5,6 @@ from harness.dialects.dashscope.request import read_request
 from harness.dialects.dashscope.write import write
 from harness.dialects.dialect import Dialect
 
-DIALECT = Dialect("dashscope", read, write, read_request)
+DIALECT = Dialect(
+    "dashscope", "Alibaba DashScope, native generation API", read, write, read_request
+)

@@ -5,4 +5,6 @@ from harness.dialects.gemini.read import read
 from harness.dialects.gemini.request import read_request
 from harness.dialects.gemini.write import write
 
-DIALECT = Dialect("gemini", read, write, read_request)
+DIALECT = Dialect(
+    "gemini", "Gemini API and Vertex AI, streamGenerateContent", read, write, read_request
+)

@@ -5,4 +5,4 @@ from harness.dialects.google_interactions.read import read
 from harness.dialects.google_interactions.request import read_request
 from harness.dialects.google_interactions.write import write
 
-DIALECT = Dialect("google-interactions", read, write, read_request)
+DIALECT = Dialect("google-interactions", "Google Interactions API", read, write, read_request)

@@ -5,4 +5,4 @@ from harness.dialects.mistral.read import read
 from harness.dialects.mistral.request import read_request
 from harness.dialects.mistral.write import write
 
-DIALECT = Dialect("mistral", read, write, read_request)
+DIALECT = Dialect("mistral", "Mistral chat completions", read, write, read_request)

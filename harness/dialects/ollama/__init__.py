@@ -5,4 +5,11 @@ from harness.dialects.ollama.read import read
 from harness.dialects.ollama.request import read_request
 from harness.dialects.ollama.write import write
 
-DIALECT = Dialect("ollama", read, write, read_request, content_type="application/x-ndjson")
+DIALECT = Dialect(
+    "ollama",
+    "Ollama, /api/chat and /api/generate",
+    read,
+    write,
+    read_request,
+    content_type="application/x-ndjson",
+)

@@ -14,4 +14,10 @@ def _read(frames: Iterable[Frame], tools: tuple[str, ...]) -> Iterator[Delta]:
     return read(frames, tools=tools)
 
 
-DIALECT = Dialect("openai-chat", _read, write, read_request)
+DIALECT = Dialect(
+    "openai-chat",
+    "OpenAI chat completions, as its many providers spell it",
+    _read,
+    write,
+    read_request,
+)

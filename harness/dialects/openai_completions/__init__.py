@@ -5,4 +5,4 @@ from harness.dialects.openai_completions.read import read
 from harness.dialects.openai_completions.request import read_request
 from harness.dialects.openai_completions.write import write
 
-DIALECT = Dialect("openai-completions", read, write, read_request)
+DIALECT = Dialect("openai-completions", "OpenAI legacy completions", read, write, read_request)

@@ -5,4 +5,10 @@ from harness.dialects.openai_responses.read import read
 from harness.dialects.openai_responses.request import read_request
 from harness.dialects.openai_responses.write import write
 
-DIALECT = Dialect("openai-responses", read, write, read_request)
+DIALECT = Dialect(
+    "openai-responses",
+    "OpenAI Responses API, and the events of its Realtime API",
+    read,
+    write,
+    read_request,
+)

@@ -5,4 +5,6 @@ from harness.dialects.tgi.read import read
 from harness.dialects.tgi.request import read_request
 from harness.dialects.tgi.write import write
 
-DIALECT = Dialect("tgi", read, write, read_request)
+DIALECT = Dialect(
+    "tgi", "Hugging Face text-generation-inference, /generate_stream", read, write, read_request
+)
