@@ -109,7 +109,7 @@ def _whole_call_last(deltas: Iterable[Delta]) -> Iterator[Delta]:
 
 def make_floor(stream: Interaction) -> Floor:
     """Return what cuts out and decodes the payloads of streams like this one."""
-    loads = importlib.import_module("orjson").loads
+    loads: Floor = importlib.import_module("orjson").loads
     if stream.body.startswith(b"\0"):
         return _messages(loads, embedded=b'{"bytes":' in stream.body[:500].replace(b" ", b""))
     if stream.body.startswith(b"["):

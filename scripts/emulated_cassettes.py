@@ -18,6 +18,7 @@ from scripts.recipes import (
     ark,
     bedrock_converse,
     bedrock_invoke,
+    bedrock_llama,
     calls,
     cohere,
     dashscope,
@@ -56,6 +57,7 @@ _AREAS = (
     ollama,
     bedrock_converse,
     bedrock_invoke,
+    bedrock_llama,
     tgi,
 )
 RECIPES: tuple[Recipe, ...] = tuple(itertools.chain.from_iterable(area.RECIPES for area in _AREAS))

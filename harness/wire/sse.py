@@ -170,16 +170,15 @@ class SSEDecoder:
         """Take one whole event, in one step where ids, names and comments precede its data."""
         head, found, payload = event.partition(line_end + b"data:")
         place = len(head) + len(line_end)
-        number = b""
-        if head.startswith(b"id:"):
-            number, _, head = head.partition(line_end)
-        is_known = found and place <= _HEAD_BYTES and b"\n" not in payload
-        name = _name_in(head) if is_known else None
-        if name is None:
+        number, _, rest = head.partition(line_end) if head.startswith(b"id:") else (b"", b"", head)
+        name = _EVENT_NAMES.get(rest)
+        if name is None and found and place <= _HEAD_BYTES:
+            name = _name_in(rest)
+        if name is None or not found or b"\n" in payload:
             self._take_whole(event + 2 * line_end, frames)
             return
-        if number:
-            self._field(number, self._line_start)
+        if number and b"\0" not in number:
+            self._id = number[3:].removeprefix(b" ")
         frames.append(Frame(payload.removeprefix(b" "), name, self._line_start + place))
         self._line_start += len(event) + 2 * len(line_end)
 
@@ -245,8 +244,6 @@ def _is_crlf(block: bytes, end: int) -> bool:
 
 def _name_in(head: bytes) -> str | None:
     """Return the event name that lines of comments and of `event` give, None for any others."""
-    if (known := _EVENT_NAMES.get(head)) is not None:
-        return known
     name = b""
     for line in _LINE_END.split(head) if head else ():
         field, _, value = line.partition(b":")

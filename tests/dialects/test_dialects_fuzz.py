@@ -30,8 +30,8 @@ from tests.recording.corpus import IS_THERE, files, needs_corpus, recorded
 _DELTA_BYTES = 2_000
 _LONGEST_RECORDED = 32 * 1024
 
-# Many kinds of many dialects add up: a third of the examples that one property gets.
-fewer_examples = settings(max_examples=settings().max_examples // 3)
+# Many kinds of many dialects add up: a quarter of the examples that one property gets.
+fewer_examples = settings(max_examples=settings().max_examples // 4)
 each_dialect = pytest.mark.parametrize("dialect", sorted(DIALECTS))
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.turns import strict_json
 from harness.turns.strict_json import MAX_DEPTH, find_number, find_repeated_key, read_json
 
 KEYS = st.sampled_from(["a", "b", '"', "\\", "é", "{", "1"])
@@ -47,3 +48,24 @@ def test_depth_is_counted_in_open_brackets(opening: str, inside: str) -> None:
         reading = read_json(opening * depth + innermost + closing * depth)
         assert reading is not None
         assert reading.too_deep == (depth > MAX_DEPTH)
+
+
+PIECES = st.sampled_from(
+    (
+        *('"a":', '"a": ', '"b":', ' "a:b":', "1", "-0", "1.5", "1e999", "9" * 30, '""'),
+        *('"\\ud83d"', '"\\u0000"', '"x:y"', "true", "null", "NaN", "{", "}", "[", "]", ","),
+        *("\ufeff", "\t", "\ud83d"),
+    )
+)
+
+
+@given(st.lists(PIECES, max_size=9).map(lambda pieces: "{" + "".join(pieces) + "}") | st.text())
+def test_the_short_way_reads_what_the_long_one_does_or_nothing(text: str) -> None:
+    short = strict_json._read_plain(text)
+    assert short is None or repr(short) == repr(strict_json._read_with_hooks(text))
+
+
+def test_plain_arguments_take_the_short_way() -> None:
+    assert strict_json._read_plain('{"city": "Oslo", "days": 3, "now": true, "unit": null}')
+    assert strict_json._read_plain('{"a": 1, "a": 2}') is None
+    assert strict_json._read_plain('{"a": 1.5}') is None
