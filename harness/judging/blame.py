@@ -28,6 +28,8 @@ def blame_of_bytes(
         return "model"
     if _provider_broke_it(reading):
         return "provider"
+    if reading.calls is None:  # by no breach of the contract
+        return "harness"
     # Out of its budget, or stopped: the stream itself keeps its contract.
     cut_short = reading.meaning in CUT_SHORT or reading.finish.casefold() in MAY_CUT_SHORT
     if reading.refusal or cut_short:
@@ -60,5 +62,5 @@ def _provider_broke_it(reading: StrictReading) -> bool:
         or not reading.ended
         or any(deviation.ambiguous for deviation in reading.deviations)
         or not NO_ANSWER.isdisjoint(reading.quirks)
-        or any(not call.name for call in reading.calls)
+        or any(not call.name for call in reading.calls or ())
     )

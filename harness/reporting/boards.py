@@ -123,6 +123,7 @@ def blamed(split: BlameSplit) -> str:
         (split.model, "model"),
         (split.provider, "provider"),
         (split.normalizer, "normalizer"),
+        (split.harness, "harness"),
     )
     return ", ".join(f"{count} {name}" for count, name in parts if count) or "0"
 

@@ -27,11 +27,16 @@ _SEALED = {
 
 
 class BlameSplit(msgspec.Struct, frozen=True):
-    """Numbers of turns, by whose fault it is that something is wrong with them."""
+    """Numbers of turns, by whose fault it is that something is wrong with them.
+
+    Fields:
+        harness: what a turn means cannot be said in the suite's own types.
+    """
 
     model: int = 0
     provider: int = 0
     normalizer: int = 0
+    harness: int = 0
 
 
 class Rate(msgspec.Struct, frozen=True):
@@ -131,7 +136,7 @@ class Questions:
 
     def _rates(self, query: str, values: dict[str, str]) -> tuple[Rate, ...]:
         return tuple(
-            Rate(name, k, n, best_k, BlameSplit(*split[:3]), BlameSplit(*split[3:]))
+            Rate(name, k, n, best_k, BlameSplit(*split[:4]), BlameSplit(*split[4:]))
             for name, k, n, best_k, *split in self._ask(query, values)
         )
 

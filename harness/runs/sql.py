@@ -114,9 +114,11 @@ SELECT
     count_if(parse_errors > 0 AND parse_error_blame = 'model'),
     count_if(parse_errors > 0 AND parse_error_blame = 'provider'),
     count_if(parse_errors > 0 AND parse_error_blame = 'normalizer'),
+    count_if(parse_errors > 0 AND parse_error_blame = 'harness'),
     count_if(NOT success AND blame = 'model'),
     count_if(NOT success AND blame = 'provider'),
-    count_if(NOT success AND blame = 'normalizer')
+    count_if(NOT success AND blame = 'normalizer'),
+    count_if(NOT success AND blame = 'harness')
 FROM measured JOIN best USING (cassette, interaction, digest)
 WHERE normalizer = $lead
 GROUP BY name
@@ -130,9 +132,11 @@ WITH split AS (
         count_if(parse_errors > 0 AND parse_error_blame = 'model') AS model_errors,
         count_if(parse_errors > 0 AND parse_error_blame = 'provider') AS provider_errors,
         count_if(parse_errors > 0 AND parse_error_blame = 'normalizer') AS normalizer_errors,
+        count_if(parse_errors > 0 AND parse_error_blame = 'harness') AS harness_errors,
         count_if(NOT success AND blame = 'model') AS model_failures,
         count_if(NOT success AND blame = 'provider') AS provider_failures,
-        count_if(NOT success AND blame = 'normalizer') AS normalizer_failures
+        count_if(NOT success AND blame = 'normalizer') AS normalizer_failures,
+        count_if(NOT success AND blame = 'harness') AS harness_failures
     FROM turns
     GROUP BY cell
 )
@@ -141,9 +145,11 @@ SELECT
     coalesce(sum(model_errors), 0)::BIGINT,
     coalesce(sum(provider_errors), 0)::BIGINT,
     coalesce(sum(normalizer_errors), 0)::BIGINT,
+    coalesce(sum(harness_errors), 0)::BIGINT,
     coalesce(sum(model_failures), 0)::BIGINT,
     coalesce(sum(provider_failures), 0)::BIGINT,
-    coalesce(sum(normalizer_failures), 0)::BIGINT
+    coalesce(sum(normalizer_failures), 0)::BIGINT,
+    coalesce(sum(harness_failures), 0)::BIGINT
 FROM supported LEFT JOIN split USING (cell)
 GROUP BY name
 ORDER BY name

@@ -5,6 +5,7 @@ import json
 from msgspec.structs import replace
 
 from harness.normalizers.miniatures.edit import End, HeldCall, editing_calls, miniature
+from harness.turns.arguments import parse
 from harness.turns.calls import ParseError
 from harness.turns.deltas import Finish
 
@@ -29,7 +30,14 @@ def _through_doubles(text: str) -> str:
 def _unchecked(calls: list[HeldCall], end: End) -> list[HeldCall]:
     if not isinstance(end, Finish):
         return calls
-    return [replace(call, error=None) if call.name and call.arguments else call for call in calls]
+    return [
+        replace(call, error=None) if call.name and call.arguments and _unusable(call) else call
+        for call in calls
+    ]
+
+
+def _unusable(call: HeldCall) -> bool:
+    return parse(call.arguments).value is None
 
 
 def _run_empty(calls: list[HeldCall], end: End) -> list[HeldCall]:

@@ -43,7 +43,10 @@ def _failure_hidden(deltas: Iterator[Delta]) -> Iterator[Delta]:
 
 
 def _done_demanded(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    """Take a stream without [DONE] for a broken one."""
+    """Take a stream without [DONE] for a broken one, where the API has such a mark."""
+    if interaction.dialect != "openai-chat":
+        yield from respond(interaction, reads)
+        return
     kept: list[bytes] = []
 
     def keeping() -> Iterator[bytes]:

@@ -28,7 +28,8 @@ def _endless(deltas: Iterator[Delta]) -> Iterator[Delta]:
 
 
 def _decoded_per_read(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    decoded = (read.decode("utf-8", "replace").encode() for read in reads)
+    binary = "eventstream" in interaction.header("content-type")
+    decoded = reads if binary else (r.decode("utf-8", "replace").encode() for r in reads)
     return respond(interaction, decoded)
 
 
