@@ -16,8 +16,9 @@ check: ## lint, format, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: ## replay speed against the floor and against the openai SDK
+bench: ## replay speed against the floors of all dialects and against the openai SDK
 	$(BIN)/python benchmarks/replay.py
+	$(BIN)/python -m benchmarks.dialects
 
 report: ## all shipped scenarios through the normalizers, into reports/index.html
 	$(BIN)/harness run

@@ -178,10 +178,6 @@ RECIPES = (
             ),
         ),
     ),
-    _turn(
-        "exception-after-reason",
-        append(encode_exception(b'{"message": "Try again."}', "internalServerException")),
-    ),
     _recipe("error-message", raw(_piece(" turns"), _error("InternalFailure", "Worker is gone."))),
     _recipe(
         "end-in-message",
@@ -201,7 +197,6 @@ RECIPES = (
     ),
     _turn("damaged", _damage(1, -40)),
     _turn("damaged-length", _damage(2, 2)),
-    _recipe("of-another-model", raw(_piece(" turns"), _chunk(outputText=" white.", index=0))),
     _recipe("document", _json(_DOCUMENT)),
     _recipe(
         "http-400", _json({"message": "Malformed input request: extraneous key [top_k]."}, 400)

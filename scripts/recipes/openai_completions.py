@@ -211,10 +211,9 @@ RECIPES = (
         _ANY,
         "completion-half-pairs",
         raw(
-            *(
-                _chunk(_choice("@", *word)).replace(b"@", escape)
-                for escape, word in ((rb"\ud83c", ()), (rb"\udf32 \ud83d", ()), (b"!", ("stop",)))
-            ),
+            _chunk(_choice("@")).replace(b"@", rb" \ud83c"),
+            _chunk(_choice("@")).replace(b"@", rb"\udf32 \ud83c"),
+            _chunk(_choice("@", "stop")).replace(b"@", rb"\udf32."),
             DONE,
         ),
     ),

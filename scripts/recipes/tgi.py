@@ -194,6 +194,13 @@ RECIPES = (
         raw(_token(" turns"), b"event:error\n" + _event(message="worker is gone")),
     ),
     _recipe(
+        "tokens-error-object",
+        raw(
+            _token(" turns"),
+            _event(error={"message": "Endpoint is paused.", "http_status_code": 424}),
+        ),
+    ),
+    _recipe(
         "tokens-document-object",
         _json(
             {

@@ -67,6 +67,16 @@ def payloads(dialect: str) -> tuple[tuple[str, Any], ...]:
     )
 
 
+@lru_cache
+def requests(dialect: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+    """Return address and JSON body of all requests of a dialect that ship."""
+    return tuple(
+        (each.request.uri, value)
+        for each in shipped().get(dialect, ())
+        if isinstance(value := _decoded(each.request.body), dict)
+    )
+
+
 def _decoded(data: bytes) -> object:
     try:
         return decode_json(data)

@@ -230,6 +230,15 @@ def test_llama_is_read(values: list[object], turn: Turn) -> None:
         assert read_turn(dumped(values[0]), "bedrock-llama") == turn
 
 
+def test_llama_events_of_other_kinds_say_nothing() -> None:
+    other = messages(("initial-response", {}), ("audit", {"generation": "no"}))
+    piece_of_text = chunks({"generation": "a", "stop_reason": "stop"})
+    turn = Turn("a", finish=Finish(FinishReason.STOP, "stop"))
+    assert read_turn(other + piece_of_text, "bedrock-llama") == turn
+    failure = StreamFailure("interrupted", "the stream ended without a stop reason")
+    assert read_turn(other, "bedrock-llama") == Turn(failure=failure)
+
+
 # Requests
 
 CONVERSE = "https://bedrock-runtime.us-east-1.amazonaws.com/model/amazon.nova-lite-v1%3A0/converse"

@@ -23,15 +23,15 @@ from harness.wire.cuts import seams, split
 from harness.wire.framing import frames
 from harness.wire.interaction import Interaction, Read, Request
 from tests.dialects.openai_chat_streams import assert_protocol
-from tests.dialects.shipped_bodies import bodies, events, framed, keys, payloads, words
+from tests.dialects.shipped_bodies import bodies, events, framed, keys, payloads, requests, words
 from tests.recording.corpus import IS_THERE, files, needs_corpus, recorded
 
 # What an event says once, such as a long error, may stand in the end of each call.
 _DELTA_BYTES = 2_000
 _LONGEST_RECORDED = 32 * 1024
 
-# Many kinds of many dialects add up: a quarter of the examples that one property gets.
-fewer_examples = settings(max_examples=settings().max_examples // 4)
+# Many kinds of many dialects add up: a third of the examples that one property gets.
+fewer_examples = settings(max_examples=settings().max_examples // 3)
 each_dialect = pytest.mark.parametrize("dialect", sorted(DIALECTS))
 
 
@@ -77,6 +77,7 @@ def test_no_bytes_break_a_reader(dialect: str, start: bytes, rest: list[bytes]) 
 
 # Random JSON in a dialect's own words
 
+Draw = Callable[[st.SearchStrategy[Any]], Any]
 _HOSTILE = ("", "{}", '{"a":', '{"a":1}', "1}", "\ud83d", "-1", "[DONE]", "error", "get_weather")
 _SCALARS = st.sampled_from((None, True, False, -1, 0, 1, 2, 10**20, 1e999, -0.5))
 
@@ -104,7 +105,7 @@ def _values(draw: st.DrawFn, dialect: str) -> tuple[str, Any]:
     return event, value
 
 
-def _replaced(draw: st.DrawFn, value: Any, anything: st.SearchStrategy[Any]) -> Any:  # noqa: ANN401 - any JSON
+def _replaced(draw: Draw, value: Any, anything: st.SearchStrategy[Any]) -> Any:  # noqa: ANN401 - any JSON
     """Return `value` with one value somewhere in it replaced, put in or left out."""
     if isinstance(value, dict) and value and draw(st.integers(0, 4)):
         name = draw(st.sampled_from(sorted(value)))
@@ -146,9 +147,12 @@ def test_no_document_breaks_a_reader(dialect: str, data: st.DataObject) -> None:
 @fewer_examples
 @given(data=st.data())
 def test_no_request_breaks_a_reader_of_requests(dialect: str, data: st.DataObject) -> None:
-    value = data.draw(st.dictionaries(st.text(max_size=5), _anything(dialect)))
-    uri = data.draw(st.text(max_size=30) | st.just("https://[/models/x:y?%"))
-    DIALECTS[dialect].read_request(uri, value)
+    uri, value = data.draw(st.sampled_from(requests(dialect)))
+    for _ in range(data.draw(st.integers(0, 3))):
+        value = _replaced(data.draw, value, _anything(dialect))
+    if data.draw(st.booleans()):
+        uri = data.draw(st.text(max_size=30) | st.just("https://[/models/x:y?%"))
+    DIALECTS[dialect].read_request(uri, value if isinstance(value, dict) else {})
 
 
 # Damaged bodies

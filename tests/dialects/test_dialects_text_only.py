@@ -92,6 +92,13 @@ STOP = Finish(FinishReason.STOP, "stop")
             Turn(failure=StreamFailure("404", "no such model")),
         ),
         ([{"error": "busy"}], Turn(failure=StreamFailure("error", "busy"))),
+        ([{"choices": None}, completion("a", "stop")], Turn("a", finish=STOP)),
+        (
+            [{"choices": None}],
+            Turn(
+                failure=StreamFailure("interrupted", "the stream ended without a finish reason"),
+            ),
+        ),
         (
             [{"error": {"message": "busy", "type": "overloaded"}, "choices": []}],
             Turn(failure=StreamFailure("overloaded", "busy")),

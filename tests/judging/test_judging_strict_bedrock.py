@@ -77,6 +77,10 @@ def test_something_ships() -> None:
         ("anthropic.claude-haiku-4-5/as-lines", "BED-EVENT-NAMES-AS-KEYS"),
         ("anthropic.claude-haiku-4-5/no-input", "BED-EMPTY-INPUT"),
         ("anthropic.claude-haiku-4-5/interleaved", "BED-MULTI-BLOCKS"),
+        ("meta.llama3-70b-instruct-v1/damaged", "AWS-CHECKSUM"),
+        ("meta.llama3-70b-instruct-v1/end-after-reason", "AWS-MESSAGE-CUT"),
+        ("meta.llama3-70b-instruct-v1/unknown-event", "BED-UNKNOWN-EVENT"),
+        ("meta.llama3-70b-instruct-v1/http-403", "BED-EXCEPTION"),
     ],
 )
 def test_it_notes_what_ships(cassette: str, quirk: str) -> None:

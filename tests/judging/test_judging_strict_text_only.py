@@ -52,7 +52,35 @@ def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
 
 
 def test_something_ships() -> None:
-    assert len(SHIPPED) == 12
+    assert len(SHIPPED) >= 50
+
+
+def quirks(dialect: str, *events: dict[str, Any] | str, tail: bytes = b"") -> set[str]:
+    one = interaction(dialect, sse(*events) + tail)
+    assert_agrees(one)
+    return set(strict_reading(one).quirks)
+
+
+def test_it_notes_what_says_nothing() -> None:
+    whole = completion("a", "stop")
+    assert quirks("openai-completions", {"choices": None}, whole) == {"CHUNK-CHOICES-NULL"}
+    assert quirks("openai-completions", "[DONE]") == {"STREAM-NO-EVENTS"}
+    assert quirks("openai-completions", "null", "[DONE]") == {"SSE-DATA-NULL", "STREAM-NO-EVENTS"}
+    assert quirks("openai-completions", whole, tail=b'data: {"us') == {"SSE-NO-FINAL-BLANK"}
+
+
+def test_it_reads_the_first_choice_and_abstains() -> None:
+    second = {"choices": [{"text": "b", "index": 1}]}
+    body = sse(completion("a"), second, completion("c", "stop"))
+    reading = strict_reading(interaction("openai-completions", body))
+    assert (reading.text, reading.finish, reading.calls) == ("ac", "stop", None)
+    assert reading.quirks == {"N-CHOICES"}
+
+
+def test_the_words_of_an_error_without_a_kind_are_known() -> None:
+    body = b"event: error\n" + sse({"message": "gone"})
+    assert_agrees(interaction("tgi", body))
+    assert strict_reading(interaction("tgi", body)).error == ("", "gone")
 
 
 WORDS = st.sampled_from([None, "stop", "length", "eos_token", "eos", "", "error"])

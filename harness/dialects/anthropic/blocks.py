@@ -36,7 +36,8 @@ class _Block:
         self.input = ""
         self.may_be_empty = False
         self.is_call = kind == "tool_use"
-        self.passed_over = not self.is_call and kind not in _SAID_AT_START
+        is_said = type(kind) is str and kind in _SAID_AT_START
+        self.passed_over = not self.is_call and not is_said
         self.open = True
 
 

@@ -15,6 +15,8 @@ from harness.wire.frames import Frame
 _FINISH = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
 # Bedrock adds what it counted itself to the last event.
 _METRICS = "amazon-bedrock-invocationMetrics"
+# What the framing may name an event that this API has; any other one says nothing here.
+_EVENTS = frozenset(("", "chunk", "error"))
 
 
 def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - the API has no tools
@@ -27,6 +29,8 @@ class _Reader(EventReader):
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one piece of text, or the whole answer."""
+        if frame.event not in _EVENTS:
+            return
         if "generation" in value:
             self._piece(value)
         elif _METRICS in value:

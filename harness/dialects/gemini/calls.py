@@ -33,9 +33,7 @@ class Calls:
         self._whole: dict[str, tuple[object, str]] = {}  # id -> name and arguments
 
     def take(self, call: object) -> None:
-        """Take one `functionCall`; null says nothing."""
-        if call is None:
-            return
+        """Take one `functionCall`."""
         if not isinstance(call, dict):
             self._says.reject(len(self._says), "its functionCall is no object")
             return

@@ -11,11 +11,11 @@ from typing import Any
 
 from harness.dialects.gemini.calls import Calls
 from harness.dialects.gemini.partial_args import member
+from harness.dialects.gemini.typed import has_spelling, piece_of, spell_arguments, unwrapped
 from harness.dialects.gemini.words import FAILED, FINISHES, NUMBERS, UNSAID
 from harness.turns.chat_request import as_text
-from harness.turns.deltas import Delta, FinishReason
+from harness.turns.deltas import Delta, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.event_reader import EventReader, quote
-from harness.turns.exact_json import decode_exactly
 from harness.wire.frames import Frame
 
 _OURS = frozenset(
@@ -31,8 +31,8 @@ _OURS = frozenset(
         "response_id",
     )
 )
-_CALL_MARKS = (b"functionCall", b"function_call")
 _NO_CANDIDATE = object()
+_NOTHING: dict[str, Any] = {}
 
 
 def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - every dialect is given the declared tools
@@ -48,16 +48,26 @@ class _Reader(EventReader):
         self._calls = Calls(self.says)
         self._candidate: object = _NO_CANDIDATE  # index of the one that is read
         self._usage: object = None  # as it came last
-        self._reopened = False  # more came after the finish reason
+        self._stopped = False  # a finish reason came, and nothing since
         self._ours = False  # an event of this API came
+        self._event: dict[str, Any] = _NOTHING  # the one at hand
+        self._data = b""
+
+    def _take(self, frame: Frame) -> None:
+        # The id of the response decides about made-up ids, so events before it are read in full.
+        says = self.says
+        piece = piece_of(frame.data, self._candidate) if says.seed and not frame.failure else None
+        if piece is None:
+            super()._take(frame)
+            return
+        text, is_thought = piece
+        self._stopped = False
+        says.out.append(ReasoningDelta(text) if is_thought else TextDelta(text))
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event."""
-        if _CALL_MARKS[0] in frame.data or _CALL_MARKS[1] in frame.data:
-            value = _exactly(value, frame.data)
-        wrapped = value.get("response") if "candidates" not in value else None
-        if isinstance(wrapped, dict):  # Code Assist wraps each event
-            value = wrapped
+        value = unwrapped(value)
+        self._event, self._data = value, frame.data
         self._about(value)
         candidates = value.get("candidates")
         if candidates is None:
@@ -73,7 +83,7 @@ class _Reader(EventReader):
     def conclude(self) -> None:
         """End the turn; a finish reason is enough for it."""
         self._calls.close()
-        if self.says.finished and not self._reopened:
+        if self._stopped:
             self.says.close()
         elif self._ours:
             self.interrupted()
@@ -94,6 +104,7 @@ class _Reader(EventReader):
         if isinstance(feedback, dict) and self._candidate is _NO_CANDIDATE:
             reason = _word(member(feedback, "blockReason", "block_reason"))
             if reason not in UNSAID:
+                self._stopped = True
                 self.says.finish(FinishReason.CONTENT_FILTER, reason)
 
     def _about(self, value: dict[str, Any]) -> None:
@@ -131,12 +142,19 @@ class _Reader(EventReader):
         """Take one part; those of tools that the provider runs itself say nothing."""
         text = part.get("text")
         if text:
-            self._reopened = self.says.finished
+            self._stopped = False
             (self.says.reasoning if part.get("thought") else self.says.text)(text)
         if "functionCall" in part or "function_call" in part:
             call = member(part, "functionCall", "function_call")
-            self._reopened = self._reopened or (self.says.finished and call is not None)
-            self._calls.take(call)
+            if call is not None:
+                self._stopped = False
+                self._call(call)
+
+    def _call(self, call: object) -> None:
+        if self._data and isinstance(call, dict) and has_spelling(call):
+            spell_arguments(self._event, self._data)
+            self._data = b""  # once for all calls of an event
+        self._calls.take(call)
 
     # The end
 
@@ -149,7 +167,7 @@ class _Reader(EventReader):
             message = as_text(member(candidate, "finishMessage", "finish_message"))
             self._fail(known, message or f"the provider finished the turn with {reason!r}")
             return
-        self._reopened = False
+        self._stopped = True
         self.says.finish(FINISHES.get(known, FinishReason.OTHER), _word(reason))
 
     def _error(self, error: object) -> None:
@@ -162,15 +180,6 @@ class _Reader(EventReader):
     def _fail(self, code: str, message: str) -> None:
         self._calls.close()
         self.says.fail(code, message)
-
-
-def _exactly(value: dict[str, Any], data: bytes) -> dict[str, Any]:
-    """Return `value` with the digits and repeated keys of its arguments kept."""
-    try:
-        exact = decode_exactly(data)
-    except ValueError:
-        return value
-    return exact if isinstance(exact, dict) else value
 
 
 def _word(reason: object) -> str:

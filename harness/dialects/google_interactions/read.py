@@ -9,9 +9,10 @@ Source: Gemini API reference, "Interactions", `InteractionSseEvent`.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
+from harness.dialects.google_interactions.typed import piece_event
 from harness.turns.arguments import same_value
 from harness.turns.chat_request import as_text, dicts
-from harness.turns.deltas import Delta, FinishReason
+from harness.turns.deltas import Delta, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.event_reader import EventReader, quote
 from harness.turns.exact_json import decode_exactly, written
 from harness.wire.frames import Frame
@@ -43,6 +44,18 @@ class _Reader(EventReader):
         self._ids: dict[int, str] = {}
         self._at_start: dict[int, str] = {}  # arguments that came with the start of a call
         self._thoughts: set[object] = set()  # steps that are no part of the answer
+
+    def _take(self, frame: Frame) -> None:
+        event = piece_event(frame.data) if self._ours and not frame.failure else None
+        if event is None:
+            super()._take(frame)
+            return
+        index, delta = event.index, event.delta
+        if delta.type == "arguments_delta":
+            self._fragment(index, delta.arguments)
+        elif delta.text:
+            is_thought = index in self._thoughts
+            self.says.out.append((ReasoningDelta if is_thought else TextDelta)(delta.text))
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a whole interaction."""

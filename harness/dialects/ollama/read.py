@@ -9,7 +9,7 @@ Source: https://docs.ollama.com/api/chat, /api/generate and /api/errors
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from harness.dialects.ollama.line import pieces_of
+from harness.dialects.ollama.line import arguments_of, pieces_of
 from harness.turns.chat_request import as_text
 from harness.turns.deltas import Delta, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.event_reader import EventReader, quote
@@ -65,8 +65,8 @@ class _Reader(EventReader):
         if thinking := said.get("thinking"):
             says.reasoning(thinking)
         says.text(said.get("response" if said is value else "content"))
-        if said.get("tool_calls"):
-            self._calls(frame)
+        if calls := said.get("tool_calls"):
+            self._calls(calls, frame)
         if value.get("done") is True:
             self._done(value)
 
@@ -76,8 +76,13 @@ class _Reader(EventReader):
 
     # Calls
 
-    def _calls(self, frame: Frame) -> None:
+    def _calls(self, calls: object, frame: Frame) -> None:
         """Take the calls of a line; each entry of it is a call of its own."""
+        spelt = arguments_of(frame.data) if isinstance(calls, list) else None
+        if isinstance(calls, list) and spelt is not None:
+            for entry, arguments in zip(calls, spelt, strict=True):
+                self._call(entry, arguments)
+            return
         entries = _calls_exactly(frame)
         if entries is None:
             self.says.reject(len(self.says), "its arguments cannot be read exactly")
@@ -85,14 +90,19 @@ class _Reader(EventReader):
         for entry in entries:
             self._call(entry)
 
-    def _call(self, entry: object) -> None:
+    def _call(self, entry: object, spelt: str = "") -> None:
+        """Take one call, whose arguments are written again where it is not known how they were."""
         says = self.says
         key = len(says)
         function = entry.get("function") if isinstance(entry, dict) else None
         if not isinstance(entry, dict) or not isinstance(function, dict):
             says.reject(key, f"no call of a function: {quote(entry)}")
             return
-        call_id, name, arguments = entry.get("id"), function.get("name"), _arguments(function)
+        call_id, name, arguments = (
+            entry.get("id"),
+            function.get("name"),
+            _arguments(function, spelt),
+        )
         if isinstance(call_id, str) and call_id:
             whole = (call_id, str(name), arguments)
             if whole in self._seen:
@@ -144,8 +154,8 @@ def _calls_exactly(frame: Frame) -> list[Any] | None:
     return calls if isinstance(calls, list) else None
 
 
-def _arguments(function: dict[str, Any]) -> str:
+def _arguments(function: dict[str, Any], spelt: str) -> str:
     arguments = function.get("arguments")
     if isinstance(arguments, str):
         return arguments
-    return "" if arguments is None else written(arguments)
+    return "" if arguments is None else spelt or written(arguments)

@@ -20,6 +20,8 @@ _FINISH = {
 # Words that say the provider failed: vLLM (abort), gateways (the others).
 _FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "abort", "timeout"))
 _OTHER_APIS = ("message", "delta")
+# A chunk without a choice has one of these: the choices as null, or counts beside none.
+_SILENT = frozenset(("choices", "usage"))
 _NO_CHOICE = object()  # in the place of the choice's number until one came
 
 
@@ -46,7 +48,7 @@ class _Reader(EventReader):
                 self._choose(choice)
                 if self.says.over:
                     return
-        elif choices is not None or "usage" not in value:
+        elif choices is not None or _SILENT.isdisjoint(value):
             self.unknown(value)
             return
         usage = value.get("usage")

@@ -67,6 +67,8 @@ class Calls:
             return
         item.whole, item.held = arguments, None
         so_far = self._says.arguments(item.key)
+        if arguments == so_far:
+            return
         same = _is_function(item) and so_far and same_value(arguments, so_far)
         if arguments.startswith(so_far) or not same:
             self._says.settle(item.key, arguments)
@@ -95,6 +97,9 @@ class Calls:
         """Open the call as soon as its id is known, which is final once it has started."""
         if item.call_id:
             name = value.get("name") or item.name
+            if name == item.opened:
+                return
+            item.opened = name
             self._says.open(item.key, item.call_id, name, CALLS.get(item.kind, "function"))
 
     def arguments_of(self, value: dict[str, Any], frame: Frame, path: Path) -> str:

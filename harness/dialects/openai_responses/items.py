@@ -10,8 +10,10 @@ Source: OpenAI API reference, "Responses", "Streaming events".
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import msgspec
 
-class Item:
+
+class Item(msgspec.Struct, eq=False):
     """One output item while it streams.
 
     Fields:
@@ -20,47 +22,31 @@ class Item:
         id, call_id, name: "" where they did not come.
         index: its `output_index`; -1 where it has none.
         done: its `output_item.done` came.
-        said: its texts so far, by field.
+        said: its texts so far, by field; each item has its own.
         settled: its texts were compared with a whole item.
         whole: its whole arguments, as they came first.
         held: fragments of arguments that wait, since the item opened with arguments already.
         snapshot: those arguments.
         told: an event told of it, not only the response as a whole.
         foreign: the provider runs it itself.
+        opened: the name with which its call was opened under its `call_id`, None before.
     """
 
-    __slots__ = (
-        "call_id",
-        "done",
-        "foreign",
-        "held",
-        "id",
-        "index",
-        "key",
-        "kind",
-        "name",
-        "said",
-        "settled",
-        "snapshot",
-        "told",
-        "whole",
-    )
-
-    def __init__(self, key: int) -> None:
-        self.key = key
-        self.kind = ""
-        self.id = ""
-        self.call_id = ""
-        self.name = ""
-        self.index = -1
-        self.done = False
-        self.said: dict[str, list[str]] = {}
-        self.settled = False
-        self.whole = ""
-        self.held: list[str] | None = None
-        self.snapshot = ""
-        self.told = True
-        self.foreign = False
+    key: int
+    kind: str = ""
+    id: str = ""
+    call_id: str = ""
+    name: str = ""
+    index: int = -1
+    done: bool = False
+    said: dict[str, list[str]] = {}
+    settled: bool = False
+    whole: str = ""
+    held: list[str] | None = None
+    snapshot: str = ""
+    told: bool = True
+    foreign: bool = False
+    opened: object = None
 
 
 class Items:
@@ -116,15 +102,19 @@ class Items:
         told = [(place, value) for place, value in enumerate(output) if isinstance(value, dict)]
         free = {item.key: item for item in self._all}
         found: dict[int, Item] = {}
+        rest = told
         for same in (self._of_ids, self._of_place):
-            for place, value in told:
-                item = None if place in found else same(value, place)
+            for place, value in rest:
+                item = same(value, place)
                 if item is not None and free.pop(item.key, None) is not None:
                     found[place] = item
-        queues = _queues(free.values())
-        for place, value in told:
+            rest = [(place, value) for place, value in rest if place not in found]
+            if not rest:
+                break
+        queues = _queues(free.values()) if rest else {}
+        for place, value in rest:
             queue = queues.get((text(value.get("type")), text(value.get("name"))))
-            if place not in found and queue:
+            if queue:
                 found[place] = queue.pop()
         return [(found.get(place) or self._of_output(value), value, place) for place, value in told]
 

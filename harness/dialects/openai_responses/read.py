@@ -19,7 +19,15 @@ from harness.dialects.openai_responses.ending import (
 )
 from harness.dialects.openai_responses.items import Item, Items, text
 from harness.dialects.openai_responses.kinds import custom_tools, is_call, odd_call
-from harness.turns.deltas import Delta, Finish, FinishReason, StreamFailure
+from harness.dialects.openai_responses.piece import Piece, piece_of
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+)
 from harness.turns.event_reader import EventReader
 from harness.wire.frames import Frame
 
@@ -59,6 +67,15 @@ _PARTS: Final = {
     "reasoning_text": ("reasoning", "text"),
     "summary_text": ("summary", "text"),
 }
+# What continues a text -> the delta that says it; a refusal is said at the end, as a failure.
+_SAID_AS: Final[dict[str, type[TextDelta | ReasoningDelta]]] = {
+    "text": TextDelta,
+    "summary": ReasoningDelta,
+    "reasoning": ReasoningDelta,
+}
+_ARGUMENTS: Final = "response.function_call_arguments.delta"
+# Names of frames that hold a piece, or repeat a text that came in pieces, as a rule.
+_OF_PIECES: Final = frozenset((*_PIECES, _ARGUMENTS, *_WHOLES))
 _SPEAKING: Final = frozenset(("message", "reasoning"))
 _FIELDS: Final = ("summary", "reasoning", "text", "refusal")
 # Beginnings of types that only these two APIs have; what is unknown of them says nothing.
@@ -85,15 +102,30 @@ class _Reader(EventReader):
         self._items = Items()
         self._calls = Calls(self.says, self._items)
         self._refusal: list[str] = []
-        self._spoke: set[str] = set()
         self._is_ours = False
         self._error: StreamFailure | None = None  # of a session, which may go on after it
-        self._say: dict[str, Callable[[str], None]] = {
-            "text": self.says.text,
-            "summary": self.says.reasoning,
-            "reasoning": self.says.reasoning,
-            "refusal": self._refusal.append,
-        }
+
+    def _take(self, frame: Frame) -> None:
+        # Pieces stand after an event of this API that was read in full.
+        if self._is_ours and frame.event in _OF_PIECES and not frame.failure:
+            piece = piece_of(frame.data)
+            if piece is not None and self._takes_piece(piece):
+                return
+        super()._take(frame)
+
+    def _takes_piece(self, piece: Piece) -> bool:
+        """Take an event that adds a piece or nothing; do nothing, and say so, for any other."""
+        kind = piece.type
+        if kind == _ARGUMENTS:
+            item = self._items.at(piece.item_id, piece.output_index)
+            self._calls.fragment(item, piece.delta, "function_call")
+        elif (field := _PIECES.get(kind)) is not None:
+            self._piece(field, piece.delta, piece.item_id, piece.output_index)
+        elif whole := _WHOLES.get(kind):
+            return whole[0] in self._items.at(piece.item_id, piece.output_index).said
+        else:
+            return False
+        return True
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a whole response as a document."""
@@ -103,7 +135,8 @@ class _Reader(EventReader):
             return
         field = _PIECES.get(kind)
         if field is not None:
-            self._piece(field, value)
+            self._is_ours = True
+            self._piece(field, value.get("delta"), value.get("item_id"), value.get("output_index"))
             return
         take = self._TAKE.get(kind)
         if take is not None:
@@ -133,14 +166,9 @@ class _Reader(EventReader):
 
     # Texts
 
-    def _piece(self, field: str, event: dict[str, Any]) -> None:
-        self._is_ours = True
-        piece = event.get("delta")
+    def _piece(self, field: str, piece: object, item_id: object, index: object) -> None:
         if piece and type(piece) is str:
-            item = self._items.at(event.get("item_id"), event.get("output_index"))
-            item.said.setdefault(field, []).append(piece)
-            self._spoke.add(field)
-            self._say[field](piece)
+            self._said(self._items.at(item_id, index), field, piece)
 
     def _part_over(self, field: str, place: str, event: dict[str, Any]) -> None:
         """Take a whole part where no delta said anything of its item."""
@@ -150,7 +178,8 @@ class _Reader(EventReader):
 
     def _item_over(self, item: Item, value: dict[str, Any]) -> None:
         """Say what of a whole message or reasoning no delta said."""
-        if item.settled or value.get("type") not in _SPEAKING:
+        kind = value.get("type")
+        if item.settled or type(kind) is not str or kind not in _SPEAKING:
             return
         item.settled = True
         whole = _texts_of(value)
@@ -162,10 +191,17 @@ class _Reader(EventReader):
                     self._said(item, field, all_of_it[len(so_far) :])
 
     def _said(self, item: Item, field: str, piece: str) -> None:
-        if piece:
-            item.said.setdefault(field, []).append(piece)
-            self._spoke.add(field)
-            self._say[field](piece)
+        if not piece:
+            return
+        so_far = item.said.get(field)
+        if so_far is None:
+            so_far = item.said[field] = []
+        so_far.append(piece)
+        delta = _SAID_AS.get(field)
+        if delta is None:
+            self._refusal.append(piece)
+        else:
+            self.says.out.append(delta(piece))
 
     def _transcript(self, event: dict[str, Any], _: Frame) -> None:
         self.says.text(event.get("delta"))
@@ -244,7 +280,7 @@ class _Reader(EventReader):
         self.says.seed = self.says.seed or text(response.get("id"))
         self._learn_tools(response)
         output = response.get("output")
-        spoke = frozenset(self._spoke)
+        spoke = {field for item in self._items for field in item.said}
         for item, value, place in self._items.paired(output if isinstance(output, list) else []):
             # Texts of an item that no event told of are those of others under new ids.
             if item.told or spoke.isdisjoint(_texts_of(value)):
@@ -290,7 +326,7 @@ class _Reader(EventReader):
             self._failed(value, frame)
 
     _TAKE: ClassVar[dict[str, Callable[["_Reader", dict[str, Any], Frame], None]]] = {
-        "response.function_call_arguments.delta": _arguments,
+        _ARGUMENTS: _arguments,
         "response.function_call_arguments.done": _arguments_over,
         "response.custom_tool_call_input.delta": _input,
         "response.custom_tool_call_input.done": _input_over,
@@ -310,7 +346,9 @@ def _texts_of(value: dict[str, Any]) -> dict[str, list[str]]:
     """Return the texts of a whole item, by field."""
     found: dict[str, list[str]] = {}
     for parts in (value.get("summary"), value.get("content")):
-        for part in parts if isinstance(parts, list) else ():
+        if not parts or not isinstance(parts, list):
+            continue
+        for part in parts:
             known = _PARTS.get(text(part.get("type"))) if isinstance(part, dict) else None
             if known and (piece := text(part.get(known[1]))):
                 found.setdefault(known[0], []).append(piece)

@@ -12,7 +12,7 @@ from harness.turns.chat_request import ChatRequest, as_text, dicts, text_of, too
 from harness.turns.tools import Tool
 
 _SYSTEM_ROLES = frozenset({"system", "developer"})
-_CALLED_BY_NAME = frozenset({"function", "custom"})
+_CALLED_BY_NAME = ("function", "custom")
 
 
 def read_request(uri: str, value: dict[str, Any]) -> ChatRequest:

@@ -41,7 +41,7 @@ class _Reader(EventReader):
             self.says.text(value["generated_text"])
             self._last(value)
         elif frame.event == "error":
-            self.says.fail("error", quote(value))
+            self.says.fail("error", quote(value.get("message") or value))
         else:
             self.unknown(value)
 

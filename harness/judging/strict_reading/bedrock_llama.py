@@ -6,12 +6,16 @@ Source: Amazon Bedrock user guide, "Meta Llama models", streamed responses.
 
 from typing import Any, ClassVar
 
+from harness.judging.strict_reading.aws_messages import CHECKSUM
 from harness.judging.strict_reading.errors import error_of
 from harness.judging.strict_reading.events import Event
 from harness.judging.strict_reading.reading import StrictReading
 from harness.judging.strict_reading.text_only import TextOnlyReader
 from harness.turns.deltas import FinishReason
 from harness.wire.interaction import Interaction
+
+_METRICS = "amazon-bedrock-invocationMetrics"
+_OURS = ("", "chunk", "error")
 
 
 def strict_reading(interaction: Interaction) -> StrictReading:
@@ -28,16 +32,23 @@ class _Reader(TextOnlyReader):
     def value(self, value: dict[str, Any], event: Event) -> None:
         """Take one piece, or the whole answer."""
         piece = value.get("generation")
-        plain = "generation" not in value and isinstance(value.get("message"), str)
-        if event.name == "error" or plain:
-            if self.ended:
-                self.notes.lost("BED-EXCEPTION", event.offset)
-            self.notes.keep("BED-EXCEPTION", event.offset)
-            self.fail(*(error_of(value, "error") or ("", "")))
+        plain = "generation" not in value and isinstance(_words(value), str)
+        if event.name not in _OURS:
+            self.notes.keep("BED-UNKNOWN-EVENT", event.offset)
+        elif event.name == "error" or plain:
+            self._error(value, event.offset)
         elif isinstance(piece, str):
             self._piece(piece, value.get("stop_reason"), event.offset)
-        else:
+        elif list(value) != [_METRICS]:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+
+    def _error(self, value: dict[str, Any], offset: int) -> None:
+        code, message = error_of({**value, "message": _words(value)}, "error") or ("", "")
+        quirk = CHECKSUM if code == CHECKSUM else "BED-EXCEPTION"
+        if self.ended:
+            self.notes.lost(quirk, offset)
+        self.notes.keep(quirk, offset)
+        self.fail(code, message)
 
     def _piece(self, piece: str, word: object, offset: int) -> None:
         if self.ended and piece:
@@ -47,3 +58,8 @@ class _Reader(TextOnlyReader):
             self.finish(word, offset)
         elif word is not None:
             self.notes.open("FINISH-UNKNOWN", offset, end=True)
+
+
+def _words(value: dict[str, Any]) -> object:
+    """Return the words of an error; the services in front of the model write them large."""
+    return value.get("message", value.get("Message"))

@@ -1,7 +1,8 @@
 """One interaction of the dialect openai-completions -> its strict reading.
 
-Texts of the one choice are appended; a chunk without a choice holds usage. Whatever else a
-choice holds is of another API, and the reading abstains.
+Texts of the first choice are appended; where others come, it is open which one is the answer.
+A chunk without a choice holds usage. Whatever else a choice holds is of another API, and the
+reading abstains.
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 """
 
@@ -42,11 +43,11 @@ class _Reader(TextOnlyReader):
             self._error(error, value, event)
         elif value.get("error"):
             self.notes.lost("ERR-IN-200", event.offset)
-        elif isinstance(choices, list) and len(choices) <= 1:
+        elif isinstance(choices, list):
             for choice in choices:
                 self._choice(choice, event.offset)
-        elif isinstance(choices, list):
-            self.notes.lost("N-CHOICES", event.offset)
+        elif choices is None and "choices" in value:
+            self.notes.keep("CHUNK-CHOICES-NULL", event.offset)
         elif choices is not None or not isinstance(value.get("usage"), dict):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
@@ -66,7 +67,9 @@ class _Reader(TextOnlyReader):
             self.notes.lost("ENVELOPE-WRAPPED", offset)
         index = choice.get("index", 0)
         if self._index not in (_NO_CHOICE, index):
+            # Another answer to the same prompt; which of them is meant is not for us to say.
             self.notes.lost("N-CHOICES", offset)
+            return
         self._index = index
         text = choice.get("text", "")
         if text and self.ended:
@@ -79,5 +82,6 @@ class _Reader(TextOnlyReader):
             return
         if not isinstance(word, str) or word.casefold() in _FAILED:
             self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            self.ended = True
         else:
             self.finish(word, offset)

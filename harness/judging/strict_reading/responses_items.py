@@ -249,7 +249,9 @@ class ItemTable:
     def _is_provider_run(self, value: Json) -> bool:
         """Whether a custom call names none of the client's tools, as the response repeats them."""
         is_custom = value.get("type") == "custom_tool_call"
-        return is_custom and self.custom is not None and value.get("name") not in self.custom
+        name = value.get("name")
+        is_named = self.custom is None or (isinstance(name, str) and name in self.custom)
+        return is_custom and not is_named
 
     def _check_kind(self, value: Json, offset: int) -> None:
         kind = value.get("type")

@@ -7,6 +7,7 @@ it may have said something the reading abstains. It never raises and never guess
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
+from harness.judging.strict_reading.aws_messages import MARK
 from harness.judging.strict_reading.events import Event, has_unframed_json, split_events
 from harness.judging.strict_reading.notes import Notes
 from harness.judging.strict_reading.reading import StrictReading
@@ -17,6 +18,8 @@ from harness.turns.surrogates import join_surrogates
 
 DONE = "[DONE]"
 _NO_STREAM = (b"{", b"[", b"<", b"\x1f")
+# What may come in a stream that says nothing at all.
+_SILENT = frozenset({"SSE-COMMENT-AS-DATA", "SSE-DATA-NULL", "SSE-EMPTY-DATA"})
 
 
 class TextOnlyReader(ABC):
@@ -33,6 +36,7 @@ class TextOnlyReader(ABC):
         self.ended = False
         self.over = False
         self._values = 0
+        self._is_messages = False
         self._marks: list[tuple[int, int]] = []
 
     @abstractmethod
@@ -44,6 +48,7 @@ class TextOnlyReader(ABC):
         if body.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_NO_STREAM):
             self._document(body)
         else:
+            self._is_messages = body.startswith(MARK)
             for event in split_events(body):
                 self._event(event)
             if has_unframed_json(body):
@@ -83,7 +88,7 @@ class TextOnlyReader(ABC):
 
     def _done(self, event: Event) -> None:
         self.over = True
-        if not self.ended:
+        if self._values and not self.ended:
             self.notes.open("SSE-EOF-NO-FINISH-TEXT", event.offset, end=True)
 
     def _payload(self, data: str, event: Event) -> None:
@@ -98,11 +103,20 @@ class TextOnlyReader(ABC):
             self.notes.keep("SSE-DATA-NULL", event.offset)
 
     def _unfinished(self, data: str, event: Event) -> None:
-        """WHATWG drops an event without its blank line; its content is another matter."""
-        if data and DONE.startswith(data):
+        """WHATWG drops an event without its blank line; its content is another matter.
+
+        A message without its end is none, whatever came of it.
+        """
+        readable = event_value(data) is not UNREADABLE
+        if self._is_messages:
+            self._values += 1
+            self.notes.keep("AWS-MESSAGE-CUT", event.offset)
+        elif data and DONE.startswith(data):
             self.notes.open("SSE-NO-FINAL-BLANK", event.offset, end=not self.ended)
-        elif self.ended or event_value(data) is not UNREADABLE or "\n" in data:
+        elif readable or "\n" in data:
             self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+        elif self.ended:
+            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
         else:
             self._values += 1
 
@@ -127,7 +141,8 @@ class TextOnlyReader(ABC):
             self.notes.lost("ENVELOPE-WRAPPED", 0)
 
     def _reading(self) -> StrictReading:
-        if not self._values and not self.notes.deviations():
+        noted = {deviation.quirk for deviation in self.notes.deviations()}
+        if not self._values and noted <= _SILENT:
             self.notes.keep("STREAM-NO-EVENTS", 0)
         elif not self.ended and self.error is None and self._values:
             self.notes.keep("SSE-EOF-NO-FINISH-TEXT", 0)

@@ -45,7 +45,7 @@ class _Reader(TextOnlyReader):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
     def _error(self, value: dict[str, Any], offset: int) -> None:
-        error, code = value.get("error"), value.get("error_type")
+        error, code = value.get("error", value.get("message")), value.get("error_type")
         if "token" in value or "generated_text" in value or not error:
             self.notes.lost("ERR-IN-200", offset)
         self.notes.keep("ERR-IN-200", offset)
