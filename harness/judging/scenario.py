@@ -10,7 +10,7 @@ import msgspec
 from harness.judging.expectation import Expectation
 from harness.turns.tools import Tool
 
-ScenarioBlame = Literal["", "model", "provider"]
+ScenarioBlame = Literal["", "model", "provider", "harness"]
 
 
 class Scenario(msgspec.Struct, frozen=True):

@@ -133,7 +133,7 @@ def test_the_keys_are_a_contract(harness: Harness) -> None:
         assert rows
         for row in rows:
             assert row.keys() >= RANKED
-            assert set(row["parse_error"]) == {"model", "provider", "normalizer"}
+            assert set(row["parse_error"]) == {"model", "provider", "normalizer", "harness"}
             assert 0 <= row["low"] <= row["k"] / row["n"] <= row["high"] <= 1
     assert set(found["gate"]) == {"verdict", "reasons"}
     assert (found["gate"]["verdict"], left.code) == ("fail", 1)

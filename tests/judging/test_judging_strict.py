@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.judging.strict_reading.events import split_events
-from harness.judging.strict_reading.table import strict_reading
 from harness.judging.strict_reading.reading import StrictReading
+from harness.judging.strict_reading.table import strict_reading
 from harness.wire.interaction import Interaction, Request
 
 Json = Any
@@ -363,7 +363,7 @@ def test_bodies_that_are_no_stream() -> None:
     assert "STREAM-NO-EVENTS" in read(b": ping\n\n").quirks
     assert "STREAM-NO-EVENTS" in read(DONE).quirks
     assert read(b"", status=503).error == ("http_503", "")
-    assert read(b"\0\0\0\x7f\0").calls is None
+    assert not read(b"\0\0\0\x7f\0").ended
 
 
 def test_promises_that_are_not_kept() -> None:

@@ -81,7 +81,6 @@ OPEN: dict[str, tuple[Json, ...]] = {
     "RESP-OUTPUT-INDEX-LOST": (added(function()), added(function(id="fc_2"))),
     "RESP-ARGUMENTS-IN-ADDED": (added(function(OSLO)), piece(OSLO)),
     "ARGS-OBJECT": (done(function({"city": "Oslo"})),),
-    "RESP-CLIENT-ITEM": (done({"type": "local_shell_call", "id": "x", "call_id": "c1"}),),
     "RESP-INCOMPLETE": (done(function(OSLO, status="incomplete")),),
 }
 
@@ -91,6 +90,13 @@ def test_deviations_that_leave_the_calls_open(quirk: str) -> None:
     found = reading(*OPEN[quirk], completed())
     assert found.calls is None
     assert quirk in {one.quirk for one in found.deviations if one.ambiguous}
+
+
+def test_what_the_client_must_do_and_no_call_can_say_breaks_no_contract() -> None:
+    found = reading(done({"type": "local_shell_call", "id": "x", "call_id": "c1"}), completed())
+    assert found.calls is None
+    assert found.quirks >= {"RESP-CLIENT-ITEM"}
+    assert not any(one.ambiguous for one in found.deviations)
 
 
 def test_the_contract() -> None:

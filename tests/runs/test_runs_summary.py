@@ -19,7 +19,7 @@ def test_the_public_keys_are_there() -> None:
     for axis in ("models", "prompts", "pairs", "normalizers"):
         (line,) = found["rankings"][axis]
         assert set(line) >= RANKED
-        assert line["parse_error"] == {"model": 0, "provider": 0, "normalizer": 0}
+        assert line["parse_error"] == {"model": 0, "provider": 0, "normalizer": 0, "harness": 0}
     assert found["gate"]["verdict"] == "fail"
     assert len(found["gate"]["reasons"]) == 1
 
