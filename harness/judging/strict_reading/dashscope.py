@@ -86,6 +86,9 @@ class _Reader(TextOnlyReader):
         else:
             # Values that continue each other, among them some that look like repetitions.
             doubtful = asked is True or any(field.grows for field in fields)
+        if not cumulative and self.calls.from_objects:
+            # An object is whole each time, so nothing in this stream continues another.
+            self.notes.open("ARGS-OBJECT", 0, text=True, calls=True)
         if doubtful:
             self.notes.open("DASH-CUMULATIVE", 0, text=True, calls=True)
         elif cumulative:

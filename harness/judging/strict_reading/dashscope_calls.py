@@ -34,6 +34,7 @@ class CallTable:
         self._ids: set[str] = set()
         self._lists = 0
         self._without_index = False
+        self.from_objects = False
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -73,6 +74,7 @@ class CallTable:
             arguments = function.get("arguments")
             if isinstance(arguments, dict):
                 self._notes.keep("ARGS-OBJECT", event.offset)
+                self.from_objects = True
                 texts = texts or item_texts(member_text(event.data, *_PATH))
                 own = texts[place] if place < len(texts) else ""
                 arguments = member_text(own, "function", "arguments")
