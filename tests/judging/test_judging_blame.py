@@ -6,7 +6,7 @@ import pytest
 
 from harness.judging.blame import blame_of_bytes
 from harness.judging.results import Blame
-from harness.judging.strict_reading.openai_chat import strict_reading
+from harness.judging.strict_reading.openai_chat.stream import strict_reading
 from harness.turns.tools import Tool
 from harness.wire.interaction import Interaction, Request
 

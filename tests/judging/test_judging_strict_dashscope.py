@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.dashscope.spelling import Spelling
 from harness.dialects.dashscope.write import write
-from harness.judging.strict_reading.dashscope import strict_reading
+from harness.judging.strict_reading.dashscope.stream import strict_reading
 from harness.judging.strict_reading.reading import StrictReading
 from harness.turns.arguments import same_value
 from harness.turns.deltas import Finish, FinishReason

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
 from harness.judging.rules.pairing import arguments_text
 from harness.judging.strict_reading.expect import expectation_from
-from harness.judging.strict_reading.openai_chat import strict_reading
+from harness.judging.strict_reading.openai_chat.stream import strict_reading
 from harness.judging.strict_reading.values import read_arguments, same_object
 from harness.turns.deltas import FinishReason
 from harness.wire.interaction import Interaction, Request

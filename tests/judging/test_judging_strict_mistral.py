@@ -8,7 +8,7 @@ from hypothesis import given
 
 from harness.dialects.mistral.spelling import Spelling
 from harness.dialects.mistral.write import write
-from harness.judging.strict_reading.mistral import strict_reading
+from harness.judging.strict_reading.mistral.stream import strict_reading
 from harness.judging.strict_reading.reading import StrictReading
 from harness.turns.arguments import same_value
 from harness.turns.deltas import Finish, FinishReason

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from harness.judging.strict_reading.errors import error_of
 from harness.judging.strict_reading.events import Event
-from harness.judging.strict_reading.gemini_events import events_of
+from harness.judging.strict_reading.google_events import events_of
 from harness.judging.strict_reading.json_members import member_text
 from harness.judging.strict_reading.notes import Notes
 from harness.judging.strict_reading.reading import StrictCall, StrictReading

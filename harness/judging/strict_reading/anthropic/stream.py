@@ -8,10 +8,10 @@ Source: Anthropic API reference, "Streaming Messages", "Messages", "Handling sto
 from collections.abc import Callable
 from typing import Any, Final
 
-from harness.judging.strict_reading.anthropic_blocks import BlockTable
-from harness.judging.strict_reading.anthropic_events import events_of
+from harness.judging.strict_reading.anthropic.blocks import BlockTable
 from harness.judging.strict_reading.errors import error_of
 from harness.judging.strict_reading.events import Event
+from harness.judging.strict_reading.json_events import events_of
 from harness.judging.strict_reading.json_members import member_text
 from harness.judging.strict_reading.notes import Notes
 from harness.judging.strict_reading.reading import StrictReading

@@ -9,12 +9,12 @@ Source: OpenAI API reference, "Responses: streaming events", "The response objec
 from collections.abc import Callable
 from typing import Any, Final
 
-from harness.judging.strict_reading.anthropic_events import events_of
 from harness.judging.strict_reading.errors import error_of
 from harness.judging.strict_reading.events import Event
+from harness.judging.strict_reading.json_events import events_of
 from harness.judging.strict_reading.notes import Notes
+from harness.judging.strict_reading.openai_responses.items import ItemTable
 from harness.judging.strict_reading.reading import StrictReading
-from harness.judging.strict_reading.responses_items import ItemTable
 from harness.judging.strict_reading.values import UNREADABLE, event_value
 from harness.turns.deltas import FinishReason
 from harness.turns.surrogates import join_surrogates

@@ -7,7 +7,7 @@ Source: https://help.aliyun.com/zh/model-studio/qwen-function-calling (DashScope
 
 from typing import Any
 
-from harness.judging.strict_reading.dashscope_mode import Values
+from harness.judging.strict_reading.dashscope.mode import Values
 from harness.judging.strict_reading.events import Event
 from harness.judging.strict_reading.json_members import item_texts, member_text
 from harness.judging.strict_reading.notes import Notes

@@ -6,8 +6,8 @@ holds everything. It keeps what the contract defines and notes the rest.
 
 from typing import Any
 
-from harness.judging.strict_reading.calls import CallTable
 from harness.judging.strict_reading.notes import Notes
+from harness.judging.strict_reading.openai_chat.calls import CallTable
 from harness.judging.strict_reading.text import GrowingText
 from harness.turns.deltas import FinishReason
 from harness.turns.surrogates import join_surrogates

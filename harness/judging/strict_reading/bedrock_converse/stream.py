@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 import msgspec
 
 from harness.judging.strict_reading.aws_messages import CHECKSUM
-from harness.judging.strict_reading.bedrock_blocks import Blocks
+from harness.judging.strict_reading.bedrock_converse.blocks import Blocks
 from harness.judging.strict_reading.errors import error_of
 from harness.judging.strict_reading.events import Event
 from harness.judging.strict_reading.framed import FramedReader

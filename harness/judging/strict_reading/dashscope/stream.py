@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from harness.judging.strict_reading.dashscope_calls import CallTable
-from harness.judging.strict_reading.dashscope_mode import Values, asked_for
+from harness.judging.strict_reading.dashscope.calls import CallTable
+from harness.judging.strict_reading.dashscope.mode import Values, asked_for
 from harness.judging.strict_reading.events import Event
 from harness.judging.strict_reading.reading import StrictReading
 from harness.judging.strict_reading.text import GrowingText

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from harness.judging.strict_reading.events import Event
-from harness.judging.strict_reading.mistral_calls import CallList
+from harness.judging.strict_reading.mistral.calls import CallList
 from harness.judging.strict_reading.reading import StrictReading
 from harness.judging.strict_reading.text import GrowingText
 from harness.judging.strict_reading.text_only import TextOnlyReader

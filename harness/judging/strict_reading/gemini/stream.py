@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from harness.judging.strict_reading.errors import error_of
 from harness.judging.strict_reading.events import Event
-from harness.judging.strict_reading.gemini_calls import CallList
-from harness.judging.strict_reading.gemini_events import events_of
+from harness.judging.strict_reading.gemini.calls import CallList
+from harness.judging.strict_reading.google_events import events_of
 from harness.judging.strict_reading.json_members import item_texts, member_text
 from harness.judging.strict_reading.notes import Notes
 from harness.judging.strict_reading.reading import StrictReading

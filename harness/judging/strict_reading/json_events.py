@@ -1,4 +1,4 @@
-"""Body of a messages response -> its events, in whichever framing they came.
+"""Body of a response whose events are JSON objects -> its events, in whichever framing they came.
 
 Server-sent events by contract; JSON lines, a JSON list or one document where a tool wrote them
 down, or where no stream was sent. What is none of these has no events, and is noted.

@@ -9,8 +9,8 @@ Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from harness.judging.strict_reading.cohere_calls import Calls
-from harness.judging.strict_reading.cohere_v1 import V1
+from harness.judging.strict_reading.cohere.calls import Calls
+from harness.judging.strict_reading.cohere.v1 import V1
 from harness.judging.strict_reading.events import Event
 from harness.judging.strict_reading.framed import FramedReader
 from harness.judging.strict_reading.reading import StrictCall, StrictReading

@@ -8,10 +8,10 @@ object"; errors inside a stream as gateways document them.
 
 from typing import Any
 
-from harness.judging.strict_reading.choice import KNOWN_FINISHES, Choice
 from harness.judging.strict_reading.errors import error_of
 from harness.judging.strict_reading.events import Event, has_unframed_json, split_events
 from harness.judging.strict_reading.notes import Notes
+from harness.judging.strict_reading.openai_chat.choice import KNOWN_FINISHES, Choice
 from harness.judging.strict_reading.reading import StrictReading
 from harness.judging.strict_reading.values import UNREADABLE, event_value
 from harness.wire.interaction import Interaction

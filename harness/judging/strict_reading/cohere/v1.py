@@ -7,7 +7,7 @@ Source: https://docs.cohere.com/reference/chat-stream-v1
 
 from typing import Any, Protocol
 
-from harness.judging.strict_reading.cohere_calls import Calls
+from harness.judging.strict_reading.cohere.calls import Calls
 from harness.judging.strict_reading.events import Event
 from harness.judging.strict_reading.json_members import item_texts, member_text
 from harness.judging.strict_reading.notes import Notes
