@@ -87,7 +87,7 @@ def turn(*calls: ToolCall, **fields: Any) -> Turn:  # noqa: ANN401 - fields of a
 
 # Hostile streams: the words of the API, with wrong types everywhere
 
-_leaf = st.sampled_from(
+_leaf: st.SearchStrategy[Any] = st.sampled_from(
     (None, True, -1, 0, 1, "", "fc_1", "fc_2", "c1", "c2", "{}", "{", OSLO, "a", [], {}, 1.5)
 )
 _TYPES = (

@@ -60,8 +60,10 @@ class Script(msgspec.Struct, frozen=True):
         ends = [ToolCallEnd(i) for i in range(len(self.calls))]
         if self.interleaved:
             return [*starts, *_alternating(pieces), *ends]
-        each = zip(starts, pieces, ends, strict=True)
-        return [delta for start, own, end in each for delta in (start, *own, end)]
+        said: list[Delta] = []
+        for start, own, end in zip(starts, pieces, ends, strict=True):
+            said += [start, *own, end]
+        return said
 
 
 def _alternating(pieces: list[list[ArgumentsDelta]]) -> list[ArgumentsDelta]:
