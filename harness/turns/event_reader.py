@@ -40,11 +40,8 @@ class EventReader(ABC):
             self._take(frame)
             out = says.out
             if out:
-                if len(out) == 1:  # as nearly always
-                    yield out.pop()
-                else:
-                    says.out = []
-                    yield from out
+                says.out = []
+                yield from out
                 if says.over:
                     return
         self._end()

@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import Final
 from zlib import crc32
 
+import msgspec
+
 from harness.wire import aws_headers
 from harness.wire.aws_headers import HeaderError, Headers
 from harness.wire.bedrock_chunk import unwrapped
@@ -81,14 +83,27 @@ class MessageDecoder:
         at, size = 0, len(block)
         self._wanted = _PRELUDE.size
         while size - at >= _PRELUDE.size:
-            total, headers_size, checksum = _PRELUDE.unpack_from(block, at)
-            _check_prelude(block[at : at + _SIZES_BYTES], total, headers_size, checksum)
+            total, headers_size, prelude = _PRELUDE.unpack_from(block, at)
+            if (seen := crc32(block[at : at + _SIZES_BYTES])) != prelude:
+                raise _DamagedError(_mismatch("prelude", prelude, seen))
+            payload_size = total - headers_size - _FRAMING_BYTES
+            if headers_size > MAX_HEADERS_BYTES or not 0 <= payload_size <= MAX_PAYLOAD_BYTES:
+                raise _DamagedError(_impossible(total, headers_size))
             end = at + total
             if end > size:
                 self._wanted = total
                 break
-            _check_message(block[at + _SIZES_BYTES : end], checksum)
-            found.append(_frame(block, at, headers_size, end, self._offset))
+            payload_end = end - _CHECKSUM.size
+            (checksum,) = _CHECKSUM.unpack_from(block, payload_end)
+            if (seen := crc32(block[at + _SIZES_BYTES : payload_end], prelude)) != checksum:
+                raise _DamagedError(_mismatch("message", checksum, seen))
+            start = at + _PRELUDE.size + headers_size
+            meaning = _meaning(block[at + _PRELUDE.size : start])
+            payload, offset = block[start:payload_end], self._offset + start - at
+            if meaning.is_plain:
+                found.append(Frame(payload, meaning.name, offset))
+            else:
+                found.append(_odd_frame(payload, meaning, offset))
             self._offset += total
             at = end
         return at
@@ -98,52 +113,53 @@ class _DamagedError(Exception):
     """The bytes at hand are no message; the text says why."""
 
 
-def _check_prelude(sizes: bytes, total: int, headers_size: int, checksum: int) -> None:
-    if crc32(sizes) != checksum:
-        raise _DamagedError(
-            f"expected a prelude with checksum {checksum:08x}, found {crc32(sizes):08x}"
-        )
-    payload_size = total - headers_size - _FRAMING_BYTES
-    if headers_size > MAX_HEADERS_BYTES or not 0 <= payload_size <= MAX_PAYLOAD_BYTES:
-        raise _DamagedError(
-            f"expected a message, found one of {total} bytes with {headers_size} of headers"
-        )
+def _mismatch(what: str, expected: int, found: int) -> str:
+    return f"expected a {what} with checksum {expected:08x}, found {found:08x}"
 
 
-def _check_message(rest: bytes, prelude: int) -> None:
-    """Check what follows the sizes of a message; `prelude` is the checksum of these."""
-    found = crc32(rest[:-4], prelude)
-    (checksum,) = _CHECKSUM.unpack(rest[-4:])
-    if found != checksum:
-        raise _DamagedError(f"expected a message with checksum {checksum:08x}, found {found:08x}")
+def _impossible(total: int, headers_size: int) -> str:
+    return f"expected a message, found one of {total} bytes with {headers_size} of headers"
 
 
-def _frame(block: bytes, at: int, headers_size: int, end: int, offset: int) -> Frame:
-    start = at + _PRELUDE.size
-    headers = block[start : start + headers_size]
-    payload = block[start + headers_size : end - _CHECKSUM.size]
-    offset += _PRELUDE.size + headers_size
-    failure, name, words = _meaning(headers)
+def _odd_frame(payload: bytes, meaning: "_Meaning", offset: int) -> Frame:
+    """Return the frame of a failure, or of a payload that is wrapped in another."""
+    failure = meaning.failure
     if failure:
-        return Frame(payload or words, failure, offset, complete=False, failure=failure)
-    if name == _CHUNK and (inner := unwrapped(payload)) is not None:
-        return Frame(inner, "", offset)
-    return Frame(payload, name, offset)
+        data = payload or meaning.words
+        return Frame(data, failure, offset, complete=False, failure=failure)
+    inner = unwrapped(payload)
+    return Frame(payload, meaning.name, offset) if inner is None else Frame(inner, "", offset)
+
+
+class _Meaning(msgspec.Struct, frozen=True):
+    """What the headers of a message say.
+
+    Fields:
+        name: of the event.
+        failure: the code of a failure; "" where it is none.
+        words: of the failure.
+        is_plain: the payload is the event.
+    """
+
+    name: str = ""
+    failure: str = ""
+    words: bytes = b""
+    is_plain: bool = False
 
 
 # The headers of one stream are a few, each of them many times: they are read once.
 @lru_cache(maxsize=64)
-def _meaning(block: bytes) -> tuple[str, str, bytes]:
-    """Return what headers say: the code of a failure, the name of an event, words of an error."""
+def _meaning(block: bytes) -> _Meaning:
     try:
         headers = aws_headers.parse(block)
     except HeaderError as error:
         raise _DamagedError(str(error)) from None
     kind = _text(headers, ":message-type")
     if kind not in _FAILURES:
-        return "", _text(headers, ":event-type"), b""
+        name = _text(headers, ":event-type")
+        return _Meaning(name, is_plain=name != _CHUNK)
     code, words = (_text(headers, header) for header in _FAILURES[kind])
-    return code or kind, "", words.encode()
+    return _Meaning(failure=code or kind, words=words.encode())
 
 
 def _text(headers: Headers, name: str) -> str:

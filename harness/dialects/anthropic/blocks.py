@@ -9,6 +9,7 @@ Source: Anthropic API reference, "Streaming Messages" and "Messages".
 from collections.abc import Callable
 from typing import Any, Final
 
+from harness.dialects.anthropic.piece import Delta
 from harness.turns.assembly import Assembly
 from harness.turns.exact_json import written
 
@@ -73,11 +74,11 @@ class Blocks:
         elif type(kind) is str and (say := _SAID_AT_START.get(kind)):
             say(self._says, content)
 
-    def delta(self, index: object, delta: dict[str, Any]) -> None:
+    def delta(self, index: object, delta: Delta) -> None:
         """Take one delta of the block at `index`."""
-        kind = delta.get("type")
+        kind = delta.type
         if kind == "input_json_delta":
-            fragment = delta.get("partial_json")
+            fragment = delta.partial_json
             block = self._by_index.get(index) if type(index) is int else self._last
             if type(fragment) is not str or block is None or not block.is_call:
                 self._odd_fragment(block, index, fragment)
@@ -85,9 +86,9 @@ class Blocks:
                 block.input = ""
                 self._says.append(block.key, fragment)
         elif kind == "text_delta":
-            self._says.text(delta.get("text"))
+            self._says.text(delta.text)
         elif kind == "thinking_delta":
-            self._says.reasoning(delta.get("thinking"))
+            self._says.reasoning(delta.thinking)
 
     def stop(self, index: object) -> None:
         """Close the block at `index`; without an index it is the one that started last."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from harness.dialects.anthropic.blocks import Blocks
 from harness.dialects.anthropic.errors import error_of, names_an_error
+from harness.dialects.anthropic.piece import delta_of, piece_of
 from harness.turns.deltas import Delta, FinishReason
 from harness.turns.event_reader import EventReader
 from harness.turns.exact_json import decode_exactly
@@ -18,6 +19,7 @@ from harness.wire.frames import Frame
 
 Json = dict[str, Any]
 
+_DELTA: Final = "content_block_delta"
 _FINISH: Final = {
     "end_turn": FinishReason.STOP,
     "stop_sequence": FinishReason.STOP,
@@ -53,6 +55,17 @@ class _Reader(EventReader):
         self._started = False
         self._reason_at_start: object = None
         self._cut_short = ""
+
+    def _take(self, frame: Frame) -> None:
+        # Pieces stand after an event of this API that was read in full.
+        if self._known and frame.event == _DELTA and not frame.failure:
+            piece = piece_of(frame.data)
+            if piece is not None and piece.type == _DELTA:
+                delta = piece.delta
+                if type(delta.partial_json) is not dict:
+                    self._blocks.delta(piece.index, delta)
+                    return
+        super()._take(frame)
 
     def event(self, value: Json, frame: Frame) -> None:
         """Take one event by its type; the framing's name counts where it has none."""
@@ -110,7 +123,7 @@ class _Reader(EventReader):
             return
         if type(delta.get("partial_json")) is dict:
             delta = _exactly(frame, value).get("delta", delta)
-        self._blocks.delta(value.get("index"), delta)
+        self._blocks.delta(value.get("index"), delta_of(delta))
 
     def _block_stop(self, value: Json, _: Frame) -> None:
         self._blocks.stop(value.get("index"))
@@ -173,7 +186,7 @@ class _Reader(EventReader):
 
 
 _EVENTS: Final[dict[str, Callable[[_Reader, Json, Frame], None]]] = {
-    "content_block_delta": _Reader._block_delta,  # noqa: SLF001 - the table belongs to the class
+    _DELTA: _Reader._block_delta,  # noqa: SLF001 - the table belongs to the class
     "content_block_start": _Reader._block_start,  # noqa: SLF001 - as above
     "content_block_stop": _Reader._block_stop,  # noqa: SLF001 - as above
     "error": _Reader._error,  # noqa: SLF001 - as above

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, ClassVar, TypeAlias
 
 from harness.dialects.bedrock_converse.document import read_document
+from harness.dialects.bedrock_converse.piece import piece_of
 from harness.dialects.bedrock_converse.words import FAILED, FINISH, SERVER_TOOL, error_of
 from harness.turns.chat_request import as_text
 from harness.turns.deltas import Delta, FinishReason
@@ -18,6 +19,8 @@ from harness.turns.exact_json import decode_exactly, written
 from harness.wire.frames import Frame
 
 Json: TypeAlias = dict[str, Any]
+
+_DELTA = "contentBlockDelta"
 
 
 def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - names come whole here
@@ -35,6 +38,21 @@ class _Reader(EventReader):
         self._ids: list[str] = []  # by key
         self._not_ours: set[Hashable] = set()  # blocks of tools that run at the provider
         self._failed = ""
+
+    def _take(self, frame: Frame) -> None:
+        # Pieces stand after an event of this API that was read in full.
+        if self._known and frame.event == _DELTA and not frame.failure:
+            piece = piece_of(frame.data)
+            if piece is not None:
+                says, delta = self.says, piece.delta
+                if delta.text is not None:
+                    says.text(delta.text)
+                if delta.tool_use is not None:
+                    self._fragment(delta.tool_use.input, _index(piece.content_block_index), frame)
+                if delta.reasoning_content is not None:
+                    says.reasoning(delta.reasoning_content.text)
+                return
+        super()._take(frame)
 
     def event(self, value: Json, frame: Frame) -> None:
         """Take one event, or a whole document."""
@@ -96,7 +114,7 @@ class _Reader(EventReader):
         use = start.get("toolUse") if type(start) is dict else None
         if type(use) is not dict:
             return
-        index = _index(value)
+        index = _index(value.get("contentBlockIndex"))
         if use.get("type") == SERVER_TOOL:
             self._not_ours.add(index)
             return
@@ -115,7 +133,7 @@ class _Reader(EventReader):
         if (text := delta.get("text")) is not None:
             self.says.text(text)
         if type(use := delta.get("toolUse")) is dict:
-            self._fragment(use.get("input"), _index(value), frame)
+            self._fragment(use.get("input"), _index(value.get("contentBlockIndex")), frame)
         if type(reasoning := delta.get("reasoningContent")) is dict:
             self.says.reasoning(reasoning.get("text"))
 
@@ -147,15 +165,14 @@ class _Reader(EventReader):
     _TAKE: ClassVar[dict[str, Callable[["_Reader", Json, Frame], None]]] = {
         "messageStart": _nothing,
         "contentBlockStart": _start,
-        "contentBlockDelta": _delta,
+        _DELTA: _delta,
         "contentBlockStop": _nothing,
         "messageStop": _stop,
         "metadata": _metadata,
     }
 
 
-def _index(value: Json) -> Hashable:
-    index = value.get("contentBlockIndex")
+def _index(index: object) -> Hashable:
     return index if type(index) is int else None
 
 

@@ -5,6 +5,8 @@ time. Every other event, and one that does not fit, is left to the reader of who
 Source: https://docs.cohere.com/reference/chat-stream
 """
 
+from typing import Any
+
 import msgspec
 
 from harness.wire.payload import NEVER_DEEP_BYTES
@@ -46,11 +48,11 @@ class Delta(msgspec.Struct, gc=False):
 
 
 class Piece(msgspec.Struct, gc=False):
-    """One event that has a `delta`."""
+    """One event."""
 
     type: str
-    delta: Delta
-    index: int | None = None
+    delta: Delta | None = None
+    index: Any = None
 
 
 _decode = msgspec.json.Decoder(Piece).decode

@@ -29,7 +29,6 @@ class _Reader(EventReader):
     def __init__(self) -> None:
         super().__init__()
         self._v2, self._v1 = V2(self.says), V1(self.says)
-        self._takes = {**self._v2.takes(), **self._v1.takes()}
         self._known = False  # an event of this API came
 
     def _take(self, frame: Frame) -> None:
@@ -46,10 +45,13 @@ class _Reader(EventReader):
         if type(kind) is not str:
             self._document(value, frame)
             return
-        take = self._takes.get(kind)
+        take = V2.TAKES.get(kind)
         if take is not None:
             self._known = True
-            take(value, frame)
+            take(self._v2, value, frame)
+        elif (take_first := V1.TAKES.get(kind)) is not None:
+            self._known = True
+            take_first(self._v1, value, frame)
         elif kind == "error" or frame.event == "error":
             self.says.fail(*(error_of(value) or ("error", "")))
 

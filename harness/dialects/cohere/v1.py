@@ -7,7 +7,7 @@ Source: https://docs.cohere.com/v1/docs/streaming and /reference/chat-stream-v1
 """
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from harness.dialects.cohere.end import end, usage
 from harness.turns.arguments import same_value
@@ -16,7 +16,7 @@ from harness.turns.chat_request import as_text, dicts
 from harness.turns.exact_json import decode_exactly, written
 from harness.wire.frames import Frame
 
-Take: TypeAlias = Callable[[dict[str, Any], Frame], None]
+Take: TypeAlias = Callable[["V1", dict[str, Any], Frame], None]
 
 
 class V1:
@@ -28,19 +28,6 @@ class V1:
         self._says = says
         self._spoke = False  # a piece of the answer came
         self._planned = False  # a piece of the plan came
-
-    def takes(self) -> dict[str, Take]:
-        """Return what takes each type of event."""
-        return {
-            "stream-start": self._start,
-            "text-generation": self._text,
-            "tool-calls-chunk": self._chunk,
-            "tool-calls-generation": self._generation,
-            "citation-generation": _nothing,
-            "search-queries-generation": _nothing,
-            "search-results": _nothing,
-            "stream-end": self._end,
-        }
 
     def document(self, value: dict[str, Any], frame: Frame) -> None:
         """Take a complete response."""
@@ -84,6 +71,9 @@ class V1:
         word = value.get("finish_reason") or told.get("finish_reason")
         end(self._says, word, value.get("error"))
 
+    def _nothing(self, _value: dict[str, Any], _frame: Frame) -> None:
+        """Take an event of what the provider itself searched or cites."""
+
     # Their parts
 
     def _plan(self, text: object) -> None:
@@ -121,9 +111,17 @@ class V1:
         elif not same_value(so_far, text):
             says.reject(place, "its parameters came twice and differ")
 
-
-def _nothing(_value: dict[str, Any], _frame: Frame) -> None:
-    """Take an event of what the provider itself searched or cites."""
+    # Type of an event -> what takes it.
+    TAKES: ClassVar[dict[str, Take]] = {
+        "stream-start": _start,
+        "text-generation": _text,
+        "tool-calls-chunk": _chunk,
+        "tool-calls-generation": _generation,
+        "citation-generation": _nothing,
+        "search-queries-generation": _nothing,
+        "search-results": _nothing,
+        "stream-end": _end,
+    }
 
 
 def _exactly(frame: Frame) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Source: https://docs.cohere.com/docs/streaming and /docs/tool-use-streaming
 """
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from harness.dialects.cohere.end import end, usage
 from harness.dialects.cohere.piece import Call, Piece
@@ -16,7 +16,10 @@ from harness.turns.event_reader import quote
 from harness.turns.exact_json import decode_exactly, written
 from harness.wire.frames import Frame
 
-Take: TypeAlias = Callable[[dict[str, Any], Frame], None]
+Take: TypeAlias = Callable[["V2", dict[str, Any], Frame], None]
+
+# Ends of what was said in pieces; they say nothing themselves.
+_BORDERS: Final = frozenset(("content-end", "tool-call-end"))
 
 
 class V2:
@@ -29,27 +32,11 @@ class V2:
         self._keys: dict[Hashable, int] = {}  # index of events -> key of its latest call
         self._call_ids: dict[int, object] = {}
 
-    def takes(self) -> dict[str, Take]:
-        """Return what takes each type of event."""
-        return {
-            "message-start": self._start,
-            "content-start": self._content,
-            "content-delta": self._content,
-            "content-end": _nothing,
-            "tool-plan-delta": self._plan,
-            "tool-call-start": self._call_start,
-            "tool-call-delta": self._call_delta,
-            "tool-call-end": _nothing,
-            "citation-start": _nothing,
-            "citation-end": _nothing,
-            "message-end": self._end,
-        }
-
     def piece(self, piece: Piece) -> bool:
-        """Take an event that only adds a piece; return False, and do nothing, for any other."""
-        message = piece.delta.message
+        """Take an event that adds a piece or nothing; do nothing, and say so, for any other."""
+        message = piece.delta.message if piece.delta is not None else None
         if message is None:
-            return False
+            return piece.type in _BORDERS
         match piece.type:
             case "content-delta" if message.content is not None:
                 self._says.reasoning(message.content.thinking)
@@ -90,12 +77,12 @@ class V2:
         self._says.reasoning(_message(value).get("tool_plan"))
 
     def _call_start(self, value: dict[str, Any], frame: Frame) -> None:
-        index = _index(value)
+        index = _index(value.get("index"))
         for call in _exactly(_message(value).get("tool_calls"), frame, _message):
             self._open(index, call)
 
-    def _call_piece(self, index: int | None, call: Call) -> bool:
-        key = self._keys.get(index)
+    def _call_piece(self, index: object, call: Call) -> bool:
+        key = self._keys.get(_index(index))
         function = call.function
         if key is None or function is None or function.name or call.id:
             return False
@@ -103,7 +90,7 @@ class V2:
         return True
 
     def _call_delta(self, value: dict[str, Any], frame: Frame) -> None:
-        says, index = self._says, _index(value)
+        says, index = self._says, _index(value.get("index"))
         for call in _exactly(_message(value).get("tool_calls"), frame, _message):
             key = self._keys.setdefault(index, len(says))
             function = _function(call)
@@ -115,6 +102,9 @@ class V2:
         told = delta if isinstance(delta, dict) else {}
         usage(self._says, told.get("usage"))
         end(self._says, told.get("finish_reason"), told.get("error"))
+
+    def _nothing(self, _value: dict[str, Any], _frame: Frame) -> None:
+        """Take an event that only says where something begins or ends, or a citation."""
 
     # Their parts
 
@@ -138,9 +128,20 @@ class V2:
             says.reject(key, f"a call of type {quote(call['type'])!r}, not of a function")
         says.append(key, _arguments(function))
 
-
-def _nothing(_value: dict[str, Any], _frame: Frame) -> None:
-    """Take an event that only says where something begins or ends, or a citation."""
+    # Type of an event -> what takes it.
+    TAKES: ClassVar[dict[str, Take]] = {
+        "message-start": _start,
+        "content-start": _content,
+        "content-delta": _content,
+        "content-end": _nothing,
+        "tool-plan-delta": _plan,
+        "tool-call-start": _call_start,
+        "tool-call-delta": _call_delta,
+        "tool-call-end": _nothing,
+        "citation-start": _nothing,
+        "citation-end": _nothing,
+        "message-end": _end,
+    }
 
 
 def _message(value: dict[str, Any]) -> dict[str, Any]:
@@ -175,8 +176,7 @@ def _listed(calls: object) -> tuple[dict[str, Any], ...]:
     return (calls,) if isinstance(calls, dict) else tuple(dicts(calls))
 
 
-def _index(value: dict[str, Any]) -> Hashable:
-    index = value.get("index")
+def _index(index: object) -> Hashable:
     return index if isinstance(index, int | str) else None
 
 

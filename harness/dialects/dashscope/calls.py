@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from harness.dialects.dashscope.piece import Entry
 from harness.dialects.dashscope.pieces import Pieces
 from harness.turns.assembly import Assembly
 from harness.turns.exact_json import written
@@ -58,17 +59,25 @@ class Calls:
             if arguments is not None and type(arguments) is not str:
                 exact = exactly() if exact is None else exact
                 arguments = _spelt(exact, place, arguments)
-            self._take(entry, function.get("name"), arguments or "", -1 if alone else place)
+            told = Entry(entry.get("index"), entry.get("id"), entry.get("type"))
+            self._take(told, function.get("name"), arguments or "", -1 if alone else place)
 
-    def _take(self, entry: dict[str, Any], name: object, value: str, place: int) -> None:
-        index, call_id = entry.get("index"), entry.get("id")
+    def take_typed(self, entries: list[Entry]) -> None:
+        """Take one list whose arguments are all text."""
+        alone = len(entries) == 1
+        for place, entry in enumerate(entries):
+            function = entry.function
+            self._take(entry, function.name, function.arguments or "", -1 if alone else place)
+
+    def _take(self, entry: Entry, name: object, value: str, place: int) -> None:
+        index, call_id = entry.index, entry.id
         call = self._by_index.get(index) if type(index) is int else None
         if call is None or (call_id and call_id != call.id) or (name and name != call.name):
             call = self._identified(index, _text(call_id), _text(name), value, place)
             if call is None:
                 return
         self._pieces.take(call.key, value)
-        kind = entry.get("type")
+        kind = entry.type
         if kind not in _FUNCTION_TYPES:
             self._says.reject(call.key, f"the call is of type {kind!r}, expected 'function'")
 

@@ -34,6 +34,10 @@ class Mode(Enum):
     SNAPSHOTS = "all so far"
 
 
+# To look up a member costs more than to compare it.
+_INCREMENTS, _SNAPSHOTS = Mode.INCREMENTS, Mode.SNAPSHOTS
+
+
 class _Field:
     """One value of the message that grows: its text, its reasoning, or one call's arguments."""
 
@@ -92,9 +96,9 @@ class Pieces:
         field = self._fields[key]
         if not value:
             return
-        if self.mode is Mode.INCREMENTS:
+        if self.mode is _INCREMENTS:
             field.say(value)
-        elif self.mode is Mode.SNAPSHOTS:
+        elif self.mode is _SNAPSHOTS:
             field.grow(value)
         else:
             self._take_open(field, value)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from harness.dialects.dashscope.calls import Calls
+from harness.dialects.dashscope.piece import Piece, piece_of
 from harness.dialects.dashscope.pieces import Pieces
 from harness.turns.assembly import Assembly
 from harness.turns.deltas import Delta, FinishReason
@@ -28,6 +29,7 @@ _FINISH: Final = {
 _NO_FINISH: Final = frozenset(("", "null"))
 # Codes that stand beside a good answer; the clients of the API put them there.
 _NO_ERROR: Final = (None, "", 200, "200")
+_FIRST_CHOICE: Final = (None, 0)
 _TEXT, _REASONING = "content", "reasoning"
 
 
@@ -37,21 +39,39 @@ def read(frames: Iterable[Frame], tools: tuple[str, ...]) -> Iterator[Delta]:  #
 
 
 class _Says(Assembly):
-    """Says what was held back before the turn ends, in whichever way it ends."""
+    """Says what was held back before the turn ends, in whichever way it ends.
 
-    __slots__ = ("pieces",)
+    So are the counts of tokens: each event has them, and those of the last one are the turn's.
+    """
+
+    __slots__ = ("_input_tokens", "_output_tokens", "pieces")
 
     def __init__(self) -> None:
         super().__init__()
         self.pieces = Pieces()
+        self._input_tokens: int | None = None
+        self._output_tokens: int | None = None
+
+    def usage(self, input_tokens: object = None, output_tokens: object = None) -> None:
+        if type(input_tokens) is int:
+            self._input_tokens = input_tokens
+        if type(output_tokens) is int:
+            self._output_tokens = output_tokens
 
     def close(self) -> None:
         self.pieces.settle()
+        super().usage(self._input_tokens, self._output_tokens)
         super().close()
 
     def fail(self, code: str, message: str = "") -> None:
         self.pieces.settle()
+        super().usage(self._input_tokens, self._output_tokens)
         super().fail(code, message)
+
+    def deny(self) -> None:
+        """Fail since a field takes something back, which cannot be settled."""
+        super().usage(self._input_tokens, self._output_tokens)
+        super().fail("bad_event", "a snapshot takes back what came before")
 
 
 class _Reader(EventReader):
@@ -62,10 +82,37 @@ class _Reader(EventReader):
         says = self.says = _Says()
         self._pieces = says.pieces
         self._calls = Calls(says, self._pieces)
-        why = "a snapshot takes back what came before"
-        deny = partial(super(_Says, says).fail, "bad_event", why)
-        self._pieces.field(_TEXT, says.text, deny)
-        self._pieces.field(_REASONING, says.reasoning, deny)
+        self._pieces.field(_TEXT, says.text, says.deny)
+        self._pieces.field(_REASONING, says.reasoning, says.deny)
+
+    def _take(self, frame: Frame) -> None:
+        # The response has its seed from an event that was read in full.
+        if self.says.seed and frame.event != "error" and not frame.failure:
+            piece = piece_of(frame.data)
+            if piece is not None and self._takes_piece(piece):
+                return
+        super()._take(frame)
+
+    def _takes_piece(self, piece: Piece) -> bool:
+        """Take an ordinary event; do nothing, and say so, for any other."""
+        choices = piece.output.choices
+        if not choices or choices[0].index not in _FIRST_CHOICE:
+            return False
+        if piece.error or piece.code not in _NO_ERROR:
+            return False
+        says, choice = self.says, choices[0]
+        message = choice.message
+        if message.reasoning_content:
+            self._pieces.take(_REASONING, message.reasoning_content)
+        if message.content and not says.over:
+            self._pieces.take(_TEXT, message.content)
+        if message.tool_calls and not says.over:
+            self._calls.take_typed(message.tool_calls)
+        self._take_finish(choice.finish_reason)
+        usage = piece.usage
+        if usage is not None and not says.over:
+            says.usage(usage.input_tokens, usage.output_tokens)
+        return True
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a whole response."""
@@ -98,7 +145,7 @@ class _Reader(EventReader):
             self._take_finish(output.get("finish_reason"))
             return
         for place, choice in enumerate(choices):
-            if isinstance(choice, dict) and choice.get("index") in (None, 0):
+            if isinstance(choice, dict) and choice.get("index") in _FIRST_CHOICE:
                 self._take_choice(choice, place, frame)
                 return
 

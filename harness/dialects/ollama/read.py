@@ -98,11 +98,8 @@ class _Reader(EventReader):
         if not isinstance(entry, dict) or not isinstance(function, dict):
             says.reject(key, f"no call of a function: {quote(entry)}")
             return
-        call_id, name, arguments = (
-            entry.get("id"),
-            function.get("name"),
-            _arguments(function, spelt),
-        )
+        call_id, name = entry.get("id"), function.get("name")
+        arguments = _arguments(function, spelt)
         if isinstance(call_id, str) and call_id:
             whole = (call_id, str(name), arguments)
             if whole in self._seen:
