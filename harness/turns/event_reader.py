@@ -29,8 +29,8 @@ class EventReader(ABC):
     # Payloads that end a stream without saying anything.
     TERMINALS: ClassVar[frozenset[bytes]] = frozenset((b"[DONE]",))
 
-    def __init__(self) -> None:
-        self.says = Assembly()
+    def __init__(self, says: Assembly | None = None) -> None:
+        self.says = Assembly() if says is None else says
         self.first = b""
 
     def read(self, frames: Iterable[Frame]) -> Iterator[Delta]:

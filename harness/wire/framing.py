@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol
 
 from harness.wire.aws_event_stream import MessageDecoder
+from harness.wire.event_stream import EventStreamDecoder
 from harness.wire.frames import Frame
 from harness.wire.json_elements import ElementDecoder
 from harness.wire.json_lines import LineDecoder
 from harness.wire.plain_body import PlainDecoder
-from harness.wire.sse import SSEDecoder
 
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 
@@ -42,12 +42,13 @@ def frames(reads: Iterable[bytes]) -> Iterator[Frame]:
     """Yield the frames of `reads` as soon as each is complete.
 
     However many blanks come first (servers send them while a model is busy), the first other
-    byte decides; an event stream that has only blanks so far has no frame either.
+    byte decides; an event stream that has only blanks so far has no frame either. A body that
+    turns out to hold words and no event gives one frame with its first bytes.
 
     Raises:
         StreamError: an event or a plain body is larger than the limit of the framing.
     """
-    decoder: Decoder = SSEDecoder()
+    decoder: Decoder = EventStreamDecoder()
     rest = iter(reads)
     blanks = 0
     for read in rest:

@@ -58,9 +58,10 @@ class LineDecoder(BoundedDecoder):
 
     def _rest(self) -> list[Frame]:
         if self._document is not None:
-            return self._document.close()
-        # A body of one line is a document as well, and a document is never cut short here.
-        return self._line(b"".join(self._tail), complete=not self._is_lines)
+            return [_maybe_cut(frame) for frame in self._document.close()]
+        # A body of one line is a document as well.
+        found = self._line(b"".join(self._tail), complete=not self._is_lines)
+        return [_maybe_cut(frame) for frame in found]
 
     def _keep(self, piece: bytes) -> None:
         if piece:
@@ -85,3 +86,9 @@ def holds_lines(body: bytes) -> bool:
     except NotJson:
         return False
     return True
+
+
+def _maybe_cut(frame: Frame) -> Frame:
+    """Mark a document that does not end as an object ends: the body ended inside of it."""
+    whole = frame.complete and frame.data.endswith(b"}")
+    return Frame(frame.data, frame.event, frame.offset, whole)

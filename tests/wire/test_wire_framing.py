@@ -20,8 +20,6 @@ BOM = b"\xef\xbb\xbf"
         (b"<html>\n<p>data: x\n\n</html>", b"<html>\n<p>data: x\n\n</html>"),
         (BOM + b"{}", b"{}"),
         (b"\n" * 200 + b"{}", b"{}"),
-        (b'{"half', b'{"half'),
-        ("{\u00bb".encode(), "{\u00bb".encode()),
     ],
 )
 def test_a_plain_body_is_one_frame(body: bytes, data: bytes) -> None:
@@ -48,9 +46,20 @@ def test_offsets_count_blanks_and_byte_order_mark() -> None:
     assert frame.offset == 7
 
 
-@pytest.mark.parametrize("body", [b"", b"\n\n", BOM, b" " * 100, b"hello\n"])
+@pytest.mark.parametrize("body", [b"", b"\n\n", BOM, b" " * 100, b": ping\n\nevent: x\n"])
 def test_a_body_without_an_event_has_no_frame(body: bytes) -> None:
     assert decode_frames(body) == ()
+
+
+@pytest.mark.parametrize("body", [b'{"half', "{\u00bb".encode(), b'{\n "a": 1,\n'])
+def test_a_document_that_does_not_end_as_one_is_cut_short(body: bytes) -> None:
+    assert decode_frames(body, tail=b"") == (Frame(body.strip(), complete=False),)
+
+
+@pytest.mark.parametrize("body", [b"404 page not found", b"\n busy\n\n", b"\x1b\x03\x80\n\x99"])
+def test_words_that_are_no_event_are_not_dropped(body: bytes) -> None:
+    words = body.strip()
+    assert decode_frames(body, tail=b"") == (Frame(words, "", body.index(words)),)
 
 
 @given(st.text("\n\r\t {[<\ufeffdata: x}", max_size=30).map(str.encode) | st.binary(max_size=20))

@@ -78,8 +78,8 @@ class _Reader(EventReader):
     """Reads one response: its first choice, and no other."""
 
     def __init__(self) -> None:
-        super().__init__()
-        says = self.says = _Says()
+        says = _Says()
+        super().__init__(says)
         self._pieces = says.pieces
         self._calls = Calls(says, self._pieces)
         self._pieces.field(_TEXT, says.text, says.deny)
@@ -108,7 +108,8 @@ class _Reader(EventReader):
             self._pieces.take(_TEXT, message.content)
         if message.tool_calls and not says.over:
             self._calls.take_typed(message.tool_calls)
-        self._take_finish(choice.finish_reason)
+        if choice.finish_reason != "null":
+            self._take_finish(choice.finish_reason)
         usage = piece.usage
         if usage is not None and not says.over:
             says.usage(usage.input_tokens, usage.output_tokens)

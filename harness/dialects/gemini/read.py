@@ -66,6 +66,9 @@ class _Reader(EventReader):
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event."""
+        if frame.event == "error":
+            self._error(value.get("error") or value)
+            return
         value = unwrapped(value)
         self._event, self._data = value, frame.data
         self._about(value)

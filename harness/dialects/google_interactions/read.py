@@ -59,6 +59,9 @@ class _Reader(EventReader):
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a whole interaction."""
+        if frame.event == "error" and "event_type" not in value:
+            self._error(value if value.get("error") else {"error": value})
+            return
         self._data = frame.data
         kind = value.get("event_type")
         take = self._TAKE.get(kind) if isinstance(kind, str) else None

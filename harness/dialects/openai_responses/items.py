@@ -30,6 +30,7 @@ class Item(msgspec.Struct, eq=False):
         told: an event told of it, not only the response as a whole.
         foreign: the provider runs it itself.
         opened: the name with which its call was opened under its `call_id`, None before.
+        taken: what its `output_item.done` said of it, None before.
     """
 
     key: int
@@ -47,6 +48,7 @@ class Item(msgspec.Struct, eq=False):
     told: bool = True
     foreign: bool = False
     opened: object = None
+    taken: dict[str, Any] | None = None
 
 
 class Items:
@@ -85,6 +87,10 @@ class Items:
     def announced(self, value: dict[str, Any], index: object, *, done: bool) -> Item:
         """Return the item that an `output_item` event, `added` or `done`, tells of."""
         place = index if type(index) is int else -1
+        item = self._by_index.get(place)
+        if item is not None and self._is_as_it_was(item, value):
+            item.done = item.done or done
+            return item
         item_id, call_id = text(value.get("id")), text(value.get("call_id"))
         kind = text(value.get("type"))
         item = self._known(item_id, call_id, kind, place, done=done) or self._new()
@@ -92,6 +98,21 @@ class Items:
         item.name = item.name or text(value.get("name"))
         item.done = item.done or done
         return self._register(item, item_id, call_id, place)
+
+    def are_repeated(self, output: list[Any]) -> bool:
+        """Return whether a whole `output` says of each item what its end said, and no more.
+
+        A custom call is left out, since the response as a whole may tell whose its tool is, and
+        arguments that are no text, since equal ones may be spelt in two ways.
+        """
+        return len(output) == len(self._all) and all(
+            item.taken is not None
+            and item.taken == value
+            and self._by_id.get(item.id) is item
+            and item.kind != "custom_tool_call"
+            and type(value.get("arguments", "")) is str
+            for item, value in zip(self._all, output, strict=True)
+        )
 
     def paired(self, output: list[Any]) -> list[tuple[Item, dict[str, Any], int]]:
         """Return each object of a whole `output` with its item and its place.
@@ -117,6 +138,18 @@ class Items:
             if queue:
                 found[place] = queue.pop()
         return [(found.get(place) or self._of_output(value), value, place) for place, value in told]
+
+    def _is_as_it_was(self, item: Item, value: dict[str, Any]) -> bool:
+        """Return whether `value` says again who `item` is, as nearly every last event of one."""
+        call_id, name = item.call_id, item.name
+        return (
+            item.id == value.get("id")
+            and item.kind == value.get("type")
+            and call_id == value.get("call_id", "")
+            and name == value.get("name", "")
+            and self._by_id.get(item.id) is item
+            and (not call_id or call_id in self._by_call)
+        )
 
     def _known(
         self, item_id: str, call_id: str, kind: str, place: int, *, done: bool

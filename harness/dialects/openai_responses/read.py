@@ -20,6 +20,7 @@ from harness.dialects.openai_responses.ending import (
 from harness.dialects.openai_responses.items import Item, Items, text
 from harness.dialects.openai_responses.kinds import custom_tools, is_call, odd_call
 from harness.dialects.openai_responses.piece import Piece, piece_of
+from harness.dialects.openai_responses.texts import PIECES, WHOLES, texts_of
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -31,42 +32,6 @@ from harness.turns.deltas import (
 from harness.turns.event_reader import EventReader
 from harness.wire.frames import Frame
 
-# Event -> which text of its item its `delta` continues.
-_PIECES: Final = {
-    "response.output_text.delta": "text",
-    "response.reasoning_summary_text.delta": "summary",
-    "response.reasoning_text.delta": "reasoning",
-    "response.refusal.delta": "refusal",
-    # Drafts and servers that follow them.
-    "response.reasoning_summary.delta": "summary",
-    "response.reasoning.delta": "reasoning",
-    # Realtime; what is spoken is told by its transcript.
-    "response.text.delta": "text",
-    "response.audio_transcript.delta": "text",
-    "response.output_audio_transcript.delta": "text",
-}
-# Event -> which text of its item it holds as a whole, and where.
-_WHOLES: Final = {
-    "response.output_text.done": ("text", "text"),
-    "response.reasoning_summary_text.done": ("summary", "text"),
-    "response.reasoning_text.done": ("reasoning", "text"),
-    "response.refusal.done": ("refusal", "refusal"),
-    "response.reasoning_summary.done": ("summary", "text"),
-    "response.reasoning.done": ("reasoning", "text"),
-    "response.text.done": ("text", "text"),
-    "response.audio_transcript.done": ("text", "transcript"),
-    "response.output_audio_transcript.done": ("text", "transcript"),
-}
-# Type of a content part -> the text that it is a part of, and where it stands.
-_PARTS: Final = {
-    "output_text": ("text", "text"),
-    "text": ("text", "text"),
-    "audio": ("text", "transcript"),
-    "output_audio": ("text", "transcript"),
-    "refusal": ("refusal", "refusal"),
-    "reasoning_text": ("reasoning", "text"),
-    "summary_text": ("summary", "text"),
-}
 # What continues a text -> the delta that says it; a refusal is said at the end, as a failure.
 _SAID_AS: Final[dict[str, type[TextDelta | ReasoningDelta]]] = {
     "text": TextDelta,
@@ -75,7 +40,7 @@ _SAID_AS: Final[dict[str, type[TextDelta | ReasoningDelta]]] = {
 }
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
 # Names of frames that hold a piece, or repeat a text that came in pieces, as a rule.
-_OF_PIECES: Final = frozenset((*_PIECES, _ARGUMENTS, *_WHOLES))
+_OF_PIECES: Final = frozenset((*PIECES, _ARGUMENTS, *WHOLES))
 _SPEAKING: Final = frozenset(("message", "reasoning"))
 _FIELDS: Final = ("summary", "reasoning", "text", "refusal")
 # Beginnings of types that only these two APIs have; what is unknown of them says nothing.
@@ -118,10 +83,13 @@ class _Reader(EventReader):
         kind = piece.type
         if kind == _ARGUMENTS:
             item = self._items.at(piece.item_id, piece.output_index)
-            self._calls.fragment(item, piece.delta, "function_call")
-        elif (field := _PIECES.get(kind)) is not None:
+            if item.kind and item.held is None:
+                self.says.append(item.key, piece.delta)
+            else:
+                self._calls.fragment(item, piece.delta, "function_call")
+        elif (field := PIECES.get(kind)) is not None:
             self._piece(field, piece.delta, piece.item_id, piece.output_index)
-        elif whole := _WHOLES.get(kind):
+        elif whole := WHOLES.get(kind):
             return whole[0] in self._items.at(piece.item_id, piece.output_index).said
         else:
             return False
@@ -133,7 +101,7 @@ class _Reader(EventReader):
         if type(kind) is not str:
             self._untyped(value, frame)
             return
-        field = _PIECES.get(kind)
+        field = PIECES.get(kind)
         if field is not None:
             self._is_ours = True
             self._piece(field, value.get("delta"), value.get("item_id"), value.get("output_index"))
@@ -144,7 +112,7 @@ class _Reader(EventReader):
             take(self, value, frame)
         elif kind.startswith(_OURS):
             self._is_ours = True
-            if whole := _WHOLES.get(kind):
+            if whole := WHOLES.get(kind):
                 self._part_over(*whole, value)
         else:
             self._untyped(value, frame)
@@ -182,7 +150,7 @@ class _Reader(EventReader):
         if item.settled or type(kind) is not str or kind not in _SPEAKING:
             return
         item.settled = True
-        whole = _texts_of(value)
+        whole = texts_of(value)
         for field in _FIELDS:
             if pieces := whole.get(field):
                 so_far = "".join(item.said.get(field, ()))
@@ -222,6 +190,7 @@ class _Reader(EventReader):
         if isinstance(value, dict):
             item = self._items.announced(value, event.get("output_index"), done=True)
             self._whole_item(item, value, frame, ("item",))
+            item.taken = value
 
     def _whole_item(self, item: Item, value: dict[str, Any], frame: Frame, path: Path) -> None:
         if self._is_call(item, value):
@@ -280,15 +249,19 @@ class _Reader(EventReader):
         self.says.seed = self.says.seed or text(response.get("id"))
         self._learn_tools(response)
         output = response.get("output")
-        spoke = {field for item in self._items for field in item.said}
-        for item, value, place in self._items.paired(output if isinstance(output, list) else []):
-            # Texts of an item that no event told of are those of others under new ids.
-            if item.told or spoke.isdisjoint(_texts_of(value)):
-                self._whole_item(item, value, frame, (*path, "output", place))
+        if isinstance(output, list) and not self._items.are_repeated(output):
+            self._take_output(output, frame, (*path, "output"))
         usage = response.get("usage")
         if isinstance(usage, dict):
             self.says.usage(usage.get("input_tokens"), usage.get("output_tokens"))
         self._close(end_of(response, status))
+
+    def _take_output(self, output: list[Any], frame: Frame, path: Path) -> None:
+        spoke = {field for item in self._items for field in item.said}
+        for item, value, place in self._items.paired(output):
+            # Texts of an item that no event told of are those of others under new ids.
+            if item.told or spoke.isdisjoint(texts_of(value)):
+                self._whole_item(item, value, frame, (*path, place))
 
     def _close(self, end: Finish | StreamFailure) -> None:
         self._calls.conclude()
@@ -340,16 +313,3 @@ class _Reader(EventReader):
         "response.error": _failed,
         **dict.fromkeys(TERMINAL_EVENTS, _terminal),
     }
-
-
-def _texts_of(value: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the texts of a whole item, by field."""
-    found: dict[str, list[str]] = {}
-    for parts in (value.get("summary"), value.get("content")):
-        if not parts or not isinstance(parts, list):
-            continue
-        for part in parts:
-            known = _PARTS.get(text(part.get("type"))) if isinstance(part, dict) else None
-            if known and (piece := text(part.get(known[1]))):
-                found.setdefault(known[0], []).append(piece)
-    return found
