@@ -163,7 +163,7 @@ def _take(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally)
     try:
         imported = import_file(path, _read(path), source, labels)
     except UnreadableError as error:
-        tally.unusable[source] = error.what
+        tally.unusable[source] = _why(error, path)
         return
     if not imported.container:
         tally.unusable[source] = _NOT_A_RECORDING
@@ -179,6 +179,12 @@ def _take(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally)
             tally.doubtful.append(
                 _Doubt(f"{source}#{n}", detected.dialect, detected.confidence, detected.because)
             )
+
+
+def _why(error: UnreadableError, path: Path) -> str:
+    """Return what is wrong, and where inside the file."""
+    place = error.where.removeprefix(str(path)).lstrip(": ")
+    return f"{error.what} (at {place})" if place else error.what
 
 
 def _read(path: Path) -> bytes:
@@ -206,22 +212,25 @@ def _write(imported: Imported, names: _Names) -> None:
 
 
 def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
-    yield (
-        f"{tally.cassettes} cassettes with {tally.streams.total()} streams in {marked(str(output))}"
-    )
+    streams = _number(tally.streams.total(), "stream")
+    yield f"{_number(tally.cassettes, 'cassette')} with {streams} in {marked(str(output))}"
     yield from _counts(tally.streams)
     if tally.dialects:
         yield "dialects, and how sure each is"
         yield from _dialect_counts(tally.dialects)
     if tally.doubtful:
-        yield f"{len(tally.doubtful)} streams to look at; --dialect NAME overrules"
+        yield f"{_number(len(tally.doubtful), 'stream')} to look at; --dialect NAME overrules"
         yield from (f"  {marked(_doubt_text(doubt))}" for doubt in tally.doubtful[:_MOST_DOUBTS])
     if tally.skipped:
-        yield f"{tally.skipped.total()} streams skipped"
+        yield f"{_number(tally.skipped.total(), 'stream')} skipped"
         yield from _counts(tally.skipped)
     if tally.unusable:
-        yield f"{len(tally.unusable)} files not used"
+        yield f"{_number(len(tally.unusable), 'file')} not used"
         yield from (f"  {marked(f'{file}: {why}')}" for file, why in tally.unusable.items())
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _counts(counter: Counter[str]) -> Iterator[str]:

@@ -15,7 +15,7 @@ import msgspec
 from harness.dialects.table import DIALECTS, read_request
 from harness.recording import identify, scrub
 from harness.recording.detect import Detected
-from harness.recording.importers import read
+from harness.recording.importers import raw_body, read
 from harness.recording.importers.container import BY
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_data import VCRPY
@@ -24,8 +24,8 @@ from harness.wire.framing import frames
 from harness.wire.hosts import UNKNOWN
 from harness.wire.interaction import Headers, Interaction
 
-# Containers of whole answers: who imports them wants those, streamed or not.
-_PLAIN_CONTAINERS: Final = frozenset({"chat-log"})
+# Containers of whole answers, and bodies without a request: who imports them wants those.
+_PLAIN_CONTAINERS: Final = frozenset({"chat-log", raw_body.CONTAINER})
 # How an address ends -> whether it is asked for a stream.
 _VERBS: Final = (
     (":streamGenerateContent", True),
@@ -91,6 +91,8 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         UnreadableError: a known container that is damaged.
     """
     found = read(path, data)
+    if found is None and labels.dialect:  # then it is known what to make of any bytes
+        found = raw_body.CONTAINER, raw_body.taken(path, data)
     if found is None:
         return Imported("")
     container, whole = found
@@ -99,7 +101,7 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         _seen(n, interaction, whole, path, labels)
         for n, interaction in enumerate(whole.interactions)
     ]
-    reasons = [_reason_to_skip(item, container, labels) for item in seen]
+    reasons = [_reason_to_skip(item, container) for item in seen]
     taken = [item for item, reason in zip(seen, reasons, strict=True) if not reason]
     return Imported(
         container,
@@ -129,7 +131,7 @@ def reasons_to_skip(cassette: Cassette) -> tuple[str, ...]:
     if cassette.origin.by != VCRPY:
         return ("",) * len(cassette.interactions)
     reasons = tuple(
-        _reason_to_skip(_seen(n, interaction, cassette, PurePath(), Labels()), "", Labels())
+        _reason_to_skip(_seen(n, interaction, cassette, PurePath(), Labels()), "")
         for n, interaction in enumerate(cassette.interactions)
     )
     return reasons if not all(reasons) else ("",) * len(reasons)
@@ -160,16 +162,16 @@ def _groups(taken: Iterable[_Taken]) -> Iterable[list[_Taken]]:
     return groups.values()
 
 
-def _reason_to_skip(item: _Taken, container: str, labels: Labels) -> str:
+def _reason_to_skip(item: _Taken, container: str) -> str:
     """Return why `item` is not taken, or ""; what was asked to stream is taken as it came."""
     interaction = item.interaction
     encoded = why_encoded(interaction.body, interaction.headers)
     if encoded:
         return encoded
-    if labels.dialect or container in _PLAIN_CONTAINERS:
-        return "" if interaction.dialect in DIALECTS else _unread(interaction.dialect)
     if interaction.dialect not in DIALECTS:
         return _unread(interaction.dialect)
+    if container in _PLAIN_CONTAINERS:
+        return ""
     return _reason_of_plain(interaction) if _is_plain(interaction.body) else ""
 
 

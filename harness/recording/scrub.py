@@ -13,9 +13,34 @@ from harness.wire.interaction import Headers, Interaction
 REDACTED: Final = "REDACTED"
 
 # No credentials, but they name whose account it is.
-_ACCOUNTS: Final = frozenset({"openai-organization", "openai-project"})
+_ACCOUNTS: Final = frozenset(
+    {
+        "anthropic-organization-id",
+        "chatgpt-account-id",
+        "openai-organization",
+        "openai-project",
+        "x-goog-user-project",
+    }
+)
 _HARMLESS: Final = frozenset({"idempotency-key", "sec-websocket-key", "x-idempotency-key"})
-_ADDRESSES: Final = frozenset({"content-location", "location", "referer"})
+_ADDRESSES: Final = frozenset(
+    {
+        "content-location",
+        "location",
+        "referer",
+        "x-envoy-original-path",
+        "x-forwarded-uri",
+        "x-original-uri",
+        "x-original-url",
+        "x-request-url",
+        "x-rewrite-url",
+    }
+)
+# HTTP/2 writes the request's line as such headers; the address itself is kept elsewhere.
+_PSEUDO: Final = ":"
+_LOOKS_LIKE_ADDRESS: Final = re.compile(r"\?|//")
+# One word of a header's value; several links may stand there with a comma between them.
+_PART: Final = re.compile(r"(?:[^\s,]|,(?!<))+")
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _SECRET_WORDS: Final = frozenset({"auth", "cookie2", "pwd", "sig"})
@@ -65,11 +90,23 @@ def address(uri: str) -> str:
 
 def headers(given: Headers) -> Headers:
     """Return `given` without the secret ones, and with the addresses in others scrubbed."""
-    return tuple(
-        (name, address(value) if name.lower() in _ADDRESSES else value)
-        for name, value in given
-        if not is_secret(name)
-    )
+    return tuple((name, _value(name, value)) for name, value in given if not _goes(name))
+
+
+def _goes(name: str) -> bool:
+    return name.startswith(_PSEUDO) or is_secret(name)
+
+
+def _value(name: str, value: str) -> str:
+    """Return the value of a header that stays, its addresses scrubbed wherever they stand."""
+    if name.lower() in _ADDRESSES:
+        return address(value)
+    return _PART.sub(_part, value) if _LOOKS_LIKE_ADDRESS.search(value) else value
+
+
+def _part(match: re.Match[str]) -> str:
+    part = match.group()
+    return address(part) if _LOOKS_LIKE_ADDRESS.search(part) else part
 
 
 def leaks(interaction: Interaction) -> tuple[str, ...]:
@@ -78,8 +115,7 @@ def leaks(interaction: Interaction) -> tuple[str, ...]:
     found = [
         f"header {name}"
         for name, value in (*request.headers, *interaction.headers)
-        if value not in ("", REDACTED)
-        and (is_secret(name) or (name.lower() in _ADDRESSES and address(value) != value))
+        if value not in ("", REDACTED) and (_goes(name) or _value(name, value) != value)
     ]
     if address(request.uri) != request.uri:
         found.append("the address holds a credential")

@@ -106,7 +106,7 @@ def test_what_a_person_should_look_at_is_said(tmp_path: Path) -> None:
         }
     ]
     text = run(tmp_path, "-o", out).stdout
-    assert "1 streams to look at" in text
+    assert "1 stream to look at" in text
     assert f"error.sse#0: openai-chat (guess: {why})" in text
 
 
@@ -158,3 +158,15 @@ def test_a_link_in_the_output_is_not_followed_out_of_it(recordings: Path, tmp_pa
     assert isinstance(result.exception, UsageError)
     assert "leads out of" in str(result.exception)
     assert list(victim.rglob("*")) == []
+
+
+def test_a_file_that_is_damaged_inside_says_where(tmp_path: Path) -> None:
+    (tmp_path / "a.har").write_text('{"log": {"entries": [{"response": {"status": "x"}}]}}')
+    (item,) = told(tmp_path, "-o", tmp_path / "out")["unusable"]
+    assert "log.entries[0].response.status" in item["reason"]
+    assert str(tmp_path) not in item["reason"]
+
+
+def test_one_is_no_plural(recordings: Path, tmp_path: Path) -> None:
+    text = run(recordings / "deepseek" / "a.sse", "-o", tmp_path / "out").stdout
+    assert text.startswith("1 cassette with 1 stream in ")

@@ -192,3 +192,16 @@ def test_credentials_in_the_address_do_not_come_along_either() -> None:
     request = cassette.interactions[0].request
     assert (request.uri, request.headers) == (f"{OPENAI}?api-key=REDACTED&alt=sse", ())
     assert cassette.provider == "openai"
+
+
+def test_a_dialect_of_the_user_overrules_no_more_than_the_dialect() -> None:
+    parts = [
+        (OPENAI, {"model": "m", "messages": []}, '{"object": "chat.completion"}'),
+        (OPENAI, STREAMED, CHUNK),
+    ]
+    data = recorded(*parts)
+    result = imported(data, dialect="mistral")
+    assert result.skipped == ("no stream was asked for",)
+    assert [c.origin.source for c in result.cassettes] == ["a.yaml#1"]
+    listed = recorded(("https://h/v1/models", {}, "{}")).replace(b"POST", b"GET")
+    assert imported(listed, dialect="mistral").skipped == ("no stream was asked for",)

@@ -36,6 +36,9 @@ SECRET = [
     "OpenAI-Organization",
     "openai-project",
     "x-auth",
+    "anthropic-organization-id",
+    "chatgpt-account-id",
+    "x-goog-user-project",
 ]
 HARMLESS = [
     "Content-Type",
@@ -114,3 +117,35 @@ def test_what_leaks_is_told_and_what_is_scrubbed_does_not() -> None:
     assert leaks(open_) == told
     request = Request(uri=address(request.uri), headers=headers(request.headers))
     assert leaks(Interaction(request, 200, headers((redirect,)), b"", ())) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "scrubbed"),
+    [
+        ("x-original-url", "/p?key=S", "/p?key=REDACTED"),
+        ("x-envoy-original-path", "/p?key=S T", "/p?key=REDACTED"),
+        ("X-Request-URL", "https://u:S@h/p", "https://h/p"),
+        ("x-made-up", "/p?a=1&api_key=S", "/p?a=1&api_key=REDACTED"),
+        ("x-made-up", "//u:S@h/", "//h/"),
+        ("Link", "<https://h/?sig=S>; rel=next", "<https://h/?sig=REDACTED; rel=next"),
+        ("Link", "<https://u:S@h/>,<https://u:S@i/>", "<https://h/>,<https://i/>"),
+        ("User-Agent", "Bot/1 (+https://h/; a@h)", "Bot/1 (+https://h/; a@h)"),
+    ],
+)
+def test_an_address_in_any_header_is_scrubbed(name: str, value: str, scrubbed: str) -> None:
+    assert headers(((name, value),)) == ((name, scrubbed),)
+    told = (f"header {name}",) if value != scrubbed else ()
+    assert leaks(Interaction(Request(headers=((name, value),)), 200, (), b"", ())) == told
+    assert leaks(Interaction(Request(headers=((name, scrubbed),)), 200, (), b"", ())) == ()
+
+
+def test_pseudo_headers_go() -> None:
+    given = ((":path", "/p?key=S"), (":authority", "h"))
+    assert headers(given) == ()
+    assert "header :path" in leaks(Interaction(Request(), 200, given, b"", ()))
+
+
+@given(st.text(alphabet="ab:/@?#&;=%key, <>\n", max_size=40))
+def test_headers_that_are_scrubbed_stay_as_they_are(value: str) -> None:
+    once = headers((("x-made-up", value),))
+    assert headers(once) == once

@@ -14,6 +14,7 @@ from harness.recording.importers import (
     httprr,
     jsonl_events,
     mitmproxy,
+    raw_body,
     raw_sse,
     req_llm,
     vcr_ruby,
@@ -38,6 +39,7 @@ READERS: Final[dict[str, Reader]] = {
     "chat-log": chat_log.read,
     "chunk-list": chunk_list.read,
     "raw-sse": raw_sse.read,
+    raw_body.CONTAINER: raw_body.read,
 }
 
 

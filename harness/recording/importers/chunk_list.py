@@ -1,7 +1,7 @@
 """One JSON event a line, or one JSON array of events, without the framing of the wire.
 
 The list may hold several responses. Where the lines or the array are what the API itself
-sends (Ollama's NDJSON, Gemini's array), the body stays as it is.
+sends (Ollama's NDJSON, Gemini's array), the body of one response stays as it is.
 """
 
 from pathlib import PurePath
@@ -9,7 +9,7 @@ from typing import Final
 
 from harness.recording import marks
 from harness.recording.importers.container import found, joined
-from harness.recording.importers.event_list import DONE, event_of, framed
+from harness.recording.importers.event_list import DONE, are_lines, event_of, framed
 from harness.recording.importers.raw_json import elements, on_one_line
 from harness.recording.marks import first_mark
 from harness.wire.cassette import Cassette
@@ -27,7 +27,14 @@ def read(path: PurePath, data: bytes) -> Cassette | None:
     lines = [line.strip() for line in data.strip().split(b"\n")]
     if not lines[0].startswith((b"{", _PREFIX)) or _is_framed(lines):
         return None
+    if not any(line.startswith(_PREFIX) for line in lines) and _is_body(lines):
+        return found(path, [joined(data)], _BODY_KEPT)
     return _listed(path, [line.removeprefix(_PREFIX).strip() for line in lines if line])
+
+
+def _is_body(lines: list[bytes]) -> bool:
+    """Tell whether the lines are one response as the API itself sends it."""
+    return are_lines(lines) and len(framed(line for line in lines if line)) == 1
 
 
 def _listed(path: PurePath, payloads: list[bytes]) -> Cassette | None:

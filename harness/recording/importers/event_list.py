@@ -25,6 +25,8 @@ _STARTS: Final = {
     "event_type": frozenset({"interaction.created", "interaction.start", "stream-start"}),
 }
 _START_KEYS: Final = ("messageStart",)
+# Cohere's first API names its events by this key and sends one a line, its second has none.
+_V1: Final = "event_type"
 # Where an event names the response that it belongs to.
 _IDS: Final = ("id", "responseId")
 # List of alternatives in a chunk -> what it has in its last one.
@@ -44,9 +46,21 @@ def event_of(payload: bytes) -> Event | None:
 
 def bodies(payloads: Sequence[bytes], events: Sequence[Event]) -> Iterator[bytes]:
     """Yield the body of each response that the events hold, in the framing of its dialect."""
-    frame = _FRAMINGS.get(first_mark((event, "") for event in events).dialect, _as_event)
+    frame = _framing(events)
     for part in _responses(payloads, events):
         yield b"".join(frame(payload, event) for payload, event in part)
+
+
+def are_lines(payloads: Iterable[bytes]) -> bool:
+    """Whether the API of the events in `payloads` itself sends one a line."""
+    events = map(event_of, payloads)
+    return _framing([event for event in events if event is not None]) is _as_line
+
+
+def _framing(events: Sequence[Event]) -> Framing:
+    mark = first_mark((event, "") for event in events)
+    is_first_cohere = mark.dialect == marks.COHERE and any(_V1 in event for event in events)
+    return _as_line if is_first_cohere else _FRAMINGS.get(mark.dialect, _as_event)
 
 
 def _responses(
