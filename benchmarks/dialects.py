@@ -206,12 +206,22 @@ def as_text(measured: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield (
         f"{'':<20}{'long':>10}{'floor ms':>10}{'ratio':>8}{'recorded':>10}"
-        f"{'short':>10}{'floor ms':>10}{'ratio':>8}{'recorded':>10}"
+        f"{'short':>10}{'floor ms':>10}{'ratio':>8}{'recorded':>10}{'both':>8}"
     )
     for name, parts in measured["dialects"].items():
-        yield f"{name:<20}" + "".join(
-            _row(parts[part], measured["goal"]) for part in ("long", "short")
+        yield (
+            f"{name:<20}"
+            + "".join(_row(parts[part], measured["goal"]) for part in ("long", "short"))
+            + f"{_both(parts):>8.2f}"
         )
+
+
+def _both(parts: dict[str, dict[str, Any]]) -> float:
+    """Return the ratio over both kinds of streams together."""
+    seconds = [parts[part]["seconds"] for part in ("long", "short")]
+    return float(
+        sum(each["reference"] for each in seconds) / sum(each["floor"] for each in seconds)
+    )
 
 
 def _row(part: dict[str, Any], goal: float) -> str:
