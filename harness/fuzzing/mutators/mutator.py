@@ -1,0 +1,79 @@
+"""A mutator: one way to change what a provider sent, and whether the turn must stay equal.
+
+It draws its choices from Hypothesis, so that a finding shrinks to the fewest and simplest
+steps; it never looks at a normalizer.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import msgspec
+from hypothesis.strategies import DrawFn
+
+from harness.wire.interaction import Interaction
+
+Mutate: TypeAlias = Callable[[DrawFn, Interaction], tuple[Interaction, str] | None]
+
+
+class Mutation(msgspec.Struct, frozen=True):
+    """One applied step.
+
+    Fields:
+        name: of the mutator.
+        detail: what it did, and where, such as "cut at byte 412".
+    """
+
+    name: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.detail}"
+
+
+class Mutator(msgspec.Struct, frozen=True):
+    """One way to change an interaction.
+
+    Fields:
+        name: kebab-case, stable.
+        preserving: whether the turn must stay equal, by the API's contract or by a catalogued
+            quirk that a client must survive; else it may change, and must be told as it is.
+        summary: one line.
+        quirks: ids of the catalogue that it makes.
+        mutate: draw, interaction -> the changed one and what was done where; None where it
+            does not apply.
+        dialects: that it applies to; empty for all.
+    """
+
+    name: str
+    preserving: bool
+    summary: str
+    quirks: tuple[str, ...]
+    mutate: Mutate
+    dialects: frozenset[str] = frozenset()
+
+
+class Mutant(msgspec.Struct, frozen=True):
+    """An interaction after some steps, in the order in which they were applied.
+
+    Fields:
+        trail: empty where no step applied; then the interaction is the one given.
+        preserving: whether all steps were.
+    """
+
+    interaction: Interaction
+    trail: tuple[Mutation, ...]
+    preserving: bool
+
+
+def preserving(
+    name: str, summary: str, mutate: Mutate, *quirks: str, dialects: Iterable[str] = ()
+) -> Mutator:
+    """Return a mutator after which the turn must be what it was."""
+    return Mutator(name, True, summary, quirks, mutate, frozenset(dialects))  # noqa: FBT003 - the functions' names say it
+
+
+def changing(
+    name: str, summary: str, mutate: Mutate, *quirks: str, dialects: Iterable[str] = ()
+) -> Mutator:
+    """Return a mutator after which the turn may be another one."""
+    return Mutator(name, False, summary, quirks, mutate, frozenset(dialects))  # noqa: FBT003 - the functions' names say it

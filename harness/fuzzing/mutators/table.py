@@ -1,0 +1,8 @@
+"""All mutators, by name, in the order in which Hypothesis prefers them: simplest first."""
+
+from typing import Final
+
+from harness.fuzzing.mutators import endings
+from harness.fuzzing.mutators.mutator import Mutator
+
+MUTATORS: Final[tuple[Mutator, ...]] = (*endings.MUTATORS,)
