@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.judging.results import Blame
-from harness.judging.strict_reading.expect import CUT_SHORT, MAY_CUT_SHORT, NO_ANSWER, usable
+from harness.judging.strict_reading.expect import MAY_CUT_SHORT, NO_ANSWER, usable
 from harness.judging.strict_reading.reading import StrictReading
+from harness.turns.deltas import CUT_SHORT
 from harness.turns.schema_check import Checker, misfit
 from harness.turns.tools import Tool
 

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 
 from harness.turns.arguments import parse
 from harness.turns.calls import ToolCall
-from harness.turns.deltas import FinishReason
+from harness.turns.deltas import CUT_SHORT
 from harness.turns.schema_check import Checker, misfit
 from harness.turns.tools import Tool
 from harness.turns.turn import Turn
-
-_UNFINISHED = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 
 
 def problem_of(turn: Turn, tools: Sequence[Tool] | None, checker: Checker) -> str:
@@ -29,7 +27,7 @@ def problem_of(turn: Turn, tools: Sequence[Tool] | None, checker: Checker) -> st
         return f"failed: {turn.failure.code}"
     if turn.finish is None:
         return "not finished"
-    if turn.finish.reason in _UNFINISHED:
+    if turn.finish.reason in CUT_SHORT:
         return f"not finished: {turn.finish.reason}"
     if turn.parse_errors:
         return f"parse error: {turn.parse_errors[0].error}"

@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from harness.turns.call_ids import CallIds
 from harness.turns.calls import CallKind
 from harness.turns.deltas import (
+    DECIDED_BY_CALLS,
     ArgumentsDelta,
     Delta,
     Finish,
@@ -25,7 +26,6 @@ from harness.turns.verdicts import fault, verdict
 
 # After these a call whose arguments never began may have been cut off before them.
 _CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.OTHER))
-_DECIDED_BY_CALLS = frozenset((FinishReason.STOP, FinishReason.OTHER))
 
 
 class _Call:
@@ -189,7 +189,7 @@ class Assembly:
         """End the turn as it should end; without a finish reason that is `stop`."""
         finish = self._finish or Finish(FinishReason.STOP, "")
         self._end_calls("", cut_short=finish.reason in _CUT_SHORT)
-        if self._calls and finish.reason in _DECIDED_BY_CALLS:
+        if self._calls and finish.reason in DECIDED_BY_CALLS:
             finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
         self.out.append(finish)
         self.over = True

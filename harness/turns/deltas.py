@@ -7,7 +7,7 @@ was. At most one `Finish` or `StreamFailure` ends the stream.
 """
 
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -22,6 +22,12 @@ class FinishReason(StrEnum):
     LENGTH = "length"
     CONTENT_FILTER = "content_filter"
     OTHER = "other"
+
+
+# After these the answer is not whole: more would have followed.
+CUT_SHORT: Final = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
+# These words say less than the calls do: a turn that has some ended for them.
+DECIDED_BY_CALLS: Final = frozenset((FinishReason.STOP, FinishReason.OTHER))
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -1,7 +1,7 @@
 """Whether a finished call may run, and the delta that says so; shared by all dialects."""
 
 from harness.turns.arguments import ArgumentClass, parse
-from harness.turns.calls import SNIPPET_CHARACTERS, CallKind, ParseError
+from harness.turns.calls import SNIPPET_CHARACTERS, CallKind, Mode, ParseError
 from harness.turns.deltas import ToolCallEnd, ToolCallRejected
 
 # A turn that failed says why in each of its calls, however long the provider's words are.
@@ -24,9 +24,11 @@ def fault(name: str, arguments: str, kind: CallKind = "function", *, cut_short: 
     return parsed.error
 
 
-def verdict(position: int, error: str, arguments: str) -> ToolCallEnd | ToolCallRejected:
-    """Return the delta that ends a call: rejected with a snippet where there is an error."""
+def verdict(
+    position: int, error: str, raw: str, mode: Mode = "tool_use"
+) -> ToolCallEnd | ToolCallRejected:
+    """Return the delta that ends a call: rejected with a snippet of `raw` if there is an error."""
     if not error:
         return ToolCallEnd(position)
-    reason = ParseError("tool_use", error[:_REASON_CHARACTERS], arguments[:SNIPPET_CHARACTERS])
+    reason = ParseError(mode, error[:_REASON_CHARACTERS], raw[:SNIPPET_CHARACTERS])
     return ToolCallRejected(position, reason)

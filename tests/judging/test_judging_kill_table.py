@@ -13,15 +13,15 @@ from harness.normalizers.miniatures import MINIATURES
 from tests.judging.judging_samples import shipped_subjects
 
 # What shows only where a body is cut, or when; the others are had with whole bodies, which is
-# several times as fast. The deep profile, and `harness doctor`, cut for all of them.
+# several times as fast. CI, the deep profile and `harness doctor` cut for all of them.
 _OF_CUTS = frozenset(("CUT-INVARIANT", "REPEATABLE", "TEXT-PROMPT", "TEXT-HELD-BACK"))
-_DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+_THOROUGH = "CI" in os.environ or os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 BROKEN = (*MINIATURES, "naive", "closed-tag-only", "first-brace-regex", "tool-calls-empty")
 
 
 def _results(name: str) -> Iterator[Result]:
     normalizer = load_normalizer(name)
-    whole = normalizer.breaks and normalizer.breaks.isdisjoint(_OF_CUTS) and not _DEEP
+    whole = normalizer.breaks and normalizer.breaks.isdisjoint(_OF_CUTS) and not _THOROUGH
     for subject in shipped_subjects():
         yield judge(subject, normalizer, cuts="whole" if whole else "quick")[0]
 

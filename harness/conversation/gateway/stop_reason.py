@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from harness.turns.deltas import Finish, FinishReason
+from harness.turns.deltas import DECIDED_BY_CALLS, Finish, FinishReason
 from harness.turns.turn import Turn
 
 
@@ -11,7 +11,7 @@ def settle_stop_reason(turn: Turn) -> Turn:
     if turn.finish is None:
         return turn
     reason = turn.finish.reason
-    if turn.tool_calls and reason in (FinishReason.STOP, FinishReason.OTHER):
+    if turn.tool_calls and reason in DECIDED_BY_CALLS:
         return replace(turn, finish=Finish(FinishReason.TOOL_CALLS, turn.finish.raw))
     if not turn.tool_calls and reason is FinishReason.TOOL_CALLS:
         return replace(turn, finish=Finish(FinishReason.STOP, turn.finish.raw))

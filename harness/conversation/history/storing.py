@@ -19,11 +19,10 @@ from harness.conversation.results import MOST_CHARACTERS, error_text, result_tex
 from harness.conversation.wording import Language
 from harness.turns.arguments import parse
 from harness.turns.calls import SNIPPET_CHARACTERS, ParseError, ToolCall
-from harness.turns.deltas import FinishReason
+from harness.turns.deltas import CUT_SHORT
 from harness.turns.json_text import dump
 from harness.turns.turn import Turn
 
-_CUT_SHORT: Final = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 # A provider's words may be of any length.
 _MOST_ERROR: Final = 600
 _UNANSWERED: Final[dict[Language, str]] = {
@@ -90,7 +89,7 @@ def broke_off(turn: Turn) -> str:
         return turn.failure.code or "failure"
     if turn.finish is None:
         return "no end"
-    return turn.finish.reason.value if turn.finish.reason in _CUT_SHORT else ""
+    return turn.finish.reason.value if turn.finish.reason in CUT_SHORT else ""
 
 
 def parse_error_text(error: ParseError, language: Language = "en") -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from harness.dialects.anthropic.blocks import Blocks
 from harness.dialects.anthropic.errors import error_of, names_an_error
 from harness.dialects.anthropic.piece import delta_of, piece_of
-from harness.turns.deltas import Delta, FinishReason
+from harness.turns.deltas import CUT_SHORT, Delta, FinishReason
 from harness.turns.event_reader import EventReader
 from harness.turns.exact_json import decode_exactly
 from harness.wire.frames import Frame
@@ -37,7 +37,6 @@ _FINISH: Final = {
 }
 # Words of gateways for a model that failed.
 _FAILED: Final = frozenset(("error", "network_error", "abort", "timeout"))
-_CUT_SHORT: Final = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 
 
 def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - a call has its whole name
@@ -177,7 +176,7 @@ class _Reader(EventReader):
             self.says.fail(word, f"the provider ended the message with {word!r}")
             return
         reason = _FINISH.get(known, FinishReason.OTHER)
-        self._cut_short = word if reason in _CUT_SHORT else ""
+        self._cut_short = word if reason in CUT_SHORT else ""
         self.says.finish(reason, word)
 
     def _close(self) -> None:

@@ -23,6 +23,7 @@ from harness.dialects.openai_chat.chunk import (
 )
 from harness.dialects.openai_chat.policy import Policy
 from harness.turns.deltas import (
+    DECIDED_BY_CALLS,
     Delta,
     Finish,
     FinishReason,
@@ -54,7 +55,6 @@ _FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "
 _STRONG = frozenset((FinishReason.TOOL_CALLS, FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 # After these a call whose arguments never began may have been cut off before them.
 _CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.OTHER))
-_DECIDED_BY_CALLS = frozenset((FinishReason.STOP, FinishReason.OTHER))
 _NO_CHOICE = object()  # in the place of the choice's number until one came
 
 
@@ -275,7 +275,7 @@ class _Reader:
             self._fail(finish.raw, f"the provider finished the turn with {finish.raw!r}", out)
             return
         self._calls.close(out, cut_short=finish.reason in _CUT_SHORT)
-        if len(self._calls) and finish.reason in _DECIDED_BY_CALLS:
+        if len(self._calls) and finish.reason in DECIDED_BY_CALLS:
             finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
         out.append(finish)
         self.over = True

@@ -13,10 +13,8 @@ from harness.judging.conversations.rules.meta import probe_end
 from harness.judging.results import Blame, ConversationFacts
 from harness.judging.scenario import ScenarioBlame
 from harness.judging.strict_reading.table import strict_reading
-from harness.turns.deltas import FinishReason
+from harness.turns.deltas import CUT_SHORT
 from harness.turns.schema_check import Checker
-
-_CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 
 
 @cache
@@ -79,7 +77,7 @@ def is_broken(record: TurnRecord) -> bool:
     """Return whether a turn has a parse_error, failed, did not end or was cut short."""
     turn = record.turn
     finish = turn.finish
-    ended = finish is not None and finish.reason not in _CUT_SHORT
+    ended = finish is not None and finish.reason not in CUT_SHORT
     return bool(record.meta.parse_errors) or turn.failure is not None or not ended
 
 

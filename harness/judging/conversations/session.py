@@ -134,8 +134,9 @@ class Session:
             raise TypeError(f"expected a Request, found {type(request).__name__}")
         if self.stopped or len(self._sent) >= self._most_requests:
             self._stop(f"more than {self._most_requests} requests")
-        answer = self.playback.answer(request)
-        self._sent.append(Sent(request, answer, self.playback.exchanges[-1].place))
+        exchange = self.playback.exchange(request)
+        answer = exchange.answer
+        self._sent.append(Sent(request, answer, exchange.place))
         return Reply(answer.status, answer.headers, self.playback.reads(answer))
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> object:

@@ -7,9 +7,10 @@ from harness.judging.conversations.session import Sent
 from harness.judging.conversations.values import as_text
 from harness.judging.expectation import Expectation
 from harness.judging.rules.pairing import arguments_text
-from harness.judging.strict_reading.expect import CUT_SHORT, expectation_from
+from harness.judging.strict_reading.expect import expectation_from
 from harness.judging.strict_reading.reading import StrictReading
 from harness.judging.strict_reading.table import strict_reading
+from harness.turns.deltas import CUT_SHORT
 
 
 class TrueCall(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from harness.judging.expectation import (
 )
 from harness.judging.strict_reading.reading import StrictCall, StrictReading
 from harness.judging.strict_reading.values import Arguments, read_arguments
-from harness.turns.deltas import FinishReason
+from harness.turns.deltas import CUT_SHORT, FinishReason
 
 # Bodies that are no answer of the API at all, and promises that were not kept.
 NO_ANSWER = frozenset({"HTTP-HTML-BODY", "STREAM-NO-EVENTS", "FINISH-TOOLCALLS-WITHOUT-CALLS"})
@@ -21,7 +21,6 @@ ANY_CODE = "*"
 
 # As much as any report of the call or of the error must quote.
 _QUOTED_CHARACTERS = 80
-CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 # Words of other APIs for a turn that was cut short, in lower case.
 MAY_CUT_SHORT = frozenset(
     {

@@ -64,7 +64,8 @@ class TextDialect(ABC):
         orphans: closing markers that, alone in the text, tell of a call whose start was lost.
         untyped_end: its closing marker may be part of a value, so that one which comes after
             the block makes the last call of the block ambiguous.
-        noise: special tokens of the model's template that say nothing and are never shown.
+        noise: special tokens of the model's template that say nothing; shown only by a sentence
+            that speaks of them.
         taught_by: words of the prompts that teach it. It is read by default only where the system
             text has all of them; () for those that models know by themselves.
         markers: what must never show in text, names or arguments; a superset of `openers`

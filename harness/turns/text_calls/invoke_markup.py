@@ -139,9 +139,9 @@ def _fits(calls: Sequence[_Read], offered: Offered) -> bool:
 
 
 def _call_fits(call: _Read, schema: Schema) -> bool:
-    if call.error or missing(call.parameters, schema) or not call.unclosed <= declared(schema):
+    if call.error or missing(dict(call.parameters), schema):
         return False
-    return not typed(call.parameters, schema).error
+    return call.unclosed <= declared(schema) and not typed(call.parameters, schema).error
 
 
 class _Reader:

@@ -18,7 +18,7 @@ import msgspec
 
 from harness.turns.json_prefix import PrefixState, scan
 from harness.turns.text_calls.offered import Offered
-from harness.turns.text_calls.parameters import declared
+from harness.turns.text_calls.parameters import declared, missing
 from harness.turns.text_calls.spelled import SpelledCall
 
 NAME_KEYS: Final = ("name", "tool", "tool_name", "function")
@@ -255,7 +255,7 @@ def _fault(
     given = members(call.arguments) or {}
     if _is_schema(given, known):
         return _DECLARATION
-    lacking = any(name not in given for name in required(schema))
+    lacking = missing(given, schema)
     if not given and not holders and (lacking or not (marked or call.arguments)):
         return _NO_ARGUMENTS
     if marked:
@@ -264,12 +264,6 @@ def _fault(
         return _DATA if lacking or not known.issuperset(given) else ""
     empty = rest[holders[0]] == "null"
     return "" if empty or call.arguments.lstrip().startswith("{") else _DATA
-
-
-def required(schema: dict[str, object]) -> tuple[str, ...]:
-    """Return the names of the parameters that every call must have."""
-    names = schema.get("required")
-    return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
 def _is_schema(given: dict[str, str], known: frozenset[str]) -> bool:

@@ -9,7 +9,7 @@ strings. Numbers keep their digits.
 Source: the chat templates print strings as they are and everything else as JSON.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeAlias
 
@@ -112,10 +112,9 @@ def declared(schema: Schema) -> frozenset[str]:
     return frozenset(str(name) for part in parts for name in _mapping(part.get("properties")))
 
 
-def missing(parameters: Sequence[tuple[str, Value]], schema: Schema) -> bool:
-    """Return whether a parameter that `schema` requires is not among `parameters`."""
+def missing(given: Collection[str], schema: Schema) -> bool:
+    """Return whether a parameter that `schema` requires is not among those named in `given`."""
     required = schema.get("required") if isinstance(schema, Mapping) else None
-    given = {name for name, _ in parameters}
     return isinstance(required, list) and any(name not in given for name in required)
 
 

@@ -10,8 +10,9 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from harness.turns.arguments import meaning
 from harness.turns.call_ids import CallIds
-from harness.turns.calls import SNIPPET_CHARACTERS, ParseError
 from harness.turns.deltas import (
+    CUT_SHORT,
+    DECIDED_BY_CALLS,
     ArgumentsDelta,
     Delta,
     Finish,
@@ -20,7 +21,6 @@ from harness.turns.deltas import (
     StreamFailure,
     TextDelta,
     ToolCallEnd,
-    ToolCallRejected,
     ToolCallStart,
 )
 from harness.turns.text_calls.action_scanner import ActionScanner
@@ -32,11 +32,9 @@ from harness.turns.text_calls.offered import Offered
 from harness.turns.text_calls.policy import TextPolicy
 from harness.turns.text_calls.scanner import Scanner
 from harness.turns.tools import Tool
-from harness.turns.verdicts import fault
+from harness.turns.verdicts import fault, verdict
 
 _REASONING = Section(reasoning=True, closers=())
-_DECIDED_BY_CALLS = frozenset((FinishReason.STOP, FinishReason.OTHER))
-_CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 # Only arguments with one of these can hold markup.
 _MARKS = ("<", "[", "\\u003c", "\\u003C")
 
@@ -126,9 +124,7 @@ class _Stage:
         if not marker:
             return delta
         error = f"markup of the model's template is in the arguments: {marker}"
-        return ToolCallRejected(
-            delta.index, ParseError("tool_use", error, arguments[:SNIPPET_CHARACTERS])
-        )
+        return verdict(delta.index, error, arguments)
 
     # The end
 
@@ -148,7 +144,7 @@ class _Stage:
         for index, found in enumerate(calls, first):
             yield from self._call(index, found, end)
         spelled = any(not found.ghost for found in calls)
-        if spelled and isinstance(end, Finish) and end.reason in _DECIDED_BY_CALLS:
+        if spelled and isinstance(end, Finish) and end.reason in DECIDED_BY_CALLS:
             end = Finish(FinishReason.TOOL_CALLS, end.raw)
         yield end
 
@@ -177,15 +173,8 @@ class _Stage:
         if not error and _is_cut(found, end):
             error = "the reply was cut short, perhaps inside the call or what belongs to it"
         if isinstance(end, StreamFailure):
-            error = f"the turn failed ({end.code}): {end.message}"[:_REASON_CHARACTERS]
-        if not error:
-            yield ToolCallEnd(index)
-            return
-        snippet = (call.arguments or found.raw)[:SNIPPET_CHARACTERS]
-        yield ToolCallRejected(index, ParseError("json_fallback", error, snippet))
-
-
-_REASON_CHARACTERS = 600
+            error = f"the turn failed ({end.code}): {end.message}"
+        yield verdict(index, error, call.arguments or found.raw, "json_fallback")
 
 
 def _is_cut(found: Found, end: Finish | StreamFailure) -> bool:
@@ -197,7 +186,7 @@ def _is_cut(found: Found, end: Finish | StreamFailure) -> bool:
 
 def _was_cut(end: Finish | StreamFailure) -> bool:
     """Whether more text would have followed."""
-    return isinstance(end, Finish) and end.reason in _CUT_SHORT
+    return isinstance(end, Finish) and end.reason in CUT_SHORT
 
 
 def _pieces(scanner: Scanner | ActionScanner) -> Iterator[Delta]:

@@ -135,8 +135,8 @@ def test_a_parameter_that_comes_twice_is_an_error() -> None:
 
 
 def test_required_parameters() -> None:
-    assert missing([("a", "1")], {"required": ["a", "b"]})
-    assert not missing([("a", "1")], {"required": ["a"]})
+    assert missing(["a"], {"required": ["a", "b"]})
+    assert not missing(["a"], {"required": ["a"]})
 
 
 def test_what_markup_says_needs_no_schema() -> None:
@@ -181,7 +181,7 @@ def test_no_schema_raises(parameters: list[tuple[str, str]], schema: Any) -> Non
     made = typed(parameters, schema)
     assert bool(made.arguments) != bool(made.error)
     declared(schema)
-    missing(parameters, schema)
+    missing(dict(parameters), schema)
 
 
 def test_a_schema_without_end_and_one_of_great_depth() -> None:

@@ -15,11 +15,8 @@ quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE, TEXT-ORPHAN-CLOSER.
 from collections.abc import Sequence
 from typing import Final
 
-from harness.turns.text_calls.dialect import TextDialect
-from harness.turns.text_calls.endings import Ending
 from harness.turns.text_calls.heads import SPACE, Head, any_of, literal
-from harness.turns.text_calls.invoke_end import InvokeEnd
-from harness.turns.text_calls.invoke_markup import read
+from harness.turns.text_calls.invoke_dialect import InvokeDialect
 from harness.turns.text_calls.invoke_tags import BareInvoke, grammar, written
 from harness.turns.text_calls.offered import Offered
 from harness.turns.text_calls.spelled import SpelledCall
@@ -39,9 +36,10 @@ _IN_BLOCK: Final = tuple(
 _BARE: Final = BareInvoke(*_PREFIXES)
 
 
-class AnthropicInvoke(TextDialect):
+class AnthropicInvoke(InvokeDialect):
     """See the module."""
 
+    grammar = _GRAMMAR
     name = "anthropic-invoke"
     title = "invoke and parameter tags (Claude's markup)"
     openers = (*_BLOCKS, *_CALLS)
@@ -56,17 +54,6 @@ class AnthropicInvoke(TextDialect):
         if opener in _BLOCKS:
             return any_of(*(each.verdict(head, final=final) for each in _IN_BLOCK))
         return _BARE.verdict(head, offered, final=final)
-
-    def ending(self, opener: str) -> Ending:
-        """The closing tag that can be one."""
-        return InvokeEnd(_GRAMMAR, opener)
-
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[SpelledCall, ...] | None:
-        """Each `invoke` is a call."""
-        del closed
-        return read(_GRAMMAR, opener + raw, offered)
 
     def write(self, calls: Sequence[SpelledCall]) -> str:
         """All calls in one outer tag."""

@@ -9,7 +9,6 @@ text, as does a tool that is described again. Loose clients look for it anywhere
 Source: chat templates of Llama 3.1; the second of the stories that this suite began with.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -22,6 +21,7 @@ from harness.turns.text_calls.json_calls import (
     ID_KEYS,
     NAME_KEYS,
     read_calls,
+    string,
     written,
 )
 from harness.turns.text_calls.json_end import JsonEnd
@@ -141,18 +141,10 @@ def _value(key: str, value: str, offered: Offered) -> bool | None:
     """Judge what stands under a key for names: an offered one, or a function object."""
     match = _STRING.match(value)
     if match:
-        return _decoded(match[0]) in offered
+        return string(match[0]) in offered
     if value[0] != '"':
         return value[0] == "{" and key == "function"
     return None if "\\" in value or offered.begins(value[1:]) else False
-
-
-def _decoded(text: str) -> str:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return ""
-    return value if isinstance(value, str) else ""
 
 
 BARE_JSON: Final = BareJson()

@@ -16,11 +16,8 @@ TEXT-DSML-VARIANTS, TEXT-OPEN-MISSING, TEXT-LITERAL-MARKER-TRUNCATES.
 from collections.abc import Sequence
 from typing import Final
 
-from harness.turns.text_calls.dialect import TextDialect
-from harness.turns.text_calls.endings import Ending
 from harness.turns.text_calls.heads import SPACE, Head, any_of, literal
-from harness.turns.text_calls.invoke_end import InvokeEnd
-from harness.turns.text_calls.invoke_markup import read
+from harness.turns.text_calls.invoke_dialect import InvokeDialect
 from harness.turns.text_calls.invoke_tags import grammar, written
 from harness.turns.text_calls.offered import Offered
 from harness.turns.text_calls.spelled import SpelledCall
@@ -46,9 +43,10 @@ _HEADS: Final = (
 )
 
 
-class Dsml(TextDialect):
+class Dsml(InvokeDialect):
     """See the module."""
 
+    grammar = _GRAMMAR
     name = "dsml"
     title = "DSML: invoke tags of special tokens (DeepSeek V3.2 and later)"
     openers = _OPENERS
@@ -61,17 +59,6 @@ class Dsml(TextDialect):
         """The outer tag and another one follow, or a call."""
         del opener, offered
         return any_of(*(each.verdict(head, final=final) for each in _HEADS))
-
-    def ending(self, opener: str) -> Ending:
-        """The closing tag that can be one."""
-        return InvokeEnd(_GRAMMAR, opener)
-
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[SpelledCall, ...] | None:
-        """Each `invoke` is a call."""
-        del closed
-        return read(_GRAMMAR, opener + raw, offered)
 
     def write(self, calls: Sequence[SpelledCall]) -> str:
         """All calls in one outer tag, as DeepSeek's encoding renders them."""

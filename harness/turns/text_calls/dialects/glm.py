@@ -15,11 +15,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from harness.turns.text_calls.dialect import TextDialect
-from harness.turns.text_calls.endings import Ending
 from harness.turns.text_calls.heads import NAME, SPACE, Head, any_of, literal
-from harness.turns.text_calls.invoke_end import InvokeEnd
-from harness.turns.text_calls.invoke_markup import Grammar, members_of, read
+from harness.turns.text_calls.invoke_dialect import InvokeDialect
+from harness.turns.text_calls.invoke_markup import Grammar, members_of
 from harness.turns.text_calls.offered import Offered
 from harness.turns.text_calls.spelled import SpelledCall
 
@@ -39,9 +37,10 @@ _ALONE: Final = re.compile(rf"\s*{NAME}\s*{_CLOSER}\s*")
 _WITHOUT: Final = Head(*_NAMED, *literal(_CLOSER))
 
 
-class Glm(TextDialect):
+class Glm(InvokeDialect):
     """See the module."""
 
+    grammar = _GRAMMAR
     name = "glm"
     title = "Keys and values in tags (GLM-4.5 and later)"
     openers = (_OPENER,)
@@ -67,17 +66,6 @@ class Glm(TextDialect):
         if not rest or _OPENER.startswith(rest):
             return (not rest) if final else None
         return rest.startswith((_OPENER, "<|"))
-
-    def ending(self, opener: str) -> Ending:
-        """The closing tag that can be one."""
-        return InvokeEnd(_GRAMMAR, opener)
-
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[SpelledCall, ...] | None:
-        """The block is one call."""
-        del closed
-        return read(_GRAMMAR, opener + raw, offered)
 
     def write(self, calls: Sequence[SpelledCall]) -> str:
         """One outer tag for each call, as the chat template of GLM-4.5 renders them."""

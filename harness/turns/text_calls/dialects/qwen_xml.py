@@ -18,11 +18,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from harness.turns.text_calls.dialect import TextDialect
-from harness.turns.text_calls.endings import Ending
 from harness.turns.text_calls.heads import NAME, SPACE, Head, any_of, literal
-from harness.turns.text_calls.invoke_end import InvokeEnd
-from harness.turns.text_calls.invoke_markup import Grammar, members_of, read
+from harness.turns.text_calls.invoke_dialect import InvokeDialect
+from harness.turns.text_calls.invoke_markup import Grammar, members_of
 from harness.turns.text_calls.offered import Offered
 from harness.turns.text_calls.spelled import SpelledCall
 
@@ -43,9 +41,10 @@ _PARAMETER: Final = Head(*_NAMED, *literal("<parameter="), commits=3)
 _NOTHING: Final = Head(*_NAMED, *literal("</function>"), commits=3)
 
 
-class QwenXml(TextDialect):
+class QwenXml(InvokeDialect):
     """See the module."""
 
+    grammar = _GRAMMAR
     name = "qwen-xml"
     title = "Function and parameter tags (Qwen3-Coder)"
     openers = (_BLOCK, _CALL)
@@ -62,17 +61,6 @@ class QwenXml(TextDialect):
         if nothing and _NOTHING.name(head) not in offered:
             nothing = False
         return any_of(_PARAMETER.verdict(head, final=final), nothing)
-
-    def ending(self, opener: str) -> Ending:
-        """The closing tag that can be one."""
-        return InvokeEnd(_GRAMMAR, opener)
-
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[SpelledCall, ...] | None:
-        """Each function is a call."""
-        del closed
-        return read(_GRAMMAR, opener + raw, offered)
 
     def write(self, calls: Sequence[SpelledCall]) -> str:
         """One outer tag for each call, as the chat template renders them."""

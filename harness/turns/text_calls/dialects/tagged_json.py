@@ -22,8 +22,6 @@ from harness.turns.text_calls.tag_end import TagEnd
 
 OPENER: Final = "<tool_call>"
 CLOSER: Final = "</tool_call>"
-# A broken call is told from prose about the tag by a closing tag that comes soon.
-_GARBAGE_CHARACTERS = 256
 # Around the tags of all calls, as in other families.
 _WRAPPER: Final = "<tool_calls>"
 _UNWRAPPER: Final = "</tool_calls>"
@@ -89,14 +87,14 @@ def _ending(first: str) -> Ending:
 
 
 def _garbage(body: str, *, final: bool) -> bool | None:
-    """Whether what is no JSON is closed soon."""
+    """Whether what is no JSON is closed within the head; prose about the tag is not."""
     garbage, closer, _ = body.partition(CLOSER)
     if OPENER in garbage or "\n\n" in garbage:
         return False
     if closer:
         # Three dots stand for a call, and are none.
-        return len(garbage) <= _GARBAGE_CHARACTERS and any(map(str.isalnum, garbage))
-    return False if final or len(body) > _GARBAGE_CHARACTERS + len(CLOSER) else None
+        return any(map(str.isalnum, garbage))
+    return False if final else None
 
 
 def _tags_and_json(body: str, *, final: bool) -> bool | None:
