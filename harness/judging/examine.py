@@ -13,20 +13,21 @@ from harness.judging.expectation import Expectation
 from harness.judging.replaying import Limits, replay
 from harness.judging.results import Finding, Outcome, Replay
 from harness.judging.rules import RULES, deltas
-from harness.judging.rules.rule import evidence
+from harness.judging.rules.rule import Evidence, evidence
 from harness.judging.strict_reading.reading import StrictReading
 from harness.normalizers.protocol import Normalizer
 from harness.turns.turn import Turn
-from harness.wire.cuts import WHOLE
+from harness.wire.cuts import WHOLE, Chunking
 from harness.wire.interaction import Interaction
 
 # A replay that stopped in the middle is judged by these alone.
 _ALWAYS = frozenset(("NO-CRASH", "NO-HANG", "CUT-INVARIANT", "REPEATABLE"))
 _OF_MANY = ("CUT-INVARIANT", "REPEATABLE")
 # These look at the deltas one by one and hold for each replay alone.
-_OF_DELTAS = frozenset(
-    (*(rule.id for rule in deltas.RULES), "END-ONCE", "TEXT-PROMPT", "TEXT-HELD-BACK")
-)
+_OF_TIME = frozenset(("TEXT-PROMPT", "TEXT-HELD-BACK"))
+_OF_DELTAS = frozenset((*(rule.id for rule in deltas.RULES), "END-ONCE", *_OF_TIME))
+_TIME_RULES = tuple(rule for rule in RULES.values() if rule.id in _OF_TIME)
+_DELTA_RULES = tuple(rule for rule in RULES.values() if rule.id in _OF_DELTAS)
 _FINE = len(Outcome)
 
 
@@ -40,6 +41,7 @@ class Examined(msgspec.Struct):
             does.
         badness: of that replay's worst outcome; smaller is worse.
         broken_whole: a MUST rule that the replay of the whole body breaks; "" where none.
+        first: what the rules saw of that replay.
     """
 
     place: int
@@ -52,6 +54,7 @@ class Examined(msgspec.Struct):
     replays: int
     badness: int = _FINE
     broken_whole: str = ""
+    first: Evidence | None = None
 
     @property
     def broken(self) -> bool:
@@ -66,10 +69,13 @@ def examine(  # noqa: PLR0913 - one call site, which names each
     strict: StrictReading,
     normalizer: Normalizer,
     *,
-    cuts: Cuts,
+    cuts: Cuts | tuple[Chunking, ...],
     limits: Limits,
 ) -> Examined:
-    """Replay one interaction through `normalizer` and hold it to the rules."""
+    """Replay one interaction through `normalizer` and hold it to the rules.
+
+    The whole body is replayed first and once more at the end, whatever `cuts` are.
+    """
     whole = replay(normalizer, interaction, WHOLE, limits)
     seen = Examined(place, interaction, expectation, strict, whole, [], whole, 0)
     for candidate, again in _replays(interaction, normalizer, whole, cuts, limits):
@@ -84,12 +90,12 @@ def _replays(
     interaction: Interaction,
     normalizer: Normalizer,
     whole: Replay,
-    cuts: Cuts,
+    cuts: Cuts | tuple[Chunking, ...],
     limits: Limits,
 ) -> Iterator[tuple[Replay, Replay | None]]:
     """Yield the replays, the whole body first and once more at the end."""
     yield whole, None
-    for chunking in chunkings(interaction, cuts):
+    for chunking in chunkings(interaction, cuts) if isinstance(cuts, str) else cuts:
         if chunking:
             yield replay(normalizer, interaction, chunking, limits), None
     again = replay(normalizer, interaction, WHOLE, limits)
@@ -99,7 +105,48 @@ def _replays(
 def _note(seen: Examined, normalizer: Normalizer, candidate: Replay, again: Replay | None) -> None:
     """Add what is new about one replay to what was found."""
     first = candidate is seen.whole
+    if seen.first is not None and _same_end(seen.whole, candidate):
+        found = _of_cuts(seen.first, candidate)
+    else:
+        found = _of_all(seen, normalizer, candidate, again)
+    if not found:
+        return
     known = {(finding.rule, finding.path) for finding in seen.findings}
+    seen.findings += [each for each in found if (each.rule, each.path) not in known]
+    badness = min((f.outcome.badness for f in found if f.level == "MUST"), default=None)
+    if badness is None:
+        return
+    if first:
+        seen.broken_whole = next(f.rule for f in found if f.level == "MUST")
+    fewer_cuts = again is None and len(candidate.chunking) < len(seen.worst.chunking)
+    if badness < seen.badness or (badness == seen.badness and fewer_cuts):
+        seen.badness = badness
+        seen.worst = candidate
+
+
+def _same_end(whole: Replay, candidate: Replay) -> bool:
+    """Whether both came to an end, and to the same turn."""
+    stopped = whole.error or whole.hung or candidate.error or candidate.hung
+    return not stopped and candidate.turn == whole.turn
+
+
+def _of_cuts(first: Evidence, candidate: Replay) -> list[Finding]:
+    """Hold a replay with the turn of the whole body's to the rules that may yet differ.
+
+    Almost all replays are such, so this decides what judging costs.
+    """
+    at_hand = msgspec.structs.replace(first, replay=candidate)
+    rules = _TIME_RULES if _same_deltas(first.whole, candidate) else _DELTA_RULES
+    return [finding for rule in rules for finding in rule.findings(at_hand)]
+
+
+def _same_deltas(whole: Replay, candidate: Replay) -> bool:
+    return [each.delta for each in whole.emissions] == [each.delta for each in candidate.emissions]
+
+
+def _of_all(
+    seen: Examined, normalizer: Normalizer, candidate: Replay, again: Replay | None
+) -> list[Finding]:
     at_hand = evidence(
         seen.place,
         seen.interaction,
@@ -117,18 +164,10 @@ def _note(seen: Examined, normalizer: Normalizer, candidate: Replay, again: Repl
         if (rule.id in _ALWAYS or not stopped)
         for finding in rule.findings(at_hand)
     ]
-    if not first:
-        found = _as_variance(found, seen.whole, candidate)
-    seen.findings += [each for each in found if (each.rule, each.path) not in known]
-    badness = min((f.outcome.badness for f in found if f.level == "MUST"), default=None)
-    if badness is None:
-        return
-    if first:
-        seen.broken_whole = next(f.rule for f in found if f.level == "MUST")
-    fewer_cuts = again is None and len(candidate.chunking) < len(seen.worst.chunking)
-    if badness < seen.badness or (badness == seen.badness and fewer_cuts):
-        seen.badness = badness
-        seen.worst = candidate
+    if candidate is seen.whole:
+        seen.first = at_hand
+        return found
+    return _as_variance(found, seen.whole, candidate)
 
 
 def _as_variance(found: list[Finding], whole: Replay, candidate: Replay) -> list[Finding]:
