@@ -149,6 +149,27 @@ class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     probe: str = ""
 
 
+class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of the cassette behind a cell, so that a report needs no cassette.
+
+    Fields:
+        by, at, source, licence: as its origin says; `at` is an ISO date.
+        reads: `recorded` where the network's own were kept, `synthetic` where none was,
+            `mixed` where only some interactions have them.
+        leaks: credentials found in addresses and headers, over all interactions.
+        interactions, size: how many, and the bytes of their bodies.
+    """
+
+    by: str = ""
+    at: str = ""
+    source: str = ""
+    licence: str = ""
+    reads: Literal["recorded", "synthetic", "mixed"] = "recorded"
+    leaks: int = 0
+    interactions: int = 0
+    size: int = 0
+
+
 class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
     """One cell of a run, `scenario x normalizer` or `scenario x agent`.
 
@@ -169,6 +190,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
         text_dialect: that of the scenario; "" where no calls are spelled in text.
         kind: what was judged, the turns of a cassette or the whole conversation.
         conversation: what came of it; None for turns, and for a cell that did not run.
+        source: of the cassette; None in runs of older harnesses.
     """
 
     cell: str
@@ -192,3 +214,4 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
     text_dialect: str = ""
     kind: Literal["turns", "conversation"] = "turns"
     conversation: ConversationFacts | None = None
+    source: CassetteFacts | None = None

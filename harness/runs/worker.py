@@ -18,7 +18,14 @@ from harness.judging.conversations.judge_conversation import (
 from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.conversations.session import offered
 from harness.judging.judge import Loaded, empty_result, judge
-from harness.judging.results import Finding, Outcome, Result, TurnFacts, digest_of
+from harness.judging.results import (
+    CassetteFacts,
+    Finding,
+    Outcome,
+    Result,
+    TurnFacts,
+    digest_of,
+)
 from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
@@ -28,6 +35,7 @@ from harness.recording.identify import identify
 from harness.recording.importing import only_answers
 from harness.runs.plan import Job, Subject
 from harness.runs.run import AnyCase
+from harness.runs.sources import source_of
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction
@@ -46,19 +54,25 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None
     Raises:
         UnreadableError: the scenario or its cassette cannot be used.
     """
+    loaded = load_subject(job.subject)
+    result, case = _judge(job, loaded, cuts)
+    return msgspec.structs.replace(result, source=_source(job.subject)), case
+
+
+def _judge(job: Job, loaded: Loaded, cuts: Cuts) -> tuple[Result, AnyCase | None]:
     # What a normalizer prints must not mix with the results on standard output.
     with redirect_stdout(sys.stderr):
         if job.subject.conversation:
-            loaded, agent = load_subject(job.subject), _agent(job.normalizer)
-            return judge_conversation(loaded, agent, cuts=cuts)
-        return judge(load_subject(job.subject), _normalizer(job.normalizer), cuts=cuts)
+            return judge_conversation(loaded, _agent(job.normalizer), cuts=cuts)
+        return judge(loaded, _normalizer(job.normalizer), cuts=cuts)
 
 
 def crashed(job: Job, reason: str) -> Result:
     """Return the result of a job whose process did not survive it."""
-    loaded = load_subject(job.subject)
+    loaded, source = load_subject(job.subject), _source(job.subject)
     if job.subject.conversation:
-        return lost_conversation(loaded, job.normalizer, reason)
+        lost = lost_conversation(loaded, job.normalizer, reason)
+        return msgspec.structs.replace(lost, source=source)
     finding = Finding("NO-CRASH", "MUST", Outcome.CRASH, "replay", "no exception", reason)
     interactions = enumerate(loaded.cassette.interactions)
     return msgspec.structs.replace(
@@ -67,6 +81,7 @@ def crashed(job: Job, reason: str) -> Result:
         blame="normalizer",
         findings=(finding,),
         turns=tuple(_lost_turn(place, each, reason) for place, each in interactions),
+        source=source,
     )
 
 
@@ -109,6 +124,11 @@ def load_subject(subject: Subject) -> Loaded:
             where=subject.path,
         )
     return Loaded(cassette, scenario)
+
+
+@lru_cache(_SUBJECTS_KEPT)
+def _source(subject: Subject) -> CassetteFacts:
+    return source_of(load_subject(subject).cassette)
 
 
 def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> None:
