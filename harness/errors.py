@@ -3,6 +3,9 @@
     HarnessError            every error below; carries what, where and a next step
     ├── UsageError          a name or option that selects nothing that exists
     ├── UnreadableError     a cassette, scenario, run or import file that cannot be used
+    ├── RecordingError      what was recorded cannot be kept, so nothing is written
+    ├── UnscrubbedError     something secret that cannot be replaced, so nothing is written
+    ├── BlockedRequestError a request that may not be asked of a real server
     ├── StreamError         bytes of a stream that break a limit of the framing (with offset)
     ├── NormalizerLoadError a normalizer that was named and cannot be loaded
     └── AgentLoadError      an agent that was named and cannot be loaded
@@ -38,6 +41,18 @@ class UsageError(HarnessError):
 
 class UnreadableError(HarnessError):
     """A file that cannot be used as what it claims to be (exit code 2)."""
+
+
+class RecordingError(HarnessError):
+    """What was recorded cannot be kept, so nothing is written (exit code 2)."""
+
+
+class UnscrubbedError(RecordingError):
+    """Something secret that cannot be replaced, so nothing is written (exit code 2)."""
+
+
+class BlockedRequestError(HarnessError):
+    """A request that nothing recorded answers, and that no server may be asked."""
 
 
 class NormalizerLoadError(HarnessError):

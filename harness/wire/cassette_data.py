@@ -5,7 +5,7 @@ become one for each event; nothing is ever repaired in silence.
 """
 
 from difflib import get_close_matches
-from typing import Final, get_args
+from typing import Final, cast, get_args
 
 import msgspec
 
@@ -17,7 +17,7 @@ from harness.wire.cassette_text import digest
 from harness.wire.decompress import decoded, decoded_if_possible
 from harness.wire.fields import mapping, only_keys, refuse, sequence, text
 from harness.wire.hosts import UNKNOWN, provider_of
-from harness.wire.interaction import Headers, Interaction, Read, Request
+from harness.wire.interaction import Ended, Headers, Interaction, Read, Request
 
 _ORIGIN_KEYS: Final = Origin.__struct_fields__
 _HARNESS_KEYS: Final = ("origin", "provider", "model", "prompt", "dialect", "tools", "body_sha256")
@@ -128,7 +128,16 @@ def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interactio
         body=body,
         reads=reads,
         reads_kept=kept,
+        ended=_ended(response.get("ended"), f"{where}.response.ended"),
+        encoding=text(response.get("encoding"), f"{where}.response.encoding"),
     )
+
+
+def _ended(value: object, where: str) -> Ended:
+    said = text(value, where) or "complete"
+    if said not in get_args(Ended):
+        refuse(f"one of {', '.join(get_args(Ended))}", value, where)
+    return cast("Ended", said)
 
 
 def _request(value: object, where: str) -> Request:

@@ -56,6 +56,10 @@ def _interaction(interaction: Interaction) -> Iterator[str]:
     yield "    body:"
     yield f"      string: {_body(interaction.body, 6)}"
     yield f"    reads: {_reads(interaction)}"
+    if interaction.ended != "complete":
+        yield f"    ended: {interaction.ended}"
+    if interaction.encoding:
+        yield f"    encoding: {word(interaction.encoding)}"
 
 
 def _headers(headers: Headers) -> Iterator[str]:

@@ -4,11 +4,12 @@ The body is kept as sent; `reads` remember how the network handed it over.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 Headers = tuple[tuple[str, str], ...]
+Ended = Literal["complete", "reset", "truncated", "aborted"]
 
 
 class Read(msgspec.Struct, frozen=True):
@@ -44,6 +45,11 @@ class Interaction(msgspec.Struct, frozen=True):
             "unknown" in a recording that does not say it.
         tools: tools that the client offered in words only, not in fields of the request:
             {name, description, parameters} each, as in OpenAI's functions.
+        ended: how the body came to its end. `complete`: as its framing says, or nobody knows;
+            `reset`: the connection broke; `truncated`: the server closed it in the middle of
+            the body; `aborted`: the client left, so what would have come is not known.
+        encoding: the content encoding that came off the body while it was recorded; "" where
+            there was none, or the source does not say.
     """
 
     request: Request
@@ -54,6 +60,8 @@ class Interaction(msgspec.Struct, frozen=True):
     reads_kept: bool = True
     dialect: str = "openai-chat"
     tools: tuple[dict[str, Any], ...] = ()
+    ended: Ended = "complete"
+    encoding: str = ""
 
     def header(self, name: str) -> str:
         """Return the first response header called `name` (any case), or ""."""

@@ -1,0 +1,157 @@
+"""A recorder as a transport of httpx or httpx2, for sync and async clients alike.
+
+One core: the library is an argument, and its classes are the bases of ours, so that its
+clients take them. Each read goes on to the client as it comes; content encodings too.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from harness.playback.response import headers_to_send
+from harness.recording.transport.tape import Tape
+from harness.wire.cuts import split
+from harness.wire.interaction import Ended, Interaction, Request
+
+if TYPE_CHECKING:
+    from harness.recording.transport.recorder import Recorder
+
+# The types of another library are its own: this module is told at run time which one it is.
+Library = Any
+
+
+def transport(recorder: "Recorder", library: ModuleType, inner: object = None) -> Any:  # noqa: ANN401 - see Library
+    """Return the transport; `inner` asks the server, by default the library's own."""
+    bases = (_Transport, library.BaseTransport, library.AsyncBaseTransport)
+    return type("RecordingTransport", bases, {})(recorder, library, inner)
+
+
+class _Transport:
+    """What both kinds of client call."""
+
+    def __init__(self, recorder: "Recorder", library: Library, inner: Any) -> None:  # noqa: ANN401 - see Library
+        self._recorder = recorder
+        self._library = library
+        self._given = inner
+        self._sync: Library = inner
+        self._async: Library = inner
+        self._stream = type(
+            "_Stream", (_Reads, library.SyncByteStream, library.AsyncByteStream), {}
+        )
+        self._played = type(
+            "_Played", (_Pieces, library.SyncByteStream, library.AsyncByteStream), {}
+        )
+
+    def handle_request(self, request: Library) -> Library:
+        """Answer a request of a sync client: from the cassette, or from the server."""
+        sent = _request(request, request.read())
+        answer = self._recorder.play(sent)
+        if answer is not None:
+            return self._replayed(answer)
+        self._sync = self._sync or self._library.HTTPTransport()
+        tape = self._recorder.record(sent)
+        return self._taped(self._sync.handle_request(request), tape)
+
+    async def handle_async_request(self, request: Library) -> Library:
+        """Answer a request of an async client, as `handle_request` does."""
+        sent = _request(request, await request.aread())
+        answer = self._recorder.play(sent)
+        if answer is not None:
+            return self._replayed(answer)
+        self._async = self._async or self._library.AsyncHTTPTransport()
+        tape = self._recorder.record(sent)
+        return self._taped(await self._async.handle_async_request(request), tape)
+
+    def close(self) -> None:
+        """Close the connections of a sync client."""
+        if self._sync is not None:
+            self._sync.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of an async client."""
+        if self._async is not None:
+            await self._async.aclose()
+
+    def _taped(self, response: Library, tape: Tape) -> Library:
+        tape.head(response.status_code, _headers(response))
+        response.stream = self._stream(response.stream, tape, self._library)
+        return response
+
+    def _replayed(self, answer: Interaction) -> Library:
+        stream = self._played(answer)
+        headers = headers_to_send(answer.headers)
+        return self._library.Response(answer.status, headers=headers, stream=stream)
+
+
+class _Reads:
+    """The stream of a response, on its way to the client and onto the tape."""
+
+    def __init__(self, stream: Any, tape: Tape, library: Library) -> None:  # noqa: ANN401 - see Library
+        self._inner = stream
+        self._tape = tape
+        self._library = library
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for piece in self._inner:
+                self._tape.add(piece)
+                yield piece
+        except Exception as error:
+            self._tape.end(self._how(error))
+            raise
+        self._tape.end("complete")
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._inner:
+                self._tape.add(piece)
+                yield piece
+        except Exception as error:
+            self._tape.end(self._how(error))
+            raise
+        self._tape.end("complete")
+
+    def close(self) -> None:
+        """Let a sync client leave; before the end that is an abort."""
+        self._tape.end("aborted")
+        self._inner.close()
+
+    async def aclose(self) -> None:
+        """Let an async client leave, as `close`."""
+        self._tape.end("aborted")
+        await self._inner.aclose()
+
+    def _how(self, error: Exception) -> Ended:
+        if isinstance(error, self._library.RemoteProtocolError):
+            return "truncated"
+        return "reset" if isinstance(error, self._library.ReadError) else "aborted"
+
+
+class _Pieces:
+    """The stream of an answer from the cassette, read by read."""
+
+    def __init__(self, answer: Interaction) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        return split(self._answer.body, self._answer.recorded_cuts())
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self:
+            yield piece
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+def _request(request: Library, body: bytes) -> Request:
+    return Request(
+        request.method, str(request.url), tuple(request.headers.multi_items()), bytes(body)
+    )
+
+
+def _headers(response: Library) -> tuple[tuple[str, str], ...]:
+    return tuple(response.headers.multi_items())

@@ -1,0 +1,94 @@
+"""One response while it comes: each read with its time, and how it ended.
+
+Only a clock and bytes: whoever carries the bytes to the client calls `add` with each read
+and `end` once. Bounded; a response beyond the limit goes on to the client and is not kept.
+"""
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Final
+
+from harness.recording.transport.unpacking import unpacked
+from harness.wire.interaction import Ended, Headers, Interaction, Read, Request
+
+MAX_BODY_BYTES: Final = 64 * 1024 * 1024
+MAX_READS: Final = 1_000_000
+
+
+class Tape:
+    """Keeps one response; its times count from when it was made, as the request was sent.
+
+    Args:
+        request: what was asked.
+        clock: seconds, never going back.
+    """
+
+    def __init__(self, request: Request, clock: Callable[[], float] = monotonic) -> None:
+        self.request = request
+        self.overflowed = False
+        self.ended: Ended | None = None
+        self._status: int | None = None
+        self._headers: Headers = ()
+        self._clock = clock
+        self._start = clock()
+        self._pieces: list[bytes] = []
+        self._times: list[float] = []
+        self._size = 0
+
+    @property
+    def answered(self) -> bool:
+        """Whether the head of a response came."""
+        return self._status is not None
+
+    def head(self, status: int, headers: Headers) -> None:
+        """Keep the head of the response."""
+        self._status = status
+        self._headers = headers
+
+    def add(self, piece: bytes) -> None:
+        """Keep what one read returned."""
+        time = self._clock()
+        self._size += len(piece)
+        full = self._size > MAX_BODY_BYTES or len(self._pieces) >= MAX_READS
+        self.overflowed = self.overflowed or full
+        if self.overflowed:
+            self._pieces.clear()
+        elif piece:
+            self._pieces.append(bytes(piece))
+            self._times.append(time)
+
+    def end(self, how: Ended) -> None:
+        """Note how it ended; what is said first counts."""
+        self.ended = self.ended or how
+
+    def interaction(self) -> Interaction:
+        """Return what was kept, content encoding removed; not ended yet counts as aborted.
+
+        Raises:
+            UnreadableError: a content encoding that cannot be taken off.
+        """
+        ends = [round((time - self._start) * 1_000) for time in self._times]
+        delays = [end - before for before, end in zip([0, *ends], ends, strict=False)]
+        pieces, headers, encoding = unpacked(self._pieces, self._headers, self.request.uri)
+        return Interaction(
+            self.request,
+            self._status or 0,
+            headers,
+            b"".join(pieces),
+            _reads(pieces, delays),
+            dialect="unknown",
+            ended=self.ended or "aborted",
+            encoding=encoding,
+        )
+
+
+def _reads(pieces: list[bytes], delays: list[int]) -> tuple[Read, ...]:
+    """Return the reads; one that unpacked to nothing lends its time to the next."""
+    reads: list[Read] = []
+    waited = 0
+    for piece, delay in zip(pieces, delays, strict=True):
+        waited += delay
+        if piece:
+            reads.append(Read(len(piece), waited))
+            waited = 0
+    return tuple(reads)

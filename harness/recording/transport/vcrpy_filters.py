@@ -1,0 +1,119 @@
+"""vcrpy's filters on what is recorded, as its users know them: one place that calls vcrpy.
+
+Without any filter nothing is imported. A filter that returns None leaves the interaction out.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.wire.interaction import Headers, Interaction, Read, Request
+
+_KNOWN = (
+    "before_record_request",
+    "before_record_response",
+    "filter_headers",
+    "filter_post_data_parameters",
+    "filter_query_parameters",
+    "ignore_hosts",
+    "ignore_localhost",
+)
+
+
+class Filters:
+    """The filters of one recorder.
+
+    Args:
+        options: vcrpy's own, by name.
+
+    Raises:
+        UsageError: an unknown option, or vcrpy is not installed.
+    """
+
+    def __init__(self, options: Mapping[str, object]) -> None:
+        self._config = _config(options) if options else None
+
+    def request(self, request: Request) -> Request | None:
+        """Return `request` filtered, or None where it is not to be recorded."""
+        if self._config is None:
+            return request
+        package = import_module("vcr.request")
+        made = package.Request(
+            request.method, request.uri, request.body or None, dict(request.headers)
+        )
+        found = self._config["before_record_request"](made)
+        return None if found is None else _request(found)
+
+    def interaction(self, interaction: Interaction) -> Interaction | None:
+        """Return `interaction` filtered, or None where it is not to be recorded.
+
+        Raises:
+            UsageError: a filter changed the length of a body, so its reads are not true.
+        """
+        if self._config is None:
+            return interaction
+        request = self.request(interaction.request)
+        response = self._config["before_record_response"](_as_vcrpy(interaction))
+        if request is None or response is None:
+            return None
+        body = response["body"]["string"]
+        return msgspec.structs.replace(
+            interaction,
+            request=request,
+            status=response["status"]["code"],
+            headers=_pairs(response["headers"]),
+            body=body,
+            reads=_reads(interaction, body),
+        )
+
+
+def _config(options: Mapping[str, object]) -> Any:  # noqa: ANN401 - vcrpy ships no types
+    unknown = sorted(set(options) - set(_KNOWN))
+    if unknown:
+        raise UsageError(f"there is no filter {unknown[0]!r}", hint=f"Known: {', '.join(_KNOWN)}.")
+    try:
+        package = import_module("vcr")
+    except ImportError:
+        raise UsageError(
+            "filters are vcrpy's, which is not installed",
+            hint="Install it: pip install 'toolcall-harness[vcrpy]'",
+        ) from None
+    return package.VCR().get_merged_config(**options)
+
+
+def _request(found: Any) -> Request:  # noqa: ANN401 - a request of vcrpy
+    body = found.body or b""
+    given = body.encode() if isinstance(body, str) else bytes(body)
+    return Request(found.method, found.uri, tuple(found.headers.items()), given)
+
+
+def _as_vcrpy(interaction: Interaction) -> dict[str, Any]:
+    headers: dict[str, list[str]] = {}
+    for name, value in interaction.headers:
+        headers.setdefault(name, []).append(value)
+    return {
+        "status": {"code": interaction.status, "message": ""},
+        "headers": headers,
+        "body": {"string": interaction.body},
+    }
+
+
+def _pairs(headers: Mapping[str, Any]) -> Headers:
+    return tuple(
+        (name, value)
+        for name, values in headers.items()
+        for value in ([values] if isinstance(values, str) else values)
+    )
+
+
+def _reads(interaction: Interaction, body: bytes) -> tuple[Read, ...]:
+    if len(body) != len(interaction.body):
+        raise UsageError(
+            f"expected a filter that keeps the body's {len(interaction.body)} bytes, "
+            f"found {len(body)}: the reads would not be true",
+            hint="Replace what is secret by something of the same length.",
+        )
+    return interaction.reads
