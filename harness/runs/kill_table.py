@@ -1,0 +1,203 @@
+"""The kill table: each rule with the miniatures that break it, and what catches each of them.
+
+It is the proof that green is earned: a rule that no miniature breaks could be empty, and a
+miniature that nothing catches shows a hole in the scenarios. The table is kept beside the
+catalogue, so that a report can show it; `harness doctor` judges the miniatures again and fails
+where the kept table says otherwise.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from harness import shipped
+from harness.conversation.agent import Agent
+from harness.conversation.miniatures import MINIATURES as AGENT_MINIATURES
+from harness.errors import UnreadableError
+from harness.judging.chunkings import Cuts
+from harness.judging.conversations.judge_conversation import judge_conversation
+from harness.judging.conversations.rules import CONVERSATION_RULES
+from harness.judging.judge import Loaded, judge
+from harness.judging.results import Level, Result
+from harness.judging.rules import RULES
+from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.protocol import Normalizer
+
+About: TypeAlias = Literal["turns", "conversation"]
+Miniature: TypeAlias = Normalizer | Agent
+T = TypeVar("T")
+
+_TABLE: Final = "kill-table.json"
+_SENSITIVITY: Final = "sensitivity.json"
+
+
+class Caught(msgspec.Struct, frozen=True):
+    """One row as it is kept.
+
+    Fields:
+        scenario: the first one, by id, that catches the miniature breaking the rule; "" where
+            none does.
+        scenarios: how many do.
+    """
+
+    rule: str
+    miniature: str
+    scenario: str
+    scenarios: int
+
+
+class Kill(msgspec.Struct, frozen=True):
+    """One row as it is shown; see `Caught` for what the scenarios did.
+
+    Fields:
+        about: what the rule is about.
+        level, title: of the rule.
+        fuzz_median, fuzz_worst: how many examples the fuzzer needs to find the miniature from
+            clean cassettes, over all seeds; None where that was not measured.
+    """
+
+    rule: str
+    level: Level
+    title: str
+    about: About
+    miniature: str
+    scenario: str
+    scenarios: int
+    fuzz_median: float | None = None
+    fuzz_worst: int | None = None
+
+
+class Sensitivity(msgspec.Struct, frozen=True):
+    """What the benchmark of the fuzzer measured for one miniature; None where it is not found."""
+
+    rule: str
+    seeds: int = 0
+    median: float | None = None
+    worst: int | None = None
+
+
+_NOT_MEASURED: Final = Sensitivity("")
+
+
+def load_kill_table() -> tuple[Kill, ...]:
+    """Return the table that ships, by rule and then miniature, with what fuzzing measured.
+
+    Raises:
+        UnreadableError: a file cannot be read, or names a rule that there is not.
+    """
+    measured = _read(_SENSITIVITY, dict[str, Sensitivity], {})
+    return tuple(_kill(row, measured) for row in kept_rows())
+
+
+def kept_rows() -> tuple[Caught, ...]:
+    """Return the rows that are kept beside the catalogue; none where there is no file.
+
+    Raises:
+        UnreadableError: the file cannot be read.
+    """
+    return _read(_TABLE, tuple[Caught, ...], ())
+
+
+def write_kill_table(rows: Iterable[Caught]) -> Path:
+    """Keep `rows` beside the catalogue, one to a line; return the file."""
+    path = shipped.folder("catalogue") / _TABLE
+    lines = ",\n".join(msgspec.json.encode(row).decode() for row in sorted(rows, key=_place))
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    return path
+
+
+def all_rows(
+    turns: Sequence[Loaded], conversations: Sequence[Loaded], *, every: bool
+) -> Iterator[Caught]:
+    """Yield the rows of all miniatures.
+
+    Args:
+        turns: subjects for normalizers.
+        conversations: subjects for agents.
+        every: count all scenarios, instead of stopping at the first that catches.
+    """
+    for normalizer in MINIATURES.values():
+        yield from rows_of(normalizer, turns, every=every)
+    for agent in AGENT_MINIATURES.values():
+        yield from rows_of(agent, conversations, every=every)
+
+
+def rows_of(
+    miniature: Miniature, subjects: Sequence[Loaded], *, every: bool, cuts: Cuts = "quick"
+) -> tuple[Caught, ...]:
+    """Judge one miniature; a row for each rule that it declares to break."""
+    results = (judged(miniature, each, cuts) for each in sorted(subjects, key=lambda it: it.id))
+    return rows_from(miniature, results, every=every)
+
+
+def rows_from(
+    miniature: Miniature, results: Iterable[Result], *, every: bool = True
+) -> tuple[Caught, ...]:
+    """Return the rows that `results` of a miniature give; they come in the order of their ids."""
+    caught: dict[str, list[str]] = {rule: [] for rule in sorted(miniature.breaks)}
+    for result in results:
+        for rule in {finding.rule for finding in result.findings} & caught.keys():
+            caught[rule].append(result.scenario)
+        if not every and all(caught.values()):
+            break
+    return tuple(
+        Caught(rule, miniature.name, next(iter(scenarios), ""), len(scenarios))
+        for rule, scenarios in caught.items()
+    )
+
+
+def judged(miniature: Miniature, subject: Loaded, cuts: Cuts) -> Result:
+    """Return what one miniature did with one subject."""
+    if isinstance(miniature, Agent):
+        return judge_conversation(subject, miniature, cuts=cuts)[0]
+    return judge(subject, miniature, cuts=cuts)[0]
+
+
+def stale(rows: Iterable[Caught]) -> Iterator[str]:
+    """Yield how the kept table differs from `rows`; numbers of scenarios are not compared."""
+    found = {(row.rule, row.miniature): row.scenario for row in rows}
+    kept = {(row.rule, row.miniature): row.scenario for row in kept_rows()}
+    for key in sorted(found.keys() | kept.keys()):
+        now, then = found.get(key, "no row"), kept.get(key, "no row")
+        if now != then:
+            yield f"{key[0]} {key[1]}: kept {then or 'survives'}, found {now or 'survives'}"
+
+
+def _kill(row: Caught, measured: dict[str, Sensitivity]) -> Kill:
+    rule = RULES.get(row.rule) or CONVERSATION_RULES.get(row.rule)
+    if rule is None:
+        raise UnreadableError(
+            f"there is no rule {row.rule}",
+            where=_TABLE,
+            hint="write it again with `harness doctor --write-kill-table`",
+        )
+    fuzz = measured.get(row.miniature, _NOT_MEASURED)
+    fuzz = fuzz if fuzz.rule == row.rule else _NOT_MEASURED
+    return Kill(
+        rule=rule.id,
+        level=rule.level,
+        title=rule.title,
+        about="turns" if row.rule in RULES else "conversation",
+        miniature=row.miniature,
+        scenario=row.scenario,
+        scenarios=row.scenarios,
+        fuzz_median=fuzz.median,
+        fuzz_worst=fuzz.worst,
+    )
+
+
+def _place(row: Caught) -> tuple[bool, str, str]:
+    """Rules of turns come first."""
+    return row.rule not in RULES, row.rule, row.miniature
+
+
+def _read(name: str, shape: type[T], otherwise: T) -> T:
+    path = shipped.folder("catalogue") / name
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=shape)
+    except FileNotFoundError:
+        return otherwise
+    except (OSError, msgspec.DecodeError, ValueError) as error:
+        raise UnreadableError(str(error), where=str(path)) from error
