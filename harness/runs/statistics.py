@@ -1,6 +1,7 @@
 """How sure a rate is: Wilson score intervals, and the ranks that they leave open.
 
 Nothing here compares point estimates: two entries differ where their intervals do not meet.
+Rates whose trials repeat are in `repeats`, two rates over the same things in `paired`.
 """
 
 from bisect import bisect_left, bisect_right
@@ -26,8 +27,10 @@ class RankRange(NamedTuple):
     high: int
 
 
-def wilson(k: int, n: int) -> Interval:
+def wilson(k: float, n: float) -> Interval:
     """Return the Wilson 95 % score interval of `k` successes in `n` trials.
+
+    Both may be fractions, where trials that repeat each other count for less than one.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical
     inference", JASA 22 (1927), without continuity correction. Nothing tried, nothing
