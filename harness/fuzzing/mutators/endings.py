@@ -5,8 +5,8 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from harness.fuzzing.mutators.bodies import with_body
 from harness.fuzzing.mutators.mutator import changing
+from harness.fuzzing.mutators.with_body import with_body
 from harness.wire.cuts import seams
 from harness.wire.interaction import Interaction
 

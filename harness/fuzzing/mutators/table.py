@@ -2,7 +2,11 @@
 
 from typing import Final
 
-from harness.fuzzing.mutators import endings
+from harness.fuzzing.mutators import endings, framing, payloads
 from harness.fuzzing.mutators.mutator import Mutator
 
-MUTATORS: Final[tuple[Mutator, ...]] = (*endings.MUTATORS,)
+MUTATORS: Final[tuple[Mutator, ...]] = (
+    *framing.MUTATORS,
+    *payloads.MUTATORS,
+    *endings.MUTATORS,
+)

@@ -1,0 +1,126 @@
+"""Payloads spelled in another way, or with more in them, that say the same: any dialect.
+
+JSON gives no meaning to the order of members, to white space or to escapes, and every API of
+ours says that clients must pass over members and events that they do not know.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from harness.fuzzing.mutators.mutator import Mutate, preserving
+from harness.fuzzing.mutators.sent import Sent, SentFrame, dumped, sent, value_of
+from harness.wire.interaction import Interaction
+
+Revalue = Callable[[DrawFn, Any], bytes | None]
+
+# What the model wrote: in these the order of keys counts.
+_WRITTEN: Final = frozenset(("args", "arguments", "input", "partialArgs", "partial_args"))
+_MORE: Final = (
+    ("x_unknown", None), ("obfuscation", "aZ3"), ("system_fingerprint", "fp_1"),
+    ("x_details", {"name": "none", "arguments": "{}", "text": "x"}), ("service_tier", "default"),
+)  # fmt: skip
+_UNKNOWN_EVENTS: Final[dict[str, tuple[dict[str, Any], ...]]] = {
+    "anthropic": ({"type": "ping"}, {"type": "x_progress", "percent": 50}),
+    "openai-responses": (
+        {"type": "response.x_progress", "percent": 50},
+        {"type": "keepalive", "sequence_number": 3},
+    ),
+    "cohere": ({"type": "x-progress", "percent": 50}, {"type": "debug", "prompt": "x"}),
+    "google-interactions": ({"event_type": "x.progress", "percent": 50},),
+    "openai-chat": ({"type": "x_progress", "percent": 50}, {"object": "x.progress", "choices": []}),
+}
+
+
+def revalued(revalue: Revalue, *, each: bool = False) -> Mutate:
+    """Return the mutation that gives one frame, or each, the payload of `revalue`."""
+
+    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+        frames = sent(interaction.body)
+        if frames is None or not frames.places():
+            return None
+        places = frames.places()
+        chosen = places if each else (draw(st.sampled_from(places)),)
+        changed = frames
+        for at in chosen:
+            changed = changed.put(at, _with_payload(draw, changed, at, revalue))
+        where = "in each frame" if each else f"in frame {chosen[0]}"
+        return None if changed == frames else (changed.into(interaction), where)
+
+    return mutate
+
+
+def _with_payload(draw: DrawFn, frames: Sent, at: int, revalue: Revalue) -> SentFrame:
+    frame = frames.frames[at]
+    value = value_of(frame)
+    data = None if value is None else revalue(draw, value)
+    return frame if data is None else frames.changed(frame, data)
+
+
+def _reversed_keys(_draw: DrawFn, value: Any) -> bytes:  # noqa: ANN401 - a payload
+    return dumped(_reversed(value))
+
+
+def _reversed(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, list):
+        return [_reversed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: item if key in _WRITTEN else _reversed(item) for key, item in reversed(value.items())
+    }
+
+
+def _with_member(draw: DrawFn, value: Any) -> bytes | None:  # noqa: ANN401 - a payload
+    name, more = draw(st.sampled_from(_MORE))
+    return None if name in value else dumped({**value, name: more})
+
+
+def _compact(_draw: DrawFn, value: Any) -> bytes:  # noqa: ANN401 - a payload
+    return dumped(value, b"")
+
+
+def _escaped(_draw: DrawFn, value: Any) -> bytes:  # noqa: ANN401 - a payload
+    """Escape every character that ASCII lacks, and the slash."""
+    text = dumped(value).decode()
+    units = (_unit(c) if ord(c) > 0x7E or c == "/" else c for c in text)  # noqa: PLR2004 - the last printable character
+    return "".join(units).encode()
+
+
+def _unit(character: str) -> str:
+    if character == "/":
+        return "\\/"
+    pairs = character.encode("utf-16-be").hex()
+    return "".join(f"\\u{pairs[at : at + 4]}" for at in range(0, len(pairs), 4))
+
+
+def _unknown_event(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    frames = sent(interaction.body)
+    if frames is None or frames.framing != "sse" or not frames.places():
+        return None
+    at = draw(st.sampled_from(frames.places()))
+    value = draw(st.sampled_from(_UNKNOWN_EVENTS[interaction.dialect]))
+    data = dumped(value)
+    named = frames.frames[at].event
+    event = str(next(iter(value.values()))) if named else ""
+    return frames.inserted(at, frames.made(data, event)).into(interaction), (
+        f"{data.decode()} before frame {at}"
+    )
+
+
+MUTATORS: Final = (
+    preserving("key-order", "members in another order", revalued(_reversed_keys, each=True)),
+    preserving("compact", "no white space in payloads", revalued(_compact, each=True)),
+    preserving("escaped", "characters written as escapes", revalued(_escaped, each=True)),
+    preserving("unknown-member", "a member that no client knows", revalued(_with_member)),
+    preserving(
+        "unknown-event",
+        "an event that no client knows",
+        _unknown_event,
+        "ANT-UNKNOWN-EVENT",
+        "RESP-UNKNOWN-EVENT",
+        dialects=_UNKNOWN_EVENTS,
+    ),
+)

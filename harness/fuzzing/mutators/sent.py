@@ -1,0 +1,189 @@
+"""A body as the frames that were sent, each with its bytes; joined, they are the body.
+
+Mutators change single frames and leave the bytes of all others alone, so that a saved finding
+shows what was done to it and nothing else. A body whose frames cannot be told apart, such as
+one document, is None: there is nothing to mutate in it.
+"""
+
+import json
+import re
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+import msgspec
+
+from harness.fuzzing.mutators.with_body import with_body
+from harness.wire.aws_event_stream import MessageDecoder, borders, encode_event
+from harness.wire.bedrock_chunk import wrapped
+from harness.wire.framing import frames
+from harness.wire.interaction import Interaction
+from harness.wire.payload import NotJson, decode_json
+from harness.wire.sse import SSEDecoder, encode
+
+Framing = Literal["sse", "lines", "messages"]
+DONE: Final = b"[DONE]"
+
+_EVENT_END = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)|(?<=\r\r)")
+_LINE_END = re.compile(rb"(?<=\n)")
+_BODIES_KEPT = 64
+# Larger ones take long to mutate and say no more.
+MAX_BODY_BYTES: Final = 256 * 1024
+
+
+class SentFrame(msgspec.Struct, frozen=True):
+    """One frame, or what stands between two of them.
+
+    Fields:
+        raw: its bytes, with what ends it.
+        data: its payload; None for comments and blanks.
+        event: its name; "" where it has none.
+    """
+
+    raw: bytes
+    data: bytes | None = None
+    event: str = ""
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """The frames of one body.
+
+    Fields:
+        line_end: of an event stream or of lines.
+    """
+
+    framing: Framing
+    frames: tuple[SentFrame, ...]
+    line_end: bytes = b"\n"
+
+    def made(self, data: bytes, event: str = "") -> SentFrame:
+        """Return a frame with `data`, spelled as the others are."""
+        return SentFrame(self._raw(data, event), data, event)
+
+    def _raw(self, data: bytes, event: str) -> bytes:
+        match self.framing:
+            case "sse":
+                return encode(data, event=event, line_end=self.line_end)
+            case "lines":
+                return data + self.line_end
+            case "messages":
+                return encode_event(data if event else wrapped(data), event or "chunk")
+
+    def changed(self, frame: SentFrame, data: bytes) -> SentFrame:
+        """Return `frame` with another payload; around it nothing changes."""
+        before = frame.data or b""
+        if self.framing != "messages" and b"\n" not in data and frame.raw.count(before) == 1:
+            return SentFrame(frame.raw.replace(before, data), data, frame.event)
+        return self.made(data, frame.event)
+
+    def places(self) -> tuple[int, ...]:
+        """Return where frames with a payload stand."""
+        return tuple(at for at, frame in enumerate(self.frames) if frame.data is not None)
+
+    def inserted(self, at: int, *more: SentFrame) -> "Sent":
+        """Return these frames with `more` before the one at `at`."""
+        return msgspec.structs.replace(self, frames=(*self.frames[:at], *more, *self.frames[at:]))
+
+    def put(self, at: int, *instead: SentFrame) -> "Sent":
+        """Return these frames with `instead` in place of the one at `at`."""
+        frames = (*self.frames[:at], *instead, *self.frames[at + 1 :])
+        return msgspec.structs.replace(self, frames=frames)
+
+    def into(self, interaction: Interaction) -> Interaction:
+        """Return `interaction` with these frames as its body."""
+        return with_body(interaction, b"".join(frame.raw for frame in self.frames))
+
+
+@lru_cache(_BODIES_KEPT)
+def sent(body: bytes) -> Sent | None:
+    """Return the frames of `body`; None where it is too large or has none to tell apart."""
+    if not body or len(body) > MAX_BODY_BYTES:
+        return None
+    found = _messages(body) if body.startswith(b"\0") else _text(body)
+    if found is None:
+        return None
+    whole = [(frame.data, frame.event) for frame in frames([body])]
+    return (
+        found if whole == [(f.data, f.event) for f in found.frames if f.data is not None] else None
+    )
+
+
+def _text(body: bytes) -> Sent | None:
+    if body.startswith((b"[", b"<", b"\x1f")):
+        return None
+    line_end = b"\r\n" if b"\r\n" in body else b"\n"
+    if body.startswith(b"{"):
+        lines = (line for line in _LINE_END.split(body) if line)
+        return Sent("lines", tuple(_line(line) for line in lines), line_end)
+    pieces = (piece for piece in _EVENT_END.split(body) if piece)
+    return Sent("sse", tuple(_event(piece) for piece in pieces), line_end)
+
+
+def _line(raw: bytes) -> SentFrame:
+    data = raw.strip()
+    return SentFrame(raw, data or None)
+
+
+def _event(raw: bytes) -> SentFrame:
+    decoder = SSEDecoder()
+    found = [*decoder.feed(raw), *decoder.close()]
+    return SentFrame(raw, found[0].data, found[0].event) if len(found) == 1 else SentFrame(raw)
+
+
+def _messages(body: bytes) -> Sent | None:
+    ends = [border[-1] for border in borders(body)]
+    if not ends or ends[-1] != len(body):
+        return None
+    starts = [0, *ends[:-1]]
+    return Sent(
+        "messages", tuple(map(_message, (body[s:e] for s, e in zip(starts, ends, strict=True))))
+    )
+
+
+def _message(raw: bytes) -> SentFrame:
+    found = MessageDecoder().feed(raw)
+    return SentFrame(raw, found[0].data, found[0].event) if found else SentFrame(raw)
+
+
+# Payloads
+
+
+class _NotExactError(Exception):
+    """The value, written again, would be another one."""
+
+
+def value_of(frame: SentFrame) -> Any:  # noqa: ANN401 - a provider's payload may be anything
+    """Return a fresh JSON object that is the payload; None where it is none.
+
+    None too where writing it again would change it: a number that no double holds, a key that
+    comes twice.
+    """
+    if frame.data is None:
+        return None
+    try:
+        decode_json(frame.data)
+        value = json.loads(frame.data, parse_float=_exact, object_pairs_hook=_distinct)
+    except (NotJson, ValueError, RecursionError, _NotExactError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _exact(text: str) -> float:
+    if repr(float(text)) != text:
+        raise _NotExactError
+    return float(text)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _NotExactError
+    return value
+
+
+def dumped(value: object, like: bytes | None = None) -> bytes:
+    """Return the JSON text of `value`, with the gaps that `like` has."""
+    gaps = (", ", ": ") if like is None or b'": ' in like else (",", ":")
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=gaps).encode()
+    except UnicodeEncodeError:  # half a surrogate pair can only be escaped
+        return json.dumps(value, separators=gaps).encode()
