@@ -103,7 +103,22 @@ def _object(text: str) -> Json:
     return value if isinstance(value, dict) else {"raw": text}
 
 
+def _cohere(messages: Sequence[Message]) -> Json:
+    """Cohere takes no null: content that is not there has no key.
+
+    Source: Cohere's API reference, `POST /v2/chat`.
+    """
+    return {"messages": [_without_null(message) for message in messages]}
+
+
+def _without_null(message: Message) -> Message:
+    return {key: value for key, value in message.items() if value is not None}
+
+
 BODIES: Final[dict[str, Callable[[Sequence[Message]], Json]]] = {
+    "cohere": _cohere,
+    # Source: Mistral's API reference, `POST /v1/chat/completions`: messages as OpenAI's.
+    "mistral": _openai_chat,
     "ollama": _ollama,
     "openai-chat": _openai_chat,
 }

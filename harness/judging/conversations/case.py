@@ -10,7 +10,8 @@ from typing import Final
 import msgspec
 
 from harness.conversation.conversation import TurnRecord
-from harness.judging.conversations.evidence import Asked, Evidence
+from harness.judging.conversations.evidence import Evidence
+from harness.judging.conversations.likeness import Unlike
 from harness.judging.conversations.values import as_text
 from harness.judging.shorten import shorten
 
@@ -31,6 +32,8 @@ class RequestRow(msgspec.Struct, frozen=True, omit_defaults=True):
         fields: its other members, as JSON.
         status, reply: of the response, as text.
         broken: why nothing of the reply may be run.
+        unlike: where it is not built as the recorded one, `path: recorded, sent`; None where
+            there is none to lay beside it.
     """
 
     place: int | None
@@ -41,6 +44,7 @@ class RequestRow(msgspec.Struct, frozen=True, omit_defaults=True):
     status: int
     reply: str
     broken: str = ""
+    unlike: tuple[str, ...] | None = None
 
 
 class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -86,7 +90,7 @@ def conversation_case(cell: str, seen: Evidence) -> ConversationCase:
     same = _same(last, final)
     made = ConversationCase(
         cell=cell,
-        requests=tuple(_rows(seen.asked[:_MOST_REQUESTS])),
+        requests=tuple(_rows(seen)),
         runs=tuple(
             RunRow(run.after, run.tool, run.arguments, run.error, run.known)
             for run in record.executions[:_MOST_MESSAGES]
@@ -102,9 +106,9 @@ def conversation_case(cell: str, seen: Evidence) -> ConversationCase:
     return shorten(made, _TEXT_LIMIT)
 
 
-def _rows(asked: tuple[Asked, ...]) -> Iterator[RequestRow]:
+def _rows(seen: Evidence) -> Iterator[RequestRow]:
     before: tuple[object, ...] = ()
-    for each in asked:
+    for number, each in enumerate(seen.asked[:_MOST_REQUESTS]):
         same = _same(before, each.messages)
         new = each.messages[same : same + _MOST_MESSAGES]
         others = {key: each.body[key] for key in each.body if key not in ("messages", "tools")}
@@ -117,8 +121,18 @@ def _rows(asked: tuple[Asked, ...]) -> Iterator[RequestRow]:
             status=each.sent.answer.status,
             reply=each.sent.answer.body[: _TEXT_LIMIT * 2].decode("utf-8", "replace"),
             broken=each.truth.broken,
+            unlike=_told(seen.unlike.get(number)),
         )
         before = each.messages
+
+
+def _told(unlike: tuple[Unlike, ...] | None) -> tuple[str, ...] | None:
+    if unlike is None:
+        return None
+    return tuple(
+        f"{each.path}: recorded {each.recorded!r}, sent {each.sent!r}"
+        for each in unlike[:_MOST_MESSAGES]
+    )
 
 
 def _same(before: tuple[object, ...], after: tuple[object, ...]) -> int:

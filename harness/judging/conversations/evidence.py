@@ -9,12 +9,15 @@ from harness.conversation.capabilities import Capabilities
 from harness.conversation.history.check import Problem, history_problems
 from harness.conversation.task import Task
 from harness.judging.conversations import chat_form
+from harness.judging.conversations.likeness import Unlike, unlike
 from harness.judging.conversations.script import ConversationScript
 from harness.judging.conversations.session import Execution, Record, Sent
 from harness.judging.conversations.truth import Truth, truth_of
 from harness.turns.arguments import meaning
 
 FINAL = "history"
+# Dialects whose messages bear no ids of calls.
+WITHOUT_IDS = frozenset({"ollama"})
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -49,6 +52,8 @@ class Evidence(msgspec.Struct, frozen=True):
         stray: places in `runs` of calls that no whole turn holds, each with the reason.
         problems: of all requests and of the history at the end, each once.
         others: the record of the same conversation under other reads, by what was other.
+        unlike: place of a request -> where it is not built as the recorded one; only those
+            that follow a reply, and none where the script was written by hand.
     """
 
     script: ConversationScript
@@ -60,6 +65,7 @@ class Evidence(msgspec.Struct, frozen=True):
     stray: dict[int, str]
     problems: tuple[FoundProblem, ...]
     others: dict[str, Record]
+    unlike: dict[int, tuple[Unlike, ...]]
 
     @property
     def stopped(self) -> bool:
@@ -92,6 +98,7 @@ def evidence(
         stray=dict(_stray(asked, runs)),
         problems=tuple(_problems(asked, record, task.capabilities)),
         others=others or {},
+        unlike=dict(_unlike(script, task.dialect, asked)),
     )
 
 
@@ -104,6 +111,17 @@ def _asked(dialect: str, sent: Sent) -> Asked:
         tools=chat_form.tool_names(body),
         truth=truth_of(sent),
     )
+
+
+def _unlike(
+    script: ConversationScript, dialect: str, asked: tuple[Asked, ...]
+) -> Iterator[tuple[int, tuple[Unlike, ...]]]:
+    """Yield each request that follows a reply beside the one that the recorded client sent."""
+    for number, each in enumerate(asked):
+        place = each.sent.place
+        if place and script.recorded:
+            recorded = script.recorded[place]
+            yield number, unlike(recorded, each.messages, ids=dialect not in WITHOUT_IDS)
 
 
 def _stray(asked: tuple[Asked, ...], runs: tuple[Execution, ...]) -> Iterator[tuple[int, str]]:

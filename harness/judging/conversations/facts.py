@@ -6,6 +6,8 @@ Blame comes from the scenario and the strict reading of the bytes, never from th
 from collections.abc import Iterable
 from functools import cache
 
+import msgspec
+
 from harness.conversation.conversation import Conversation, TurnRecord
 from harness.judging.blame import blame_of_bytes
 from harness.judging.conversations.evidence import Evidence
@@ -37,7 +39,9 @@ def facts_of_conversation(
     blame: Blame = ""
     if why:
         blame = "normalizer" if broken_rule else said_blame or blame_of_replies(seen)
-    return counted(conversation, len(seen.asked), why, blame)
+    facts = counted(conversation, len(seen.asked), why, blame)
+    alike = sum(not found for found in seen.unlike.values())
+    return msgspec.structs.replace(facts, compared=len(seen.unlike), as_recorded=alike)
 
 
 def problem_of(conversation: Conversation | None) -> str:

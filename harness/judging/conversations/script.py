@@ -1,7 +1,7 @@
 """What a conversation scenario says: who asks what, what the tools answer, what must come.
 
-Written by hand from the bytes' meaning, independently of any agent. What an expectation
-leaves open is None.
+Written by hand from the bytes' meaning, or read off a recording; never taken from an agent.
+What an expectation leaves open is None.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -83,6 +83,7 @@ class ConversationExpected(msgspec.Struct, frozen=True):
     """What must come out of a conversation.
 
     Fields:
+        ending: None is open.
         executed: the calls, in order, and no others.
         parse_errors: reported ones, or only how many; None is open.
         retries: compensating requests.
@@ -92,7 +93,7 @@ class ConversationExpected(msgspec.Struct, frozen=True):
         probe: None is open.
     """
 
-    ending: Ending
+    ending: Ending | None
     answer: ExpectedAnswer = ExpectedAnswer()
     executed: tuple[ExpectedExecution, ...] = ()
     parse_errors: tuple[ExpectedReport, ...] | int | None = 0
@@ -113,6 +114,8 @@ class ConversationScript(msgspec.Struct, frozen=True):
         system: the application's own system text.
         provider: whose capabilities count; "" for the cassette's.
         capabilities: those that are otherwise than declared of the provider; valid ones.
+        recorded: where the script was read off a recording, the messages of each of its
+            requests, in OpenAI's form.
     """
 
     questions: tuple[str, ...]
@@ -123,3 +126,4 @@ class ConversationScript(msgspec.Struct, frozen=True):
     provider: str = ""
     capabilities: dict[str, Any] = msgspec.field(default_factory=dict)
     limits: Limits = Limits()
+    recorded: tuple[tuple[object, ...], ...] = ()

@@ -29,12 +29,14 @@ class Truth(msgspec.Struct, frozen=True):
         calls: those that may be run; None where the bytes leave it open, as for calls in text.
         rejected: how many calls may not be run, since their arguments are no object.
         text: what the bytes hold as visible text, markup included.
+        text_known: whether that is all that it can mean; not where it holds markup.
     """
 
     broken: str = ""
     calls: tuple[TrueCall, ...] | None = None
     rejected: int = 0
     text: str = ""
+    text_known: bool = False
 
 
 def truth_of(sent: Sent) -> Truth:
@@ -55,7 +57,8 @@ def truth_of(sent: Sent) -> Truth:
         TrueCall(call.id or "", call.name, _arguments(call.kind, arguments_text(call)))
         for call in expectation.calls
     )
-    return Truth("", calls, len(expectation.rejected), reading.text)
+    known = "text" in expectation.judged
+    return Truth("", calls, len(expectation.rejected), reading.text, known)
 
 
 def _arguments(kind: str, text: str) -> str:

@@ -25,11 +25,11 @@ def _no_hang(seen: Evidence) -> Iterator[Broken]:
 
 
 def _ending(seen: Evidence) -> Iterator[Broken]:
-    conversation = seen.record.conversation
-    if conversation and conversation.ending != seen.script.expect.ending:
+    conversation, wanted = seen.record.conversation, seen.script.expect.ending
+    if conversation and wanted is not None and conversation.ending != wanted:
         # An end too early that loses calls is as bad as losing them.
         worse = Outcome.LOST_CALL if match(seen).lost else None
-        yield Broken("ending", seen.script.expect.ending, conversation.ending, outcome=worse)
+        yield Broken("ending", wanted, conversation.ending, outcome=worse)
 
 
 def _answer(seen: Evidence) -> Iterator[Broken]:

@@ -1,0 +1,111 @@
+"""Two lists of messages, the recorded client's and the agent's -> where their structure differs.
+
+No rule is made of it: that client was no oracle, and both of two ways may be right. Compared
+are roles, calls, ids, results and what stands beside calls; not the instructions, which are
+each client's own prompt, and not members that only one provider knows.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import dropwhile
+from typing import Literal
+
+import msgspec
+
+from harness.judging.conversations import chat_form
+from harness.judging.conversations.followed import INSTRUCTIONS
+from harness.turns.arguments import same_value
+
+Part = Literal["roles", "content", "text", "calls", "name", "id", "arguments", "answers", "result"]
+
+
+class Unlike(msgspec.Struct, frozen=True):
+    """One place where the structure differs.
+
+    Fields:
+        part: what of the message differs.
+        path: such as `messages[1].tool_calls[0].id`, counted behind the instructions.
+        recorded, sent: what the two clients have there.
+    """
+
+    part: Part
+    path: str
+    recorded: str
+    sent: str
+
+
+def unlike(
+    recorded: Sequence[object], sent: Sequence[object], *, ids: bool = True
+) -> tuple[Unlike, ...]:
+    """Return where two histories differ in structure; roles that differ hide all else.
+
+    Args:
+        recorded: the messages of the recorded request, in OpenAI's form.
+        sent: those of the agent's.
+        ids: whether the API has ids; else calls are counted, and results follow the count.
+    """
+    before, after = _without_instructions(recorded), _without_instructions(sent)
+    roles = [" ".join(map(chat_form.role_of, each)) for each in (before, after)]
+    if roles[0] != roles[1]:
+        return (Unlike("roles", "messages", roles[0], roles[1]),)
+    numbers = [{} if ids else _numbered(each) for each in (before, after)]
+    return tuple(
+        found
+        for place, pair in enumerate(zip(before, after, strict=True))
+        for found in _differences(f"messages[{place}]", *pair, *numbers)
+    )
+
+
+def _without_instructions(messages: Sequence[object]) -> list[object]:
+    return list(dropwhile(lambda each: chat_form.role_of(each) in INSTRUCTIONS, messages))
+
+
+def _numbered(messages: Sequence[object]) -> dict[str, str]:
+    """Return for each id which call of the conversation it is."""
+    found = (call_id for message in messages for call_id, _, _ in chat_form.calls_of(message))
+    return {call_id: f"call {number}" for number, call_id in enumerate(found, start=1)}
+
+
+def _differences(
+    path: str,
+    recorded: object,
+    sent: object,
+    recorded_numbers: dict[str, str],
+    sent_numbers: dict[str, str],
+) -> Iterator[Unlike]:
+    kinds = _content(recorded), _content(sent)
+    texts = chat_form.text_of(recorded), chat_form.text_of(sent)
+    is_result = chat_form.role_of(recorded) == "tool"
+    if kinds[0] != kinds[1]:
+        yield Unlike("result" if is_result else "content", f"{path}.content", *kinds)
+    elif texts[0] != texts[1]:
+        yield Unlike("result" if is_result else "text", f"{path}.content", *texts)
+    if is_result:
+        answered = _answered(recorded, recorded_numbers), _answered(sent, sent_numbers)
+        if answered[0] != answered[1]:
+            yield Unlike("answers", f"{path}.tool_call_id", *answered)
+    before, after = tuple(chat_form.calls_of(recorded)), tuple(chat_form.calls_of(sent))
+    if len(before) != len(after):
+        yield Unlike("calls", f"{path}.tool_calls", str(len(before)), str(len(after)))
+        return
+    for place, (one, other) in enumerate(zip(before, after, strict=True)):
+        call = f"{path}.tool_calls[{place}]"
+        pairs = recorded_numbers.get(one[0], one[0]), sent_numbers.get(other[0], other[0])
+        if pairs[0] != pairs[1]:
+            yield Unlike("id", f"{call}.id", *pairs)
+        if one[1] != other[1]:
+            yield Unlike("name", f"{call}.function.name", one[1], other[1])
+        if one[2] != other[2] and not same_value(one[2], other[2]):
+            yield Unlike("arguments", f"{call}.function.arguments", one[2], other[2])
+
+
+def _content(message: object) -> str:
+    """Return `null`, `''` or `text`; a key that is not there is null, and parts are text."""
+    content = message.get("content") if isinstance(message, dict) else None
+    if content is None:
+        return "null"
+    return "text" if chat_form.text_of(message) else "''"
+
+
+def _answered(message: object, numbers: dict[str, str]) -> str:
+    call_id = message.get("tool_call_id") if isinstance(message, dict) else None
+    return numbers.get(str(call_id), str(call_id or ""))
