@@ -86,7 +86,8 @@ def stage(
 def _interaction(reply: bytes | tuple[int, bytes]) -> Interaction:
     status, body = reply if isinstance(reply, tuple) else (200, reply)
     headers = (("content-type", "text/event-stream"),)
-    return Interaction(Request(), status, headers, body, (Read(len(body)),))
+    half = len(body) // 2  # two reads, so that the recorded ones differ from the whole body
+    return Interaction(Request(), status, headers, body, (Read(half), Read(len(body) - half)))
 
 
 STAGE: Final = (
@@ -150,6 +151,14 @@ STAGE: Final = (
         "limit",
         "",
         (OSLO, OSLO),
+    ),
+    stage(
+        "rounds",
+        (said("", (weather("a"),)), said("", (weather("b", "Bergen"),))),
+        "limit",
+        "",
+        (OSLO,),
+        limits=Limits(rounds=2),
     ),
     stage(
         "false-is-sent",

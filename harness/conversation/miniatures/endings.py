@@ -66,6 +66,16 @@ class _OnceMore(Dialogue):
         return ending
 
 
+class _RoundTooMany(Dialogue):
+    """Asks once more than it may, and does nothing with the reply."""
+
+    def take(self, turn: Turn, left: int) -> Ending | None:
+        ending = super().take(turn, left)
+        if ending == "limit" and not left:
+            self.request()
+        return ending
+
+
 class _Narrated(Dialogue):
     """Takes the text beside calls for the answer, once the calls ran."""
 
@@ -108,6 +118,12 @@ MINIATURES = (
         "CONV-UNPLAYED",
         "takes the text beside calls for the answer",
         _Narrated,
+    ),
+    miniature(
+        "one-round-too-many",
+        "CONV-LIMITS",
+        "asks once more when the rounds are used up",
+        _RoundTooMany,
     ),
     miniature(
         "one-call-too-many",

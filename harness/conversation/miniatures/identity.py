@@ -105,7 +105,7 @@ MINIATURES = (
     ),
     miniature(
         "ids-dropped",
-        "HIST-ID-MISSING HIST-ID-CHANGED HIST-ORPHAN-RESULT",
+        "HIST-ID-MISSING",
         "sends calls back without their ids, so that no result answers any",
         _WithNoIds,
     ),

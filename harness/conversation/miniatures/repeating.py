@@ -22,12 +22,25 @@ def _decoding_reads(way: Way) -> Way:
     return replace(way, normalize=NORMALIZERS["decoded-per-read"].normalize)
 
 
+def _remembering(way: Way) -> Way:
+    return replace(way, normalize=NORMALIZERS["answers-remembered"].normalize)
+
+
 MINIATURES = (
     miniature(
         "conversations-numbered",
         "CONV-REPEATABLE CONV-CUT-INVARIANT",
         "sends a number that is another for each conversation",
         way=_numbered,
+    ),
+    replace(
+        miniature(
+            "replies-remembered",
+            "CONV-REPEATABLE",
+            "reads a reply that came before from a cache, which kept less",
+            way=_remembering,
+        ),
+        prompts=_NATIVE,  # as below
     ),
     replace(
         miniature(

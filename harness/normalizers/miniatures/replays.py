@@ -7,10 +7,25 @@ from msgspec.structs import replace
 
 from harness.normalizers.miniatures.edit import editing, miniature
 from harness.normalizers.respond import respond
-from harness.turns.deltas import Delta, TextDelta, ToolCallStart, UsageDelta
+from harness.turns.deltas import Delta, Finish, TextDelta, ToolCallStart, UsageDelta
 from harness.wire.interaction import Interaction
 
 _COUNTER = itertools.count()
+
+
+class _Memory:
+    """Keeps the newest body that came in one read, until it comes once more."""
+
+    def __init__(self) -> None:
+        self._newest = b""
+
+    def holds(self, body: bytes) -> bool:
+        known = body == self._newest
+        self._newest = b"" if known else body
+        return known
+
+
+_MEMORY = _Memory()
 
 
 def _crash_on_usage(deltas: Iterator[Delta]) -> Iterator[Delta]:
@@ -48,6 +63,26 @@ def _next_id() -> str:
     return f"call_{next(_COUNTER)}"
 
 
+def _remembered(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    """Answer a body that came before from a cache that kept another word for its finish."""
+    came: list[bytes] = []
+
+    def kept() -> Iterator[bytes]:
+        for read in reads:
+            came.append(read)
+            yield read
+
+    pulled = kept()
+    for delta in respond(interaction, pulled):
+        if not isinstance(delta, Finish):
+            yield delta
+            continue
+        for _ in pulled:  # what comes after the end, so that only a whole body is one read
+            pass
+        known = len(came) == 1 and _MEMORY.holds(came[0])
+        yield replace(delta, raw="cached") if known else delta
+
+
 MINIATURES = (
     miniature(
         "usage-crash",
@@ -61,6 +96,12 @@ MINIATURES = (
         "CUT-INVARIANT",
         "decodes UTF-8 read by read",
         _decoded_per_read,
+    ),
+    miniature(
+        "answers-remembered",
+        "REPEATABLE",
+        "answers a body that came before from a cache, which kept less",
+        _remembered,
     ),
     miniature(
         "state-kept",

@@ -54,6 +54,8 @@ _TITLES: Final[dict[str, str]] = {
     "HIST-NAME": "Names of calls are such as providers take.",
     _FORM: "Messages have the form that the API declares.",
 }
+# A call without an id has not the one that it came with, and no result can answer it.
+_OF_NO_ID: Final = frozenset(("HIST-ID-MISSING",))
 
 
 def _problems(rule: str) -> Callable[[Evidence], Iterator[Broken]]:
@@ -151,6 +153,7 @@ RULES = (
             tuple(quirk for quirk, of in _RULE_OF.items() if of == rule),
             _problems(rule),
             always=True,
+            yields_to=_OF_NO_ID if rule == "HIST-ORPHAN-RESULT" else frozenset(),
         )
         for rule, title in _TITLES.items()
     ),
@@ -162,6 +165,7 @@ RULES = (
         ("ID-KIMI-NATIVE",),
         _id_changed,
         always=True,
+        yields_to=_OF_NO_ID,
     ),
     ConversationRule(
         "HIST-PARTIAL-STORED",

@@ -87,7 +87,7 @@ RULES = (
         Outcome.MISMATCH,
         ("TURN-EMPTY-IS-DONE", "RETRY-AFTER-PARTIAL"),
         _surplus,
-        yields_to=frozenset(("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING")),
+        yields_to=frozenset(("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-LIMITS")),
     ),
     ConversationRule(
         "CONV-UNPLAYED",
