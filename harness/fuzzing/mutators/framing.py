@@ -4,6 +4,7 @@ All of it is allowed by the framing's own grammar (WHATWG HTML 9.2.6, the NDJSON
 or was sent by a real server that clients had to survive.
 """
 
+import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
@@ -31,6 +32,7 @@ _COMMENTS: Final = (
     ': {"choices": []}',
     ":data: {}",
 )
+_NO_FINISH: Final = re.compile(rb'"finish_reason": ?(?:null|"")')
 _FIELDS: Final = ("id: 7", "id:", "retry: 3000", "retry: soon", "x-request: 1", "unknown")
 
 
@@ -129,8 +131,15 @@ def _no_final_blank(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 
 def _done_missing(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     del draw
+    if not any(_tells_finish(frame) for frame in frames.frames):
+        return None  # then `[DONE]` is the only end
     left = tuple(frame for frame in frames.frames if frame.data != DONE)
     return replace(frames, frames=left), "left out"
+
+
+def _tells_finish(frame: SentFrame) -> bool:
+    data = frame.data or b""
+    return b"finish_reason" in data and _NO_FINISH.search(data) is None
 
 
 def _done_added(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:

@@ -42,6 +42,8 @@ class Mutator(msgspec.Struct, frozen=True):
         mutate: draw, interaction -> the changed one and what was done where; None where it
             does not apply.
         dialects: that it applies to; empty for all.
+        needs: capabilities that a normalizer must declare for the turn to stay equal; of one
+            that does not, nothing is asked after this step.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Mutator(msgspec.Struct, frozen=True):
     quirks: tuple[str, ...]
     mutate: Mutate
     dialects: frozenset[str] = frozenset()
+    needs: frozenset[str] = frozenset()
 
 
 class Mutant(msgspec.Struct, frozen=True):
@@ -66,10 +69,15 @@ class Mutant(msgspec.Struct, frozen=True):
 
 
 def preserving(
-    name: str, summary: str, mutate: Mutate, *quirks: str, dialects: Iterable[str] = ()
+    name: str,
+    summary: str,
+    mutate: Mutate,
+    *quirks: str,
+    dialects: Iterable[str] = (),
+    needs: Iterable[str] = (),
 ) -> Mutator:
     """Return a mutator after which the turn must be what it was."""
-    return Mutator(name, True, summary, quirks, mutate, frozenset(dialects))  # noqa: FBT003 - the functions' names say it
+    return Mutator(name, True, summary, quirks, mutate, frozenset(dialects), frozenset(needs))  # noqa: FBT003 - the functions' names say it
 
 
 def changing(

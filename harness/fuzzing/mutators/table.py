@@ -2,11 +2,13 @@
 
 from typing import Final
 
-from harness.fuzzing.mutators import endings, framing, payloads
+from harness.fuzzing.mutators import chat_entries, endings, framing, payloads, pieces
 from harness.fuzzing.mutators.mutator import Mutator
 
 MUTATORS: Final[tuple[Mutator, ...]] = (
     *framing.MUTATORS,
     *payloads.MUTATORS,
+    *pieces.MUTATORS,
+    *chat_entries.MUTATORS,
     *endings.MUTATORS,
 )

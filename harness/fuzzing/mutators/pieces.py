@@ -1,0 +1,110 @@
+"""The same turn in other pieces and other spellings, written by the dialect's own writer."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from harness.fuzzing.mutators.mutator import preserving
+from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
+from harness.fuzzing.strategies.spellings import SPELLINGS, switches
+from harness.turns.deltas import ArgumentsDelta, Delta, ReasoningDelta, TextDelta, ToolCallRejected
+from harness.wire.interaction import Interaction
+
+Piece = TextDelta | ReasoningDelta | ArgumentsDelta
+
+# Switches that take something of the turn away (ids, counts, the word of its finish), and those
+# whose meaning depends on what the calls are; some have mutators of their own.
+_LEFT_OUT: Final[dict[str, frozenset[str]]] = {
+    "openai-chat": frozenset(("first_id", "index", "arguments", "where", "finish")),
+    "bedrock-converse": frozenset(("metadata",)),
+    "cohere": frozenset(("version",)),
+    "gemini": frozenset(("call_id", "finish")),
+    "google-interactions": frozenset(("status",)),
+    "mistral": frozenset(("call_id",)),
+    "ollama": frozenset(("call_id", "done_reason")),
+    "tgi": frozenset(("details",)),
+}
+
+
+def _text_of(delta: Piece) -> str:
+    return delta.fragment if isinstance(delta, ArgumentsDelta) else delta.text
+
+
+def _with_text(delta: Piece, text: str) -> Piece:
+    match delta:
+        case ArgumentsDelta():
+            return ArgumentsDelta(delta.index, text)
+        case ReasoningDelta():
+            return ReasoningDelta(text)
+        case TextDelta():
+            return TextDelta(text)
+
+
+def _split(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str] | None:
+    places = [
+        at
+        for at, delta in enumerate(deltas)
+        if isinstance(delta, Piece) and len(_text_of(delta)) > 1
+    ]
+    if not places:
+        return None
+    at = draw(st.sampled_from(places))
+    delta = deltas[at]
+    assert isinstance(delta, Piece)  # noqa: S101 - chosen as one
+    text = _text_of(delta)
+    cut = draw(st.integers(1, len(text) - 1))
+    halves = _with_text(delta, text[:cut]), _with_text(delta, text[cut:])
+    return (*deltas[:at], *halves, *deltas[at + 1 :]), f"{text!r} after {cut} characters"
+
+
+def _singly(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
+    return tuple(_characters(deltas)), "one character a delta"
+
+
+def _characters(deltas: Deltas) -> Iterator[Delta]:
+    for delta in deltas:
+        if isinstance(delta, Piece):
+            yield from (_with_text(delta, character) for character in _text_of(delta))
+        else:
+            yield delta
+
+
+def _merged(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
+    left: list[Delta] = []
+    for delta in deltas:
+        before = left[-1] if left else None
+        if isinstance(delta, Piece) and isinstance(before, Piece) and _joins(before, delta):
+            left[-1] = _with_text(before, _text_of(before) + _text_of(delta))
+        else:
+            left.append(delta)
+    return tuple(left), f"{len(deltas)} deltas are {len(left)}"
+
+
+def _joins(before: Piece, delta: Piece) -> bool:
+    index, other = getattr(before, "index", None), getattr(delta, "index", None)
+    return type(before) is type(delta) and index == other
+
+
+def _respelled(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    deltas = deltas_of(interaction)
+    if deltas is None or any(isinstance(delta, ToolCallRejected) for delta in deltas):
+        return None
+    left_out = _LEFT_OUT.get(interaction.dialect, frozenset())
+    options = [each for each in switches(interaction.dialect) if each[0] not in left_out]
+    name, value = draw(st.sampled_from(options))
+    spelling = SPELLINGS[interaction.dialect](**{name: value})
+    return rewritten(interaction, deltas, spelling), f"{name} is {value!r}"
+
+
+MUTATORS: Final = (
+    preserving("piece-split", "one piece of text or arguments comes in two", rewriting(_split)),
+    preserving("pieces-merged", "pieces that follow each other come in one", rewriting(_merged)),
+    preserving("pieces-of-one", "each character comes alone", rewriting(_singly)),
+    preserving(
+        "respelled",
+        "written by the dialect's own writer with one switch of its spelling changed",
+        _respelled,
+    ),
+)

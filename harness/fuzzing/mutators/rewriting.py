@@ -1,0 +1,73 @@
+"""A body read to deltas, the deltas edited, and written again by the dialect's own writer.
+
+So one edit serves every dialect. It applies only where the writer can say the turn at all:
+what it writes of the unedited deltas reads back to the same turn.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from hypothesis.strategies import DrawFn
+
+from harness.dialects.table import DIALECTS
+from harness.errors import StreamError
+from harness.fuzzing.mutators.mutator import Mutate
+from harness.fuzzing.mutators.with_body import with_body
+from harness.normalizers.respond import offered_tools
+from harness.turns.deltas import Delta, Finish
+from harness.turns.fold import fold
+from harness.wire.framing import frames
+from harness.wire.interaction import Interaction
+
+Deltas: TypeAlias = tuple[Delta, ...]
+Edit: TypeAlias = Callable[[DrawFn, Deltas], tuple[Deltas, str] | None]
+
+_BODIES_KEPT = 64
+
+
+def rewriting(edit: Edit) -> Mutate:
+    """Return the mutation that `edit` is."""
+
+    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+        deltas = deltas_of(interaction)
+        changed = None if deltas is None else edit(draw, deltas)
+        if changed is None or changed[0] == deltas:
+            return None
+        return rewritten(interaction, changed[0]), changed[1]
+
+    return mutate
+
+
+def deltas_of(interaction: Interaction) -> Deltas | None:
+    """Return what the body says; None where its turn failed or cannot be written again."""
+    names = tuple(tool.name for tool in offered_tools(interaction))
+    return _deltas_of(interaction.dialect, interaction.body, names)
+
+
+@lru_cache(_BODIES_KEPT)
+def _deltas_of(dialect: str, body: bytes, names: tuple[str, ...]) -> Deltas | None:
+    known = DIALECTS.get(dialect)
+    if known is None:
+        return None
+    try:
+        deltas = tuple(known.read(frames([body]), names))
+        again = tuple(known.read(frames([written(dialect, deltas)]), names))
+    except (StreamError, ValueError):
+        return None
+    finished = any(isinstance(delta, Finish) for delta in deltas)
+    return deltas if finished and fold(again) == fold(deltas) else None
+
+
+def rewritten(
+    interaction: Interaction,
+    deltas: Iterable[Delta],
+    spelling: Any = None,  # noqa: ANN401 - a dialect's own spelling
+) -> Interaction:
+    """Return `interaction` with `deltas` as its body."""
+    return with_body(interaction, written(interaction.dialect, deltas, spelling))
+
+
+def written(dialect: str, deltas: Iterable[Delta], spelling: Any = None) -> bytes:  # noqa: ANN401 - as above
+    """Return the body that a dialect's writer makes of `deltas`."""
+    return b"".join(DIALECTS[dialect].write(deltas, spelling))
