@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from harness.fuzzing.mutators import chat_entries, endings, framing, payloads, pieces
+from harness.fuzzing.mutators import chat_chunks, chat_entries, endings, framing, payloads, pieces
 from harness.fuzzing.mutators.mutator import Mutator
 
 MUTATORS: Final[tuple[Mutator, ...]] = (
@@ -10,5 +10,6 @@ MUTATORS: Final[tuple[Mutator, ...]] = (
     *payloads.MUTATORS,
     *pieces.MUTATORS,
     *chat_entries.MUTATORS,
+    *chat_chunks.MUTATORS,
     *endings.MUTATORS,
 )
