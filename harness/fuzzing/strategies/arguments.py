@@ -1,0 +1,214 @@
+"""A tool's JSON Schema -> arguments that fit it, as values and as the texts that spell them.
+
+It knows what tools use: type, properties, required, items, enum, const, anyOf, oneOf, allOf,
+bounds, and references within the schema. Of anything else it takes no notice, so a value may
+miss a pattern or a format; that is the model's affair and not the wire's.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from harness.fuzzing.strategies.values import integers, json_values, numbers, words
+
+Schema: TypeAlias = Any
+Values: TypeAlias = SearchStrategy[Any]
+
+# Below the first, nothing comes that need not: no optional member, no item. Schemas that
+# demand themselves end at the second, with null.
+_DEEP: Final = 4
+_DEEPEST: Final = 12
+_MOST_ITEMS = 4
+_MOST_CHARACTERS = 40
+# JSON gives no meaning to white space around tokens; most servers write one of these.
+_GAPS: Final = ((", ", ": "), (",", ":"), (" , ", " : "), (",\n ", ":\t"))
+
+
+def arguments(schema: Schema) -> SearchStrategy[dict[str, Any]]:
+    """Return objects that fit `schema`, the JSON Schema of a tool's parameters.
+
+    A schema that allows no object gives objects all the same: arguments are one.
+    """
+    found = _fitting(schema, _References(schema), 0)
+    return (
+        found.filter(lambda value: isinstance(value, dict))
+        if _may_be_object(schema)
+        else st.just({})
+    )
+
+
+def argument_texts(schema: Schema) -> SearchStrategy[str]:
+    """Return JSON texts of arguments that fit `schema`, in the spellings that servers have."""
+    return st.builds(spelled, arguments(schema), st.booleans(), st.sampled_from(_GAPS))
+
+
+def spelled(value: object, ascii_only: bool = False, gaps: tuple[str, str] = _GAPS[0]) -> str:  # noqa: FBT001, FBT002 - drawn
+    """Return the JSON text of `value`; half of a surrogate pair is always escaped."""
+    text = json.dumps(value, ensure_ascii=ascii_only, separators=gaps)
+    return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text)
+
+
+class _References:
+    """Where references within one schema lead."""
+
+    def __init__(self, root: Schema) -> None:
+        self._root = root
+
+    def target(self, reference: object) -> Schema:
+        """Return the schema that `reference` names; one that allows all where there is none."""
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return True
+        node = self._root
+        for step in reference[1:].strip("/").split("/") if reference != "#" else ():
+            name = step.replace("~1", "/").replace("~0", "~")
+            if not isinstance(node, dict) or name not in node:
+                return True
+            node = node[name]
+        return node
+
+
+def _may_be_object(schema: Schema) -> bool:
+    if not isinstance(schema, dict) or "type" not in schema:
+        return schema is not False
+    return "object" in _types(schema)
+
+
+def _fitting(schema: Schema, references: _References, depth: int) -> Values:
+    if not isinstance(schema, dict):
+        return json_values(leaves=3)
+    if depth > _DEEPEST:
+        return st.none()
+    if "$ref" in schema:
+        target = references.target(schema["$ref"])
+        return st.deferred(lambda: _fitting(target, references, depth + 1))
+    listed = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(listed, list) and listed:
+        return st.sampled_from(listed)
+    return _of_parts(_merged(schema), references, depth)
+
+
+def _of_parts(schema: dict[str, Any], references: _References, depth: int) -> Values:
+    """Return what fits one of the schema's alternatives, or one of its types."""
+    for name in ("anyOf", "oneOf"):
+        if isinstance(schema.get(name), list) and schema[name]:
+            rest = {key: each for key, each in schema.items() if key != name}
+            options = [_both(rest, option) for option in schema[name]]
+            return st.one_of([_fitting(option, references, depth + 1) for option in options])
+    return st.one_of([_BY_TYPE[name](schema, references, depth) for name in _types(schema)])
+
+
+def _merged(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return `schema` with what its `allOf` adds."""
+    whole = {name: each for name, each in schema.items() if name != "allOf"}
+    for part in schema.get("allOf") or ():
+        whole = _both(whole, part)
+    return whole
+
+
+def _both(schema: dict[str, Any], other: Schema) -> dict[str, Any]:
+    if not isinstance(other, dict):
+        return schema
+    properties = {**schema.get("properties", {}), **other.get("properties", {})}
+    required = [*schema.get("required", ()), *other.get("required", ())]
+    more = ({"properties": properties} if properties else {}) | (
+        {"required": required} if required else {}
+    )
+    return {**schema, **other, **more}
+
+
+def _types(schema: dict[str, Any]) -> tuple[str, ...]:
+    """Return the types that `schema` allows, told or to be guessed."""
+    told = schema.get("type")
+    listed = told if isinstance(told, list) else [told]
+    known = tuple(name for name in listed if isinstance(name, str) and name in _BY_TYPE)
+    if known:
+        return known
+    return tuple(name for name, hint in _HINTS.items() if hint in schema) or ("string", "object")
+
+
+def _object(schema: dict[str, Any], references: _References, depth: int) -> Values:
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, dict) else {}
+    each = {name: _fitting(part, references, depth + 1) for name, part in known.items()}
+    required = {name for name in schema.get("required") or () if isinstance(name, str)}
+    needed = {name: each.get(name, st.none()) for name in sorted(required)}
+    optional = {name: part for name, part in each.items() if name not in required}
+    found = st.fixed_dictionaries(needed, optional=optional if depth < _DEEP else {})
+    extra = schema.get("additionalProperties", not known)
+    if extra is False or depth >= _DEEP:
+        return found
+    more = st.dictionaries(
+        words(surrogates=False), _fitting(extra, references, depth + 1), max_size=2
+    )
+    return (
+        found
+        if known and extra is True
+        else st.builds(lambda one, two: {**two, **one}, found, more)
+    )
+
+
+def _array(schema: dict[str, Any], references: _References, depth: int) -> Values:
+    least = _bound(schema.get("minItems"), 0)
+    most = _bound(schema.get("maxItems"), max(least, _MOST_ITEMS)) if depth < _DEEP else least
+    items = _fitting(schema.get("items", True), references, depth + 1)
+    return st.lists(items, min_size=least, max_size=max(least, min(most, least + _MOST_ITEMS)))
+
+
+def _bound(value: object, other: int) -> int:
+    return value if type(value) is int and 0 <= value <= 1000 else other  # noqa: PLR2004 - arguments are small
+
+
+def _string(schema: dict[str, Any], _references: _References, _depth: int) -> Values:
+    least = _bound(schema.get("minLength"), 0)
+    most = max(least, _bound(schema.get("maxLength"), least + _MOST_CHARACTERS))
+    free = st.text(min_size=least, max_size=most)
+    return free | words().filter(lambda word: least <= len(word) <= most)
+
+
+def _integer(schema: dict[str, Any], _references: _References, _depth: int) -> Values:
+    least, most = _ends(schema)
+    return integers(
+        None if least is None else -int(-least // 1), None if most is None else int(most // 1)
+    )
+
+
+def _number(schema: dict[str, Any], _references: _References, _depth: int) -> Values:
+    least, most = _ends(schema)
+    return numbers(least, most) | _integer(schema, _references, _depth)
+
+
+def _ends(schema: dict[str, Any]) -> tuple[float | None, float | None]:
+    """Return the bounds that `schema` gives; both None where nothing is between them."""
+    least = next(_told(schema, ("minimum", 0), ("exclusiveMinimum", 1)), None)
+    most = next(_told(schema, ("maximum", 0), ("exclusiveMaximum", -1)), None)
+    if least is not None and most is not None and -(-least // 1) > most // 1:
+        return None, None
+    return least, most
+
+
+def _told(schema: dict[str, Any], *names: tuple[str, int]) -> Iterator[float]:
+    for name, inward in names:
+        value = schema.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15:  # noqa: PLR2004 - exact in a double
+            yield value + inward
+
+
+_BY_TYPE: Final[dict[str, Callable[[dict[str, Any], _References, int], Values]]] = {
+    "object": _object,
+    "array": _array,
+    "string": _string,
+    "integer": _integer,
+    "number": _number,
+    "boolean": lambda *_: st.booleans(),
+    "null": lambda *_: st.none(),
+}
+# What a schema without a type gives away.
+_HINTS: Final = {
+    "object": "properties",
+    "array": "items",
+    "integer": "minimum",
+    "string": "minLength",
+}
