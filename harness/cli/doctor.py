@@ -1,29 +1,75 @@
 """`harness doctor`: what is unused, uncovered, unmatched or unscrubbed in what ships."""
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
 
 import click
 import msgspec
 
 from harness.cli.exits import EXIT_GATE_FAILED
-from harness.runs.upkeep import checks
+from harness.runs.kill_table import Kill, load_kill_table, write_kill_table
+from harness.runs.upkeep import Check, Shipped, checks
 
-_SHOWN = 10
+_SHOWN: Final = 10
+_HEADINGS: Final = ("rule", "level", "miniature", "scenarios", "first", "fuzz median", "worst")
 
 
 @click.command("doctor")
 @click.option("--format", "style", type=click.Choice(["pretty", "json"]), default="pretty")
-def doctor_command(style: Literal["pretty", "json"]) -> int:
+@click.option("--kill-table", "whole", is_flag=True, help="Print the whole kill table as well.")
+@click.option(
+    "--write-kill-table", "write", is_flag=True, help="Judge all miniatures, and keep the table."
+)
+def doctor_command(style: Literal["pretty", "json"], *, whole: bool, write: bool) -> int:
     """Check scenarios, cassettes, catalogue, rules and miniatures against each other."""
+    if write:
+        click.echo(f"wrote {write_kill_table(Shipped().kill_rows(every=True))}", err=True)
     done = []
     for check in checks():
         done.append(check)
         if style == "pretty":
-            click.echo(f"{'ok  ' if check.ok else 'FAIL'}  {check.check} ({check.count})")
-            for line in check.detail[:_SHOWN]:
-                click.echo(f"      {line}")
-            if len(check.detail) > _SHOWN:
-                click.echo(f"      and {len(check.detail) - _SHOWN} more")
+            _show(check)
+    table = load_kill_table()
     if style == "json":
-        click.echo(msgspec.json.encode(done).decode())
+        shown = {"checks": done, "kill_table": table} if whole else done
+        click.echo(msgspec.json.encode(shown).decode())
+    else:
+        click.echo("\n".join(_lines(table) if whole else _summary(table)))
     return 0 if all(check.ok for check in done) else EXIT_GATE_FAILED
+
+
+def _show(check: Check) -> None:
+    click.echo(f"{'ok  ' if check.ok else 'FAIL'}  {check.check} ({check.count})")
+    for line in check.detail[:_SHOWN]:
+        click.echo(f"      {line}")
+    if len(check.detail) > _SHOWN:
+        click.echo(f"      and {len(check.detail) - _SHOWN} more")
+
+
+def _summary(table: Sequence[Kill]) -> Iterator[str]:
+    for about in ("turns", "conversation"):
+        rows = [row for row in table if row.about == about]
+        rules = Counter(row.rule for row in rows)
+        miniatures = Counter(row.miniature for row in rows)
+        weakest = min(rows, key=lambda row: row.scenarios, default=None)
+        measured = sum(row.fuzz_median is not None for row in rows)
+        yield (
+            f"kill table, {about}: {len(rules)} rules, {len(miniatures)} miniatures, fewest "
+            f"scenarios {weakest.scenarios if weakest else 0} "
+            f"({weakest.miniature if weakest else 'none'}), found by fuzzing {measured}"
+        )
+
+
+def _lines(table: Sequence[Kill]) -> Iterator[str]:
+    rows = [_HEADINGS, *map(_cells, table)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(map(str.ljust, row, widths)).rstrip()
+
+
+def _cells(row: Kill) -> tuple[str, ...]:
+    median = "not measured" if row.fuzz_median is None else f"{row.fuzz_median:g}"
+    worst = "" if row.fuzz_worst is None else str(row.fuzz_worst)
+    first = row.scenario or "none: it survives"
+    return (row.rule, row.level, row.miniature, str(row.scenarios), first, median, worst)

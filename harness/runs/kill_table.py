@@ -29,6 +29,9 @@ About: TypeAlias = Literal["turns", "conversation"]
 Miniature: TypeAlias = Normalizer | Agent
 T = TypeVar("T")
 
+# What shows only where a body is cut, or when; the others are seen with whole bodies, which is
+# several times as fast and catches the same.
+_OF_CUTS: Final = frozenset(("CUT-INVARIANT", "REPEATABLE", "TEXT-PROMPT", "TEXT-HELD-BACK"))
 _TABLE: Final = "kill-table.json"
 _SENSITIVITY: Final = "sensitivity.json"
 
@@ -124,12 +127,17 @@ def all_rows(
         yield from rows_of(agent, conversations, every=every)
 
 
-def rows_of(
-    miniature: Miniature, subjects: Sequence[Loaded], *, every: bool, cuts: Cuts = "quick"
-) -> tuple[Caught, ...]:
+def rows_of(miniature: Miniature, subjects: Sequence[Loaded], *, every: bool) -> tuple[Caught, ...]:
     """Judge one miniature; a row for each rule that it declares to break."""
+    cuts = cuts_for(miniature)
     results = (judged(miniature, each, cuts) for each in sorted(subjects, key=lambda it: it.id))
     return rows_from(miniature, results, every=every)
+
+
+def cuts_for(miniature: Miniature) -> Cuts:
+    """Return the fewest cuts that show all that `miniature` is caught at."""
+    of_turns = isinstance(miniature, Normalizer) and miniature.breaks
+    return "whole" if of_turns and miniature.breaks.isdisjoint(_OF_CUTS) else "quick"
 
 
 def rows_from(

@@ -4,7 +4,7 @@ Each check is one function that yields a line for each thing that is wrong.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -12,7 +12,6 @@ from typing import TypeVar
 import msgspec
 
 from harness import shipped
-from harness.conversation.agent import Agent
 from harness.conversation.discovery import default_agent_names, load_agent
 from harness.conversation.miniatures import MINIATURES as AGENT_MINIATURES
 from harness.errors import HarnessError
@@ -25,9 +24,10 @@ from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import default_names, load_normalizer
 from harness.normalizers.miniatures import MINIATURES
-from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.protocol import CAPABILITIES
 from harness.recording import scrub
 from harness.recording.identify import identify
+from harness.runs import kill_table
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 
@@ -90,6 +90,16 @@ class Shipped:
             cassette = self.cassettes.get(scenario.cassette)
             if cassette and _fits(scenario, cassette) and scenario.conversation is not None:
                 yield Loaded(identify(cassette), scenario)
+
+    @cached_property
+    def kills(self) -> tuple[kill_table.Caught, ...]:
+        """What first catches each miniature, judged now."""
+        return self.kill_rows(every=False)
+
+    def kill_rows(self, *, every: bool) -> tuple[kill_table.Caught, ...]:
+        """Return the rows of the kill table; see `kill_table.all_rows`."""
+        rows = kill_table.all_rows(tuple(self.subjects), tuple(self.conversations), every=every)
+        return tuple(rows)
 
     def _readable(self, paths: tuple[Path, ...], load: Callable[[Path], T]) -> Iterator[T]:
         for path in paths:
@@ -160,42 +170,24 @@ def _rules_have_miniatures(_data: Shipped) -> Iterator[str]:
 
 
 def _without_miniature(
-    rules: set[str], miniatures: Collection[Normalizer | Agent]
+    rules: set[str], miniatures: Iterable[kill_table.Miniature]
 ) -> Iterator[str]:
-    broken = {rule for miniature in miniatures for rule in miniature.breaks}
-    yield from (f"{rule}: no miniature breaks it" for rule in sorted(rules - broken))
+    alone = {rule for each in miniatures if len(each.breaks) == 1 for rule in each.breaks}
+    yield from (f"{rule}: no miniature breaks it alone" for rule in sorted(rules - alone))
     for miniature in miniatures:
         unknown = sorted(miniature.breaks - rules)
         yield from (f"{miniature.name}: there is no rule {rule}" for rule in unknown)
 
 
 def _miniatures_caught(data: Shipped) -> Iterator[str]:
-    for miniature in MINIATURES.values():
-        for rule in sorted(miniature.breaks - _caught(miniature, data)):
-            yield f"{miniature.name}: no scenario catches it breaking {rule}"
+    for row in data.kills:
+        if not row.scenario:
+            yield f"{row.miniature}: no scenario catches it breaking {row.rule}"
 
 
-def _agents_caught(data: Shipped) -> Iterator[str]:
-    for agent in AGENT_MINIATURES.values():
-        caught: set[str] = set()
-        for subject in data.conversations:
-            result, _ = judge_conversation(subject, agent, cuts="quick")
-            caught |= {finding.rule for finding in result.findings}
-        yield from (
-            f"{agent.name}: no scenario catches it breaking {rule}"
-            for rule in sorted(agent.breaks - caught)
-        )
-
-
-def _caught(normalizer: Normalizer, data: Shipped) -> set[str]:
-    """Return the rules that the scenarios find broken, up to those that it declares."""
-    caught: set[str] = set()
-    for subject in data.subjects:
-        result, _ = judge(subject, normalizer)
-        caught |= {finding.rule for finding in result.findings}
-        if caught >= normalizer.breaks:
-            break
-    return caught
+def _kill_table_fresh(data: Shipped) -> Iterator[str]:
+    for line in kill_table.stale(data.kills):
+        yield f"{line}; write it again with `harness doctor --write-kill-table`"
 
 
 def _passing_ones_pass(data: Shipped) -> Iterator[str]:
@@ -237,8 +229,11 @@ _CHECKS: dict[str, tuple[Callable[[Shipped], Iterator[str]], Callable[[Shipped],
         _rules_have_miniatures,
         lambda _: len(RULES) + len(CONVERSATION_RULES),
     ),
-    "each miniature is caught": (_miniatures_caught, lambda _: len(MINIATURES)),
-    "each miniature agent is caught": (_agents_caught, lambda _: len(AGENT_MINIATURES)),
+    "each miniature is caught": (
+        _miniatures_caught,
+        lambda _: len(MINIATURES) + len(AGENT_MINIATURES),
+    ),
+    "the kill table is as kept": (_kill_table_fresh, lambda d: len(d.kills)),
     "what is meant to pass breaks no rule": (_passing_ones_pass, lambda _: len(default_names())),
     "agents that are meant to pass break no rule": (
         _passing_agents_pass,

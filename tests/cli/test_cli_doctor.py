@@ -5,11 +5,24 @@ from collections.abc import Iterator
 import pytest
 
 from harness.cli import doctor as doctor_module
-from harness.runs.upkeep import Check
+from harness.runs.kill_table import Caught, Kill
+from harness.runs.upkeep import Check, Shipped
 from tests.cli.conftest import Harness
 
 WELL = Check("all is well", ok=True, count=3, detail=())
 ILL = Check("something is not", ok=False, count=20, detail=tuple(f"wrong {n}" for n in range(12)))
+
+
+TABLE = (
+    Kill("CALL-NAMED", "MUST", "Named.", "turns", "name-lost", "a/b", 2, 3.5, 9),
+    Kill("CALL-ORDER", "MUST", "Ordered.", "turns", "calls-reversed", "", 0),
+    Kill("CONV-PROBE", "MUST", "Probed.", "conversation", "probe-failure-is-no", "g/h", 4),
+)
+
+
+@pytest.fixture(autouse=True)
+def _table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor_module, "load_kill_table", lambda: TABLE)
 
 
 def _checks(monkeypatch: pytest.MonkeyPatch, *found: Check) -> None:
@@ -22,7 +35,14 @@ def _checks(monkeypatch: pytest.MonkeyPatch, *found: Check) -> None:
 def test_all_well(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     _checks(monkeypatch, WELL)
     left = harness("doctor")
-    assert (left.code, left.out, left.err) == (0, "ok    all is well (3)\n", "")
+    assert (left.code, left.err) == (0, "")
+    first, turns, conversation = left.out.splitlines()
+    assert first == "ok    all is well (3)"
+    assert turns == (
+        "kill table, turns: 2 rules, 2 miniatures, fewest scenarios 0 (calls-reversed), "
+        "found by fuzzing 1"
+    )
+    assert "conversation: 1 rules, 1 miniatures, fewest scenarios 4 (probe" in conversation
 
 
 def test_what_is_wrong_is_shown_ten_lines_of_it(
@@ -43,3 +63,38 @@ def test_machines_get_all_of_it(harness: Harness, monkeypatch: pytest.MonkeyPatc
     assert [list(row) for row in left.json] == [["check", "ok", "count", "detail"]] * 2
     assert left.json[0] == {"check": "all is well", "ok": True, "count": 3, "detail": []}
     assert len(left.json[1]["detail"]) == 12
+
+
+def test_the_whole_table_for_people_and_machines(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _checks(monkeypatch, WELL)
+    rows = [line.split() for line in harness("doctor", "--kill-table").out.splitlines()[2:]]
+    assert rows[0] == ["CALL-NAMED", "MUST", "name-lost", "2", "a/b", "3.5", "9"]
+    assert " ".join(rows[1][3:]) == "0 none: it survives not measured"
+    _checks(monkeypatch, WELL)
+    left = harness("doctor", "--kill-table", "--format", "json")
+    assert [row["miniature"] for row in left.json["kill_table"]] == [
+        "name-lost",
+        "calls-reversed",
+        "probe-failure-is-no",
+    ]
+    assert left.json["checks"][0]["ok"]
+
+
+def test_the_table_is_written_before_it_is_checked(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _checks(monkeypatch, WELL)
+    rows = (Caught("CALL-NAMED", "name-lost", "a/b", 2),)
+    monkeypatch.setattr(Shipped, "kill_rows", lambda _self, every: rows if every else ())
+    written: list[object] = []
+
+    def write(found: object) -> str:
+        written.append(found)
+        return "kept.json"
+
+    monkeypatch.setattr(doctor_module, "write_kill_table", write)
+    left = harness("doctor", "--write-kill-table")
+    assert (left.code, left.err) == (0, "wrote kept.json\n")
+    assert written == [rows]

@@ -1,4 +1,7 @@
-"""Green must be earned: each miniature breaks exactly its rules, what is meant to pass none."""
+"""Green must be earned: each miniature breaks exactly its rules, what is meant to pass none.
+
+And what catches it is what the kept kill table says.
+"""
 
 import os
 from collections.abc import Iterator
@@ -10,26 +13,30 @@ from harness.judging.results import Outcome, Result
 from harness.judging.rules import RULES
 from harness.normalizers.discovery import default_names, load_normalizer
 from harness.normalizers.miniatures import MINIATURES
+from harness.runs.kill_table import cuts_for, kept_rows, rows_from
 from tests.judging.judging_samples import shipped_subjects
 
-# What shows only where a body is cut, or when; the others are had with whole bodies, which is
-# several times as fast. CI, the deep profile and `harness doctor` cut for all of them.
-_OF_CUTS = frozenset(("CUT-INVARIANT", "REPEATABLE", "TEXT-PROMPT", "TEXT-HELD-BACK"))
+# Else with as few cuts as it takes, which is several times as fast.
 _THOROUGH = "CI" in os.environ or os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 BROKEN = (*MINIATURES, "naive", "closed-tag-only", "first-brace-regex", "tool-calls-empty")
 
 
 def _results(name: str) -> Iterator[Result]:
     normalizer = load_normalizer(name)
-    whole = normalizer.breaks and normalizer.breaks.isdisjoint(_OF_CUTS) and not _THOROUGH
+    cuts = "quick" if _THOROUGH else cuts_for(normalizer)
     for subject in shipped_subjects():
-        yield judge(subject, normalizer, cuts="whole" if whole else "quick")[0]
+        yield judge(subject, normalizer, cuts=cuts)[0]
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_it_is_caught_by_exactly_the_rules_that_it_declares(name: str) -> None:
-    found = {finding.rule for result in _results(name) for finding in result.findings}
+    results = sorted(_results(name), key=lambda result: result.scenario)
+    found = {finding.rule for result in results for finding in result.findings}
     assert found == load_normalizer(name).breaks
+    if name in MINIATURES:
+        kept = tuple(row for row in kept_rows() if row.miniature == name and row.rule in RULES)
+        told = "the kept table is stale; write it again: harness doctor --write-kill-table"
+        assert rows_from(MINIATURES[name], results) == kept, told
 
 
 @pytest.mark.parametrize(
@@ -57,9 +64,10 @@ def test_the_defaults_are_those_that_are_meant_to_pass() -> None:
     assert default_names() == ("action-protocol", "dashscope-restore", "reference", "tag-extract")
 
 
-def test_each_rule_has_a_miniature_and_each_miniature_a_rule() -> None:
-    assert {rule for miniature in MINIATURES.values() for rule in miniature.breaks} == set(RULES)
+def test_each_rule_has_a_miniature_of_its_own_and_each_miniature_a_rule() -> None:
     assert all(miniature.breaks for miniature in MINIATURES.values())
+    alone = (each.breaks for each in MINIATURES.values() if len(each.breaks) == 1)
+    assert {rule for breaks in alone for rule in breaks} == set(RULES)
 
 
 def test_there_are_rules_enough_with_level_title_and_quirks() -> None:

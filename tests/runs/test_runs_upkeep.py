@@ -22,12 +22,17 @@ NAMES = {
     "cited rules and capabilities exist",
     "each rule has a miniature",
     "each miniature is caught",
-    "each miniature agent is caught",
+    "the kill table is as kept",
     "what is meant to pass breaks no rule",
     "agents that are meant to pass break no rule",
     "cassettes are scrubbed",
 }
-_SLOW = ("each miniature is caught", "what is meant to pass breaks no rule")
+# The kill table is held to what ships by tests/judging and tests/runs, row by row.
+_SLOW = (
+    "each miniature is caught",
+    "the kill table is as kept",
+    "what is meant to pass breaks no rule",
+)
 
 
 @pytest.fixture
@@ -83,6 +88,8 @@ def test_what_is_meant_to_pass_passes_and_a_miniature_is_caught(tree: Path) -> N
     caught = run("each miniature is caught").detail
     assert not any(line.startswith("name-lost:") for line in caught)
     assert "number" in "".join(line for line in caught if line.startswith("numbers-rounded:"))
+    stale = "\n".join(run("the kill table is as kept").detail)
+    assert "numbers-rounded: kept anthropic/input-in-start, found survives; write" in stale
 
 
 def test_all_checks_run_one_by_one(tree: Path) -> None:
@@ -172,7 +179,7 @@ def test_a_scenario_with_too_few_turns_stops_no_other_check(tree: Path) -> None:
 def test_a_rule_without_a_miniature_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     others = {name: item for name, item in MINIATURES.items() if name != "name-lost"}
     monkeypatch.setattr(upkeep, "MINIATURES", others)
-    assert _detail("each rule has a miniature") == "CALL-NAMED: no miniature breaks it"
+    assert _detail("each rule has a miniature") == "CALL-NAMED: no miniature breaks it alone"
 
 
 def test_a_miniature_of_an_unknown_rule_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
