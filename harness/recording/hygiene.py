@@ -3,13 +3,20 @@
 Fails closed: where something secret is found that cannot be replaced, nothing is written.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from harness.errors import UnscrubbedError
 from harness.recording import scrub
+from harness.recording.secrets import URL_ESCAPE, Detector, literal, secrets_in, without_secrets
+from harness.wire.cassette import Cassette
 from harness.wire.interaction import Headers, Interaction, Request
+
+Known: TypeAlias = tuple[Detector, ...]
 
 # All that a dialect, a framing or a person who reads the cassette needs.
 REQUEST_HEADERS: Final = frozenset(
@@ -37,37 +44,115 @@ RESPONSE_HEADERS: Final = frozenset(
 )
 
 
+# What clients send where no key is needed: no secret, and often an ordinary word.
+_DUMMIES: Final = frozenset(
+    {"lm-studio", "no-key-required", "not-needed", "not-required", "sk-no-key-required"}
+)
+_SHORTEST: Final = 8
+
+
 class Hygiene:
     """What is kept of a recording.
 
     Args:
         keep_headers: names of headers to keep beside the allowed ones, of requests and
             responses alike; those of credentials never.
+        secrets: values that must not be written, whatever they look like.
     """
 
-    def __init__(self, keep_headers: Iterable[str] = ()) -> None:
+    def __init__(self, keep_headers: Iterable[str] = (), secrets: Iterable[str] = ()) -> None:
         self._more = frozenset(name.lower() for name in keep_headers)
+        self._secrets = tuple(secrets)
 
     def request(self, request: Request) -> Request:
-        """Return `request` as it is written."""
-        return msgspec.structs.replace(
-            request,
-            uri=scrub.address(request.uri),
-            headers=self._headers(request.headers, REQUEST_HEADERS),
-        )
+        """Return `request` as it is written.
+
+        Raises:
+            UnscrubbedError: something secret cannot be replaced.
+        """
+        return self._request(request, self._known([request]), "the request")
 
     def cleaned(self, interactions: Sequence[Interaction], where: str) -> list[Interaction]:
-        """Return `interactions` as they are written."""
-        del where
+        """Return `interactions` as they are written; bodies keep their length and their reads.
+
+        Credentials that a request carries are removed wherever a server repeats them.
+
+        Raises:
+            UnscrubbedError: something secret cannot be replaced.
+        """
+        known = self._known([each.request for each in interactions])
         return [
             msgspec.structs.replace(
                 each,
-                request=self.request(each.request),
-                headers=self._headers(each.headers, RESPONSE_HEADERS),
+                request=self._request(each.request, known, f"{where}: interactions[{place}]"),
+                headers=self._headers(each.headers, RESPONSE_HEADERS, known),
+                body=without_secrets(each.body, f"{where}: interactions[{place}]", known),
             )
-            for each in interactions
+            for place, each in enumerate(interactions)
         ]
 
-    def _headers(self, headers: Headers, allowed: frozenset[str]) -> Headers:
+    def text(self, text: str, where: str) -> str:
+        """Return a text of the user's without anything secret in it."""
+        return _text(text, where, self._known([]))
+
+    def _request(self, request: Request, known: Known, where: str) -> Request:
+        uri = scrub.address(request.uri).encode("utf-8", "surrogateescape")
+        return msgspec.structs.replace(
+            request,
+            uri=without_secrets(uri, where, known, URL_ESCAPE).decode("utf-8", "replace"),
+            headers=self._headers(request.headers, REQUEST_HEADERS, known),
+            body=without_secrets(request.body, where, known),
+        )
+
+    def _headers(self, headers: Headers, allowed: frozenset[str], known: Known) -> Headers:
         kept = tuple(pair for pair in headers if pair[0].lower() in allowed | self._more)
-        return scrub.headers(kept)
+        return tuple(
+            (name, _text(value, f"header {name}", known)) for name, value in scrub.headers(kept)
+        )
+
+    def _known(self, requests: Iterable[Request]) -> Known:
+        values = {value for request in requests for value in credentials(request)}
+        longest_first = sorted({*values, *self._secrets}, key=lambda value: (-len(value), value))
+        return tuple(literal(value) for value in longest_first)
+
+
+def check_labels(cassette: Cassette, where: str) -> None:
+    """Refuse a cassette whose own account of itself holds anything secret.
+
+    Raises:
+        UnscrubbedError: it does; labels are the user's to mend.
+    """
+    labels = msgspec.structs.replace(cassette, interactions=())
+    found = secrets_in(msgspec.json.encode((labels, cassette.tools)))
+    if found:
+        raise UnscrubbedError(
+            f"expected labels without anything secret, found one of kind {found[0].kind!r}",
+            where=where,
+            hint="Nothing is written. Mend what you say of provider, model, prompt or tools.",
+        )
+
+
+def credentials(request: Request) -> Iterator[str]:
+    """Yield the credentials that `request` carries in headers and address."""
+    for name, value in request.headers:
+        if scrub.is_secret(name):
+            yield from _words(name, value)
+    try:
+        query = parse_qsl(urlsplit(request.uri).query)
+    except ValueError:  # brackets that enclose no address
+        return
+    for name, value in query:
+        if scrub.is_secret(name) and len(value) >= _SHORTEST:
+            yield value
+
+
+def _words(name: str, value: str) -> Iterator[str]:
+    for word in re.split(r"[\s;,]+", value):
+        said = word.partition("=")[2] if "cookie" in name.lower() else word
+        if len(said) >= _SHORTEST and said.lower() not in _DUMMIES:
+            yield said
+
+
+def _text(text: str, where: str, known: Known) -> str:
+    data = text.encode("utf-8", "surrogateescape")
+    return without_secrets(data, where, known).decode("utf-8", "surrogateescape")

@@ -15,7 +15,7 @@ import msgspec
 
 from harness.errors import BlockedRequestError, RecordingError
 from harness.playback.matching import matchers
-from harness.recording.hygiene import Hygiene
+from harness.recording.hygiene import Hygiene, check_labels
 from harness.recording.identify import identify
 from harness.recording.transport.modes import RecordMode, record_mode
 from harness.recording.transport.tape import Tape
@@ -147,7 +147,8 @@ class Recorder:
         recorded = self._recorded()
         kept = [each for each in self._kept() if self._matching(each.request, recorded) is None]
         said = self._about
-        origin = Origin("recorded", said.by, _today(), self._source(recorded), said.licence)
+        source = self._hygiene.text(self._source(recorded), f"{self.path}: source")
+        origin = Origin("recorded", said.by, _today(), source, said.licence)
         whole = Cassette(
             self.path.stem,
             (*kept, *recorded),
@@ -159,9 +160,15 @@ class Recorder:
         return identify(whole.in_dialect(said.dialect or UNKNOWN).with_tools(said.tools))
 
     def save(self) -> None:
-        """Write the cassette where anything was recorded; else leave the file as it is."""
+        """Write the cassette where anything was recorded; else leave the file as it is.
+
+        Raises:
+            RecordingError: as `cassette`.
+        """
         if any(tape.answered for tape in self._tapes):
-            save(self.cassette(), self.path)
+            cassette = self.cassette()
+            check_labels(cassette, str(self.path))
+            save(cassette, self.path)
 
     def _recorded(self) -> list[Interaction]:
         with self._lock:

@@ -1,0 +1,163 @@
+r"""Bytes -> the texts that a reader may see in them, each character with its place.
+
+A view is a text whose characters stand for bytes of the body: the body itself, the body with
+escapes undone (`@` for `\u0040`), the strings of one JSON key joined over all events (a
+delta stream), and those with escapes undone. A byte is one character (Latin-1): detectors
+know ASCII only.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final, Self
+
+# Escapes inside escapes: arguments are JSON in a JSON string, and may hold JSON again.
+MOST_LEVELS: Final = 3
+
+JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
+URL_ESCAPE: Final = re.compile(r"%([0-9a-fA-F]{2})()")
+
+# Length of an escape -> how many hexadecimal digits it ends with.
+_HEX_DIGITS: Final = {3: 2, 6: 4}
+_SHORT: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+# A key with its text, or the index that tells parallel parts of one event apart.
+_MEMBER: Final = re.compile(
+    r'"([^"\\\n]{1,64})"[ \t]*:[ \t]*"((?:[^"\\\n]|\\.)*)"|index"[ \t]*:[ \t]*([0-9]{1,6})|\n'
+)
+
+
+class View:
+    """One text and where its characters come from.
+
+    Args:
+        text: what detectors look into.
+        parent: the view whose characters these stand for; None for the bytes themselves.
+        pieces: (start here, start in the parent, length there) of each run, in order here; a
+            run of one character here may stand for several there.
+        name: what it shows, in words.
+    """
+
+    def __init__(
+        self, text: str, parent: "View | None", pieces: list[tuple[int, int, int]], name: str
+    ) -> None:
+        self.text = text
+        self.name = name
+        self._parent = parent
+        self._pieces = pieces
+
+    @classmethod
+    def of(cls, body: bytes, name: str = "the bytes") -> Self:
+        """Return the view of the bytes themselves."""
+        return cls(body.decode("latin-1"), None, [], name)
+
+    def bytes_of(self, place: int) -> Iterator[int]:
+        """Yield the offsets of the bytes that the character at `place` stands for."""
+        if self._parent is None:
+            yield place
+            return
+        first, length = self._above(place)
+        for there in range(first, first + length):
+            yield from self._parent.bytes_of(there)
+
+    def is_escape(self, place: int) -> bool:
+        """Whether the character at `place` is spelled as an escape, here or further up."""
+        if self._parent is None:
+            return False
+        first, length = self._above(place)
+        return length > 1 or self._parent.is_escape(first)
+
+    def put(self, body: bytearray, place: int, char: str) -> None:
+        """Write `char` into `body` where the character at `place` stands, in its spelling."""
+        if self._parent is None:
+            body[place] = ord(char)
+            return
+        first, length = self._above(place)
+        digits = f"{ord(char):02x}".rjust(_HEX_DIGITS.get(length, 0), "0") if length > 1 else char
+        for there, digit in enumerate(digits, first + length - len(digits)):
+            self._parent.put(body, there, digit)
+
+    def unescaped(self, escape: re.Pattern[str] = JSON_ESCAPE) -> "View | None":
+        """Return the view with one level of escapes undone, or None where it has none."""
+        texts: list[str] = []
+        pieces: list[tuple[int, int, int]] = []
+        here = there = 0
+        for match in escape.finditer(self.text):
+            plain = match.start() - there
+            if plain:
+                texts.append(self.text[there : match.start()])
+                pieces.append((here, there, plain))
+            texts.append(_meant(match))
+            pieces.append((here + plain, match.start(), match.end() - match.start()))
+            here, there = here + plain + 1, match.end()
+        if not pieces:
+            return None
+        if there < len(self.text):
+            texts.append(self.text[there:])
+            pieces.append((here, there, len(self.text) - there))
+        return View("".join(texts), self, pieces, f"{self.name}, escapes undone")
+
+    def escapes(self) -> Iterator[int]:
+        """Yield the places of the characters that are spelled as escapes in the view above."""
+        return (start for start, _, length in self._pieces if self._is_unit(start, length))
+
+    def _above(self, place: int) -> tuple[int, int]:
+        """Return where in the parent the character at `place` begins, and how long it is there."""
+        start, there, length = self._pieces[bisect_right(self._starts, place) - 1]
+        return (there, length) if self._is_unit(start, length) else (there + place - start, 1)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [start for start, _, _ in self._pieces]
+
+    @cached_property
+    def _ends(self) -> dict[int, int]:
+        following = [*self._starts[1:], len(self.text)]
+        return dict(zip(self._starts, following, strict=True))
+
+    def _is_unit(self, start: int, length: int) -> bool:
+        return length > 1 and self._ends[start] - start == 1
+
+
+def levels(view: View, escape: re.Pattern[str] = JSON_ESCAPE) -> Iterator[View]:
+    """Yield `view`, then what it shows with its escapes undone, level by level."""
+    found: View | None = view
+    for _ in range(MOST_LEVELS + 1):
+        if found is None:
+            return
+        yield found
+        found = found.unescaped(escape)
+
+
+def joined(view: View) -> Iterator[View]:
+    """Yield the texts of each JSON key joined in their order, and those for each index."""
+    strings: dict[str, list[tuple[int, int]]] = {}
+    index = ""
+    for match in _MEMBER.finditer(view.text):
+        key = match[1]
+        if key is None:
+            index = match[3] or ""
+        elif match[2]:
+            strings.setdefault(key, []).append(match.span(2))
+            if index:
+                strings.setdefault(f"{key} of index {index}", []).append(match.span(2))
+    for key, spans in strings.items():
+        if len(spans) > 1:
+            yield _concatenated(view, spans, f"the texts of {key!r} joined")
+
+
+def _concatenated(view: View, spans: list[tuple[int, int]], name: str) -> View:
+    pieces: list[tuple[int, int, int]] = []
+    here = 0
+    for start, end in spans:
+        pieces.append((here, start, end - start))
+        here += end - start
+    return View("".join(view.text[start:end] for start, end in spans), view, pieces, name)
+
+
+def _meant(match: re.Match[str]) -> str:
+    """Return the one character of an escape; what is no byte becomes one that no detector knows."""
+    if match[2]:
+        return _SHORT.get(match[2], match[2])
+    number = int(match[1], 16)
+    return chr(number) if number < 0x100 else "\xff"  # noqa: PLR2004 - what a byte can hold
