@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 
 from harness.errors import UnreadableError
-from harness.judging.typed_file import convert
+from harness.typed_file import convert
 from harness.wire import yaml_guard
 
 T = TypeVar("T")

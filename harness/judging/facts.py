@@ -6,6 +6,7 @@ Blame comes from the scenario and the strict reading of the bytes, never from th
 from functools import cache
 
 from harness.dialects.table import read_request
+from harness.judging.asked import asked_of
 from harness.judging.blame import blame_of_bytes, calls_fit
 from harness.judging.examine import Examined
 from harness.judging.expectation import Expectation
@@ -78,4 +79,5 @@ def turn_facts(scenario: Scenario | None, part: Examined) -> TurnFacts:
         finish=turn.finish.reason.value if turn.finish else "",
         failure=turn.failure.code if turn.failure else "",
         digest=digest_of(part.interaction.body),
+        asked=asked_of(part.interaction.request),
     )

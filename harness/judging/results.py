@@ -95,6 +95,7 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         parse_errors: number of calls that were rejected.
         parse_error_blame: whose fault those are; "" where there are none.
         digest: `digest_of` the interaction's body; "" in runs of older harnesses.
+        asked: `asked_of` its request; "" where that was not kept, and in older runs.
     """
 
     interaction: int
@@ -107,6 +108,7 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     finish: str
     failure: str
     digest: str = ""
+    asked: str = ""
 
 
 def digest_of(body: bytes) -> str:
@@ -131,6 +133,10 @@ class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         retries: compensating requests.
         tool_use, json_fallback: turns by strategy.
         probe: `ok`, `no` or `error`; "" where none was sent.
+        compared: requests that were laid beside those of the recorded client.
+        as_recorded: of those, the ones that are built alike.
+        whole: whether the conversation was recorded up to its end; else nobody knows whether an
+            answer came, and it ranks no model.
     """
 
     ending: str
@@ -147,6 +153,9 @@ class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     tool_use: int = 0
     json_fallback: int = 0
     probe: str = ""
+    compared: int = 0
+    as_recorded: int = 0
+    whole: bool = True
 
 
 class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -177,7 +186,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
 
     Fields:
         cell: slash path, the scenario's id and the normalizer's or agent's name.
-        normalizer: its name; of the agent where `kind` is `conversation`.
+        normalizer: its name; of the agent where `kind` is another than `turns`.
         scenario: its id; for an unlabelled cassette `cassette:` and the cassette's id.
         outcome: the worst over all replays.
         blame: whose fault a parse_error or a failure of conformance is; "" for a pass.
@@ -188,7 +197,8 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
         replays: how many chunkings were tried.
         turns: one for each interaction, its body given in one read.
         text_dialect: that of the scenario; "" where no calls are spelled in text.
-        kind: what was judged, the turns of a cassette or the whole conversation.
+        kind: what was judged, the turns of a cassette or the whole conversation; a `log` of one
+            is only counted, so its outcome is always unsupported.
         conversation: what came of it; None for turns, and for a cell that did not run.
         source: of the cassette; None in runs of older harnesses.
     """
@@ -212,6 +222,6 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
     dialect: str
     origin: str
     text_dialect: str = ""
-    kind: Literal["turns", "conversation"] = "turns"
+    kind: Literal["turns", "conversation", "log"] = "turns"
     conversation: ConversationFacts | None = None
     source: CassetteFacts | None = None

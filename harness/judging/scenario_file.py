@@ -23,7 +23,7 @@ from harness.judging.expectation import (
 )
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.judging.text_keys import require_known
-from harness.judging.typed_file import File, Text, convert, not_json
+from harness.typed_file import File, Text, convert, not_json
 from harness.turns.deltas import FinishReason, Usage
 from harness.turns.tools import Tool
 from harness.wire import yaml_guard

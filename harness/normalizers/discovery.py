@@ -1,35 +1,44 @@
-"""Names -> normalizers: entry points, `module:callable`, and the shipped miniatures.
+"""Names -> normalizers: entry points, `module:callable`, the project's own, and miniatures.
 
 Loading a plug-in runs its module, so it happens only for what was named or is installed.
 A normalizer is called what it was named by, so that the name in a cell finds it again.
 """
 
 import importlib.metadata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 
+from harness.dialects.table import DIALECTS
 from harness.errors import NormalizerLoadError, UsageError
 from harness.normalizers.miniatures import MINIATURES
-from harness.normalizers.plugins import from_entry_point, from_module
-from harness.normalizers.protocol import Normalizer
+from harness.normalizers.plugins import declared, from_entry_point, from_module
+from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.project import DeclaredNormalizer, project
+from harness.turns.text_calls.table import TEXT_DIALECTS
 
 GROUP = "harness.normalizers"
 _EXAMPLE = "mypackage.llm:normalize"
+_WORDS: dict[str, Collection[str]] = {"dialects": DIALECTS, "capabilities": CAPABILITIES, "text_dialects": TEXT_DIALECTS}
 
 
 def load_normalizer(name: str) -> Normalizer:
     """Return the normalizer that `name` stands for.
 
     Args:
-        name: an entry point's or miniature's name, or `module:attribute` where the attribute
-            is a `Normalizer` or a function `(interaction, reads) -> deltas`; the module may
-            lie in the working folder.
+        name: an entry point's or miniature's name, one of the project's own (see
+            `harness.project`), or `module:attribute` where the attribute is a `Normalizer` or
+            a function `(interaction, reads) -> deltas`; the module may lie in the working
+            folder, or in that of the project.
 
     Raises:
-        UsageError: nothing is called so.
+        UsageError: nothing is called so, or two things are.
         NormalizerLoadError: it cannot be imported, or is no normalizer.
+        UnreadableError: the project says something of itself that cannot be used.
     """
+    ours = project().table.normalizers.get(name)
+    if ours is not None:
+        return _of_project(name, ours)
     if name in MINIATURES:
         return MINIATURES[name]
     if ":" in name:
@@ -46,7 +55,7 @@ def installed_names() -> tuple[str, ...]:
 
 def available() -> Iterator[Normalizer]:
     """Yield every normalizer that can be named without a module path."""
-    for name in installed_names():
+    for name in (*project().table.normalizers, *installed_names()):
         yield load_normalizer(name)
     yield from MINIATURES.values()
 
@@ -57,8 +66,19 @@ def default_names() -> tuple[str, ...]:
     return tuple(name for name in names if load_normalizer(name).role == "meant-to-pass")
 
 
+def _of_project(name: str, ours: DeclaredNormalizer) -> Normalizer:
+    if name in MINIATURES or name in installed_names():
+        raise UsageError(
+            f"the name {name!r} is taken by a normalizer that is installed",
+            where=f"[tool.harness.normalizers.{name}]",
+            hint="choose another",
+        )
+    found = _declared(name, from_module(ours.target, _EXAMPLE, NormalizerLoadError))
+    return declared(found, ours, _WORDS)
+
+
 def _known() -> str:
-    names = ", ".join(installed_names())
+    names = ", ".join((*project().table.normalizers, *installed_names()))
     return f"use one of {names}; a miniature of `harness list normalizers`; or module:callable"
 
 

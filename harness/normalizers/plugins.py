@@ -4,12 +4,21 @@ Importing runs foreign code, which may raise anything, or end the process: all o
 one error that names what could not be loaded. Agents and normalizers are found in the same way.
 """
 
+import difflib
 import importlib
 import importlib.metadata
 import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import TypeVar
 
-from harness.errors import HarnessError
+import msgspec
+from msgspec.structs import asdict, replace
+
+from harness.errors import HarnessError, UnreadableError
+from harness.project import DeclaredAgent, DeclaredNormalizer, project
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 def from_entry_point(
@@ -27,7 +36,9 @@ def from_entry_point(
 
 
 def from_module(spec: str, example: str, error: type[HarnessError]) -> object:
-    """Return what `module:attribute` names; the module may lie in the working folder.
+    """Return what `module:attribute` names.
+
+    The module may lie in the working folder, or in the folder of the project around it.
 
     Args:
         spec: as the user gave it.
@@ -38,9 +49,9 @@ def from_module(spec: str, example: str, error: type[HarnessError]) -> object:
         HarnessError: of the type `error`; it cannot be imported, or has no such attribute.
     """
     module_name, _, attribute = spec.partition(":")
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.append(folder)  # at the end, where it hides nothing that is installed
+    for folder in (str(Path.cwd()), str(project().root)):
+        if folder not in sys.path:
+            sys.path.append(folder)  # at the end, where it hides nothing that is installed
     try:
         found: object = importlib.import_module(module_name)
         for part in attribute.split("."):
@@ -49,6 +60,37 @@ def from_module(spec: str, example: str, error: type[HarnessError]) -> object:
         hint = f"name an importable module and a function in it, as in {example}"
         raise error(_told(problem), where=spec, hint=hint) from problem
     return found
+
+
+def declared(
+    found: T, said: DeclaredNormalizer | DeclaredAgent, known: Mapping[str, Collection[str]]
+) -> T:
+    """Return a normalizer or agent with what its project says of it in place of its own words.
+
+    Args:
+        found: what the target is.
+        said: by the project.
+        known: field -> the words that it may hold; a misspelt one would leave every cell
+            unsupported, and the gate green.
+
+    Raises:
+        UnreadableError: the project uses a word that nobody knows.
+    """
+    changes = {name: value for name, value in asdict(said).items() if value is not None}
+    del changes["target"]
+    for name, words in known.items():
+        for word in changes.get(name, ()):
+            if word not in words:
+                raise _unknown(name, word, words)
+        if name in changes:
+            changes[name] = frozenset(changes[name])
+    return replace(found, **changes)
+
+
+def _unknown(name: str, word: str, words: Collection[str]) -> UnreadableError:
+    near = difflib.get_close_matches(word, words, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(words))}"
+    return UnreadableError(f"{name}: there is no {word!r}", where="[tool.harness]", hint=hint)
 
 
 def _told(problem: BaseException) -> str:

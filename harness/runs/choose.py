@@ -1,7 +1,7 @@
 """Names on a command line -> the normalizers and agents of a run.
 
-Whoever names only one kind wants only that; whoever names nothing wants all that are meant to
-pass, of both.
+Whoever names only one kind wants only that; whoever names nothing wants what the project lists
+as its own, and where it lists nothing all that are meant to pass, of both kinds.
 """
 
 from collections.abc import Iterable
@@ -10,6 +10,7 @@ import msgspec
 
 from harness.conversation.discovery import default_agent_names
 from harness.normalizers.discovery import default_names
+from harness.project import project
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -24,4 +25,7 @@ def chosen_names(normalizers: Iterable[str], agents: Iterable[str]) -> Chosen:
     chosen = Chosen(tuple(dict.fromkeys(normalizers)), tuple(dict.fromkeys(agents)))
     if chosen.normalizers or chosen.agents:
         return chosen
+    table = project().table
+    if table.normalizers or table.agents:
+        return Chosen(tuple(table.normalizers), tuple(table.agents))
     return Chosen(default_names(), default_agent_names())

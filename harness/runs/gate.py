@@ -1,7 +1,8 @@
-"""A run -> pass, fail or nothing, with reasons that a person can act on.
+"""A run and a policy -> pass, fail, inconclusive or nothing, with reasons that one can act on.
 
-Green must be earned: an interrupted or killed run never passes, and neither does one in which
-nothing was judged.
+Green must be earned: an interrupted or killed run never passes, nor one in which nothing was
+judged, nor one whose accepted failures are no longer true. What is not sure is `inconclusive`,
+which is no pass.
 """
 
 import shlex
@@ -12,28 +13,109 @@ from typing import Literal
 import msgspec
 
 from harness.judging.results import Outcome, Result
+from harness.runs.baseline import Baseline, Ratchet, ratchet
+from harness.runs.expectations import Excused, Held, Stale, hold
+from harness.runs.gate_rules import RuleVerdict, judge_rules
+from harness.runs.policy import Policy
+from harness.runs.questions import Questions
 from harness.runs.run import Run, Selection
 
-Verdict = Literal["pass", "fail", "nothing"]
+Verdict = Literal["pass", "fail", "inconclusive", "nothing"]
+
+CONFORMANCE = "conformance"
+NO_POLICY = Policy()
 
 
 class Gate(msgspec.Struct, frozen=True):
-    """The verdict on a run; the worst reason comes first."""
+    """The verdict on a run.
+
+    Fields:
+        reasons: lines for people, the worst first.
+        rules: what came of each rule of the project.
+        excused: cells that count in no rule, by an expectation or the baseline.
+        stale: expectations that are no longer true.
+        baseline: what the run makes of the baseline; None where the project keeps none, or
+            the run is not complete.
+    """
 
     verdict: Verdict
     reasons: tuple[str, ...]
+    rules: tuple[RuleVerdict, ...] = ()
+    excused: tuple[Excused, ...] = ()
+    stale: tuple[Stale, ...] = ()
+    baseline: Ratchet | None = None
 
 
-def judge_gate(run: Run) -> Gate:
-    """Judge `run`: it passes where every supported cell conforms and none was left out."""
-    judged = [result for result in run.results if result.outcome is not Outcome.UNSUPPORTED]
-    reasons = (*_incomplete(run), *_failures(judged, run.header.selection))
-    if reasons:
-        return Gate("fail", reasons)
-    if not judged:
-        return Gate("nothing", ("no cell was judged",))
-    verb = "conforms" if len(judged) == 1 else "conform"
-    return Gate("pass", (f"{_cells(len(judged))} {verb}",))
+def judge_gate(run: Run, policy: Policy = NO_POLICY) -> Gate:
+    """Judge `run` by `policy`; without one it passes where every supported cell conforms."""
+    if not policy.rules:
+        return _gate(run, policy, None)
+    with Questions(run) as questions:
+        return _gate(run, policy, questions)
+
+
+def next_baseline(run: Run, policy: Policy) -> Baseline | None:
+    """Return the baseline after `run`; None where there is none or the run is not complete."""
+    moved = _ratchet(run, policy, _held(run, policy))
+    return moved[0] if moved else None
+
+
+def _gate(run: Run, policy: Policy, questions: Questions | None) -> Gate:
+    held = _held(run, policy)
+    moved = _ratchet(run, policy, held)
+    excused = (*held.excused, *(_by_baseline(cell) for cell in (moved[1].known if moved else ())))
+    left_out = frozenset(each.cell for each in excused)
+    rules = judge_rules(questions, policy.rules, left_out) if questions else ()
+    judged = [each for each in run.results if each.outcome is not Outcome.UNSUPPORTED]
+    counted = [each for each in judged if each.cell not in left_out]
+    built_in = all(rule.metric != CONFORMANCE for rule in policy.rules)
+    broken = (
+        *_incomplete(run),
+        *(each.told for each in held.stale),
+        *(_failures(counted, run.header.selection) if built_in else ()),
+        *(each.reason for each in rules if each.verdict == "fail"),
+    )
+    unsure = tuple(each.reason for each in rules if each.verdict == "inconclusive")
+    verdict, reasons = _verdict(broken, unsure, judged, excused, rules)
+    return Gate(verdict, reasons, rules, excused, held.stale, moved[1] if moved else None)
+
+
+def _verdict(
+    broken: tuple[str, ...],
+    unsure: tuple[str, ...],
+    judged: list[Result],
+    excused: tuple[Excused, ...],
+    rules: tuple[RuleVerdict, ...],
+) -> tuple[Verdict, tuple[str, ...]]:
+    if broken:
+        return "fail", (*broken, *unsure)
+    if not judged and not excused:
+        return "nothing", ("no cell was judged",)
+    if unsure:
+        return "inconclusive", unsure
+    return "pass", (*_passed(judged, excused), *(each.reason for each in rules))
+
+
+def _passed(judged: list[Result], excused: tuple[Excused, ...]) -> Iterator[str]:
+    conform = sum(each.outcome.conforms for each in judged)
+    yield f"{_cells(conform)} {'conforms' if conform == 1 else 'conform'}"
+    if excused:
+        yield f"{_cells(len(excused))} excused by expectations or the baseline"
+
+
+def _held(run: Run, policy: Policy) -> Held:
+    return hold(run, policy.expectations, policy.today, policy.known)
+
+
+def _ratchet(run: Run, policy: Policy, held: Held) -> tuple[Baseline, Ratchet] | None:
+    if policy.baseline is None or not run.complete:
+        return None
+    excused = frozenset(each.cell for each in held.excused)
+    return ratchet(policy.baseline, run, excused, policy.known, accept_new=policy.accept_new)
+
+
+def _by_baseline(cell: str) -> Excused:
+    return Excused(cell, "baseline", "known to fail")
 
 
 def reproduce(cell: str, places: Sequence[str] = (), more: Sequence[str] = ()) -> str:

@@ -5,7 +5,7 @@ the database can reach neither files nor the network. Every answer is ordered, s
 equal runs give equal answers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -13,7 +13,11 @@ import duckdb
 import msgspec
 
 from harness.judging.results import Level, Outcome, Result
+from harness.project import GateRule
 from harness.runs import sql
+from harness.runs.areas import area_of
+from harness.runs.repeats import Cluster
+from harness.runs.rule_sql import Trials, rule_query
 from harness.runs.run import Run
 from harness.turns.surrogates import join_surrogates
 
@@ -61,6 +65,8 @@ class ConversationRate(msgspec.Struct, frozen=True):
         recovered: broken ones after which a usable one came.
         retries: compensating requests.
         tool_use, json_fallback: by strategy.
+        compared: requests that were laid beside those of the recorded client.
+        as_recorded: of those, the ones that are built alike.
         failed: conversations without an answer, by blame.
     """
 
@@ -76,6 +82,8 @@ class ConversationRate(msgspec.Struct, frozen=True):
     retries: int
     tool_use: int
     json_fallback: int
+    compared: int
+    as_recorded: int
     failed: BlameSplit
 
 
@@ -162,6 +170,25 @@ class Questions:
         rows = self._ask(sql.TURN_SUCCESS, {"axis": axis, "lead": self.lead})
         return tuple(map(_rate, rows))
 
+    def repeats(self, axis: Axis) -> dict[str, tuple[Cluster, ...]]:
+        """Return for each name of `turn_success` the requests, and how often each was asked."""
+        found: dict[str, tuple[Cluster, ...]] = {}
+        rows = self._ask(sql.REPEATS, {"axis": axis, "lead": self.lead})
+        for name, k, n, times in rows:
+            found[name] = (*found.get(name, ()), Cluster(k, n, times))
+        return found
+
+    def trials(self, rule: GateRule, excused: Collection[str]) -> tuple[Trials, ...]:
+        """Return what `rule` counts, and beside it all that tells how alike repeats are.
+
+        Args:
+            rule: of the project.
+            excused: cells that no rule counts.
+        """
+        query, values = rule_query(rule, self.lead)
+        rows = self._ask(query, {**values, "excused": sorted(excused)})
+        return tuple(Trials(entry, wanted, Cluster(*rest)) for entry, wanted, *rest in rows)
+
     def conformance(self) -> tuple[Rate, ...]:
         """Return how many of its supported cells each normalizer does right by, by name."""
         return self._conformance("turns")
@@ -186,8 +213,8 @@ class Questions:
             found[text_dialect] = (*found.get(text_dialect, ()), _rate(row))
         return found
 
-    def _ask(self, query: str, values: dict[str, str] | None = None) -> list[tuple[Any, ...]]:
-        return self._database.execute(query, values or {}).fetchall()
+    def _ask(self, query: str, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
+        return self._database.execute(query, dict(values or {})).fetchall()
 
     def _insert(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
         # One list a column, unnested in the database: a hundred times faster than row by row.
@@ -218,6 +245,10 @@ def _result_row(result: Result) -> tuple[Any, ...]:
         result.origin,
         result.text_dialect,
         result.kind,
+        result.provider,
+        result.dialect,
+        area_of(result.scenario),
+        result.blame,
     )
     return (*map(join_surrogates, texts), [join_surrogates(quirk) for quirk in result.quirks])
 
@@ -233,6 +264,7 @@ def _turn_rows(result: Result) -> list[tuple[Any, ...]]:
             turn.blame,
             turn.parse_errors,
             turn.parse_error_blame,
+            turn.asked,
         )
         for turn in result.turns
     ]
@@ -240,7 +272,7 @@ def _turn_rows(result: Result) -> list[tuple[Any, ...]]:
 
 def _conversation_rows(result: Result) -> list[tuple[Any, ...]]:
     facts = result.conversation
-    if facts is None:
+    if facts is None or not facts.whole:
         return []
     return [
         (
@@ -254,6 +286,8 @@ def _conversation_rows(result: Result) -> list[tuple[Any, ...]]:
             facts.retries,
             facts.tool_use,
             facts.json_fallback,
+            facts.compared,
+            facts.as_recorded,
         )
     ]
 

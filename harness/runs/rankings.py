@@ -5,11 +5,12 @@ they are never mixed.
 Nobody measured the model of an emulated cassette, so such turns never count for it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.runs.questions import BlameSplit, ConversationRate, Questions, Rate
+from harness.runs.questions import Axis, BlameSplit, ConversationRate, Questions, Rate
+from harness.runs.repeats import Clustered, clustered, likeness
 from harness.runs.run import Run
 from harness.runs.statistics import RankRange, rank_ranges, wilson
 
@@ -18,13 +19,16 @@ class Ranked(msgspec.Struct, frozen=True):
     """One line of a ranking.
 
     Fields:
-        k, n: successes and trials; `low`, `high`: the Wilson 95 % interval of k/n.
+        k, n: successes and trials; `low`, `high`: the Wilson 95 % interval of k/n, wider where
+            requests repeat (see `harness.runs.repeats`).
         rank_low, rank_high: the best and the worst rank that the intervals leave open.
         parse_error: turns with a parse_error, by blame.
         failed: turns that are no success, by blame.
         best_k: `k` where each turn is taken from the best normalizer of the run that
             conformed on its cell, so that a model is not punished for a client; for a
             normalizer it is `k`.
+        groups: number of different requests that the `n` answer; for a normalizer it is `n`.
+        effective_n: the number of independent trials that the `n` are worth.
     """
 
     name: str
@@ -37,6 +41,8 @@ class Ranked(msgspec.Struct, frozen=True):
     parse_error: BlameSplit
     failed: BlameSplit
     best_k: int
+    groups: int
+    effective_n: float
 
 
 class RankedConversations(msgspec.Struct, frozen=True):
@@ -93,9 +99,9 @@ def rank(questions: Questions) -> Rankings:
     left out.
     """
     return Rankings(
-        models=_ranked(questions.turn_success("model")),
-        prompts=_ranked(questions.turn_success("prompt")),
-        pairs=_ranked(questions.turn_success("model x prompt")),
+        models=_measured(questions, "model"),
+        prompts=_measured(questions, "prompt"),
+        pairs=_measured(questions, "model x prompt"),
         normalizers=_ranked(questions.conformance()),
         text_dialects={
             name: _ranked(rates) for name, rates in questions.conformance_by_text_dialect().items()
@@ -105,10 +111,20 @@ def rank(questions: Questions) -> Rankings:
     )
 
 
+def _measured(questions: Questions, axis: Axis) -> tuple[Ranked, ...]:
+    repeats = questions.repeats(axis)
+    alike = likeness(repeats.values())
+    rates = questions.turn_success(axis)
+    return _sorted([(rate, clustered(repeats[rate.name], alike)) for rate in rates])
+
+
 def _ranked(rates: Iterable[Rate]) -> tuple[Ranked, ...]:
-    rows = list(rates)
-    ranges = rank_ranges([wilson(rate.k, rate.n) for rate in rows])
-    lines = (_line(rate, ranks) for rate, ranks in zip(rows, ranges, strict=True))
+    return _sorted([(rate, Clustered(wilson(rate.k, rate.n), rate.n, rate.n)) for rate in rates])
+
+
+def _sorted(rows: Sequence[tuple[Rate, Clustered]]) -> tuple[Ranked, ...]:
+    ranges = rank_ranges([sure.interval for _, sure in rows])
+    lines = (_line(*row, ranks) for row, ranks in zip(rows, ranges, strict=True))
     return tuple(sorted(lines, key=lambda line: (-line.low, -line.n, line.name)))
 
 
@@ -129,8 +145,8 @@ def _ranked_conversations(rates: Iterable[ConversationRate]) -> tuple[RankedConv
     return tuple(sorted(lines, key=lambda line: (-line.low, -line.rate.n, line.name)))
 
 
-def _line(rate: Rate, ranks: RankRange) -> Ranked:
-    low, high = wilson(rate.k, rate.n)
+def _line(rate: Rate, sure: Clustered, ranks: RankRange) -> Ranked:
+    low, high = sure.interval
     return Ranked(
         name=rate.name,
         k=rate.k,
@@ -142,4 +158,6 @@ def _line(rate: Rate, ranks: RankRange) -> Ranked:
         parse_error=rate.parse_error,
         failed=rate.failed,
         best_k=rate.best_k,
+        groups=sure.groups,
+        effective_n=sure.effective_n,
     )

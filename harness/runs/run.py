@@ -48,11 +48,16 @@ class AgentFacts(msgspec.Struct, frozen=True):
 
 
 class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was asked for: paths as given on the command line, the mode of the cuts, a dialect."""
+    """What was asked for: paths as given on the command line, the mode of the cuts, a dialect.
+
+    Fields:
+        skipped: cells that an expectation says are not to run.
+    """
 
     paths: tuple[str, ...] = ()
     cuts: str = ""
     dialect: str = ""
+    skipped: tuple[str, ...] = ()
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -79,6 +84,12 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
     command: tuple[str, ...]
     scenario_count: int
     agents: tuple[AgentFacts, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the normalizers and agents that took part."""
+        normalizers = (each.name for each in self.normalizers)
+        return (*normalizers, *(each.name for each in self.agents))
 
     @property
     def lead(self) -> str:

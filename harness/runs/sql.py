@@ -11,20 +11,21 @@ SCHEMA = (
     CREATE TABLE results (
         cell VARCHAR, scenario VARCHAR, cassette VARCHAR, normalizer VARCHAR, outcome VARCHAR,
         model VARCHAR, prompt VARCHAR, origin VARCHAR, text_dialect VARCHAR,
-        kind VARCHAR, quirks VARCHAR[]
+        kind VARCHAR, provider VARCHAR, dialect VARCHAR, area VARCHAR, cell_blame VARCHAR,
+        quirks VARCHAR[]
     )
     """,
     """
     CREATE TABLE turns (
         cell VARCHAR, interaction INTEGER, digest VARCHAR, success BOOLEAN, blame VARCHAR,
-        parse_errors INTEGER, parse_error_blame VARCHAR
+        parse_errors INTEGER, parse_error_blame VARCHAR, asked VARCHAR
     )
     """,
     """
     CREATE TABLE conversations (
         cell VARCHAR, success BOOLEAN, blame VARCHAR, turns INTEGER,
         broken_turns INTEGER, parse_error_turns INTEGER, recovered INTEGER, retries INTEGER,
-        tool_use INTEGER, json_fallback INTEGER
+        tool_use INTEGER, json_fallback INTEGER, compared INTEGER, as_recorded INTEGER
     )
     """,
     "CREATE TABLE findings (cell VARCHAR, rule VARCHAR, level VARCHAR, outcome VARCHAR)",
@@ -46,6 +47,14 @@ SCHEMA = (
         ORDER BY starts_with(scenario, 'cassette:'), scenario
     ) = 1
     """,
+    # Each recorded conversation once for each agent, whatever number of scenarios judge it; a
+    # cell that was not had has no row here, and a log has one though nothing judges it.
+    """
+    CREATE VIEW held AS
+    SELECT * FROM results JOIN outcomes USING (outcome) JOIN conversations USING (cell)
+    WHERE origin IN ('recorded', 'imported')
+    QUALIFY row_number() OVER (PARTITION BY cassette, normalizer ORDER BY scenario) = 1
+    """,
 )
 
 INSERT_OUTCOMES = """
@@ -58,6 +67,7 @@ INSERT INTO results
 SELECT
     unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]),
     unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]),
+    unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]),
     unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[][])
 """
 
@@ -65,7 +75,7 @@ INSERT_TURNS = """
 INSERT INTO turns
 SELECT
     unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::VARCHAR[]), unnest(?::BOOLEAN[]),
-    unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::VARCHAR[])
+    unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[])
 """
 
 INSERT_CONVERSATIONS = """
@@ -73,6 +83,7 @@ INSERT INTO conversations
 SELECT
     unnest(?::VARCHAR[]), unnest(?::BOOLEAN[]), unnest(?::VARCHAR[]), unnest(?::INTEGER[]),
     unnest(?::INTEGER[]), unnest(?::INTEGER[]), unnest(?::INTEGER[]), unnest(?::INTEGER[]),
+    unnest(?::INTEGER[]), unnest(?::INTEGER[]),
     unnest(?::INTEGER[]), unnest(?::INTEGER[])
 """
 
@@ -84,6 +95,7 @@ SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(
 OUTCOME_COUNTS = """
 SELECT normalizer, outcome, count(*)
 FROM results JOIN outcomes USING (outcome)
+WHERE kind <> 'log'
 GROUP BY normalizer, outcome, badness
 ORDER BY normalizer, badness
 """
@@ -175,25 +187,34 @@ GROUP BY part, name
 ORDER BY part, name
 """
 
-# Only conversations whose replies a real server gave; each once, whatever number of scenarios
-# judge its cassette.
+# Only conversations whose replies a real server gave.
 CONVERSATION_SUCCESS = """
-WITH once AS (
-    SELECT *
-    FROM supported JOIN conversations USING (cell)
-    WHERE origin IN ('recorded', 'imported')
-    QUALIFY row_number() OVER (PARTITION BY cassette, normalizer ORDER BY scenario) = 1
-)
 SELECT
     model, prompt, normalizer, count_if(success), count(*),
     sum(turns)::BIGINT, sum(broken_turns)::BIGINT, sum(parse_error_turns)::BIGINT,
     sum(recovered)::BIGINT, sum(retries)::BIGINT,
     sum(tool_use)::BIGINT, sum(json_fallback)::BIGINT,
+    sum(compared)::BIGINT, sum(as_recorded)::BIGINT,
     count_if(NOT success AND blame = 'model'),
     count_if(NOT success AND blame = 'provider'),
     count_if(NOT success AND blame = 'normalizer'),
     count_if(NOT success AND blame = 'harness')
-FROM once
+FROM held
 GROUP BY model, prompt, normalizer
 ORDER BY model, prompt, normalizer
+"""
+
+# How often each request was asked again for each name, and how often that went well. A turn
+# that does not say what was asked is a request of its own.
+REPEATS = """
+WITH clusters AS (
+    SELECT
+        CASE $axis WHEN 'model' THEN model WHEN 'prompt' THEN prompt
+        ELSE model || ' x ' || prompt END AS name,
+        count_if(success) AS k, count(*) AS n
+    FROM measured
+    WHERE normalizer = $lead
+    GROUP BY name, CASE asked WHEN '' THEN cell || ' ' || interaction ELSE asked END
+)
+SELECT name, k, n, count(*) FROM clusters GROUP BY name, k, n ORDER BY name, k, n
 """

@@ -5,7 +5,8 @@ The keys are a public contract: they stay; others may be added.
 
 import msgspec
 
-from harness.runs.gate import Gate, judge_gate
+from harness.runs.gate import NO_POLICY, Gate, judge_gate
+from harness.runs.policy import Policy
 from harness.runs.questions import Questions
 from harness.runs.rankings import Rankings, rank
 from harness.runs.run import Run
@@ -27,7 +28,7 @@ class Summary(msgspec.Struct, frozen=True):
     gate: Gate
 
 
-def summarize(run: Run) -> Summary:
+def summarize(run: Run, policy: Policy = NO_POLICY) -> Summary:
     """Return the summary of `run`; `msgspec.json.encode` makes it the public object."""
     with Questions(run) as questions:
         return Summary(
@@ -35,5 +36,5 @@ def summarize(run: Run) -> Summary:
             replays=sum(result.replays for result in run.results),
             outcomes=questions.outcome_counts(),
             rankings=rank(questions),
-            gate=judge_gate(run),
+            gate=judge_gate(run, policy),
         )

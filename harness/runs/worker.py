@@ -10,14 +10,17 @@ import msgspec
 
 from harness.conversation.discovery import load_agent
 from harness.errors import UnreadableError
+from harness.judging.asked import asked_of
 from harness.judging.chunkings import Cuts
 from harness.judging.conversations.judge_conversation import (
     judge_conversation,
     lost_conversation,
 )
+from harness.judging.conversations.logged import count_log
+from harness.judging.conversations.recording import NotHad, script_of_recording
 from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.conversations.session import offered
-from harness.judging.judge import Loaded, empty_result, judge
+from harness.judging.judge import CASSETTE_PREFIX, Loaded, empty_result, judge
 from harness.judging.results import (
     CassetteFacts,
     Finding,
@@ -33,8 +36,10 @@ from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import CAPABILITIES
 from harness.recording.identify import identify
 from harness.recording.importing import only_answers
+from harness.runs.logs import load_log
 from harness.runs.plan import Job, Subject
 from harness.runs.run import AnyCase
+from harness.runs.select import subject_id
 from harness.runs.sources import source_of
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
@@ -54,6 +59,8 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None
     Raises:
         UnreadableError: the scenario or its cassette cannot be used.
     """
+    if job.subject.kind == "log":
+        return count_log(subject_id(job.subject), load_log(job.subject))
     loaded = load_subject(job.subject)
     result, case = _judge(job, loaded, cuts)
     return msgspec.structs.replace(result, source=_source(job.subject)), case
@@ -69,6 +76,8 @@ def _judge(job: Job, loaded: Loaded, cuts: Cuts) -> tuple[Result, AnyCase | None
 
 def crashed(job: Job, reason: str) -> Result:
     """Return the result of a job whose process did not survive it."""
+    if job.subject.kind == "log":
+        return count_log(subject_id(job.subject), load_log(job.subject))[0]
     loaded, source = load_subject(job.subject), _source(job.subject)
     if job.subject.conversation:
         lost = lost_conversation(loaded, job.normalizer, reason)
@@ -98,6 +107,7 @@ def _lost_turn(place: int, interaction: Interaction, reason: str) -> TurnFacts:
         finish="",
         failure="",
         digest=digest_of(interaction.body),
+        asked=asked_of(interaction.request),
     )
 
 
@@ -111,7 +121,8 @@ def load_subject(subject: Subject) -> Loaded:
     path = Path(subject.path)
     if subject.kind == "cassette":
         cassette = cassette_file.load(path, Path(subject.roots[0]) if subject.roots else None)
-        return Loaded(_alone(cassette, subject.dialect))
+        alone = _alone(cassette, subject.dialect)
+        return Loaded(alone, _recorded(alone, subject.path) if subject.conversation else None)
     scenario = load_scenario(path, Path(subject.roots[0]))
     _check_names(scenario, subject.path)
     cassette = _cassette(scenario.cassette, subject)
@@ -129,6 +140,15 @@ def load_subject(subject: Subject) -> Loaded:
 @lru_cache(_SUBJECTS_KEPT)
 def _source(subject: Subject) -> CassetteFacts:
     return source_of(load_subject(subject).cassette)
+
+
+def _recorded(cassette: Cassette, where: str) -> Scenario:
+    """Return the scenario that a recording stands for."""
+    script = script_of_recording(cassette)
+    if isinstance(script, NotHad):
+        raise UnreadableError(f"agents cannot have this conversation: {script.why}", where=where)
+    subject = f"{CASSETTE_PREFIX}{cassette.id}"
+    return Scenario(subject, cassette.id, cassette.id, conversation=script)
 
 
 def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> None:

@@ -25,7 +25,7 @@ from harness.judging.conversations.script import (
     MockAnswer,
     ProbeEnd,
 )
-from harness.judging.typed_file import File, Text, convert, not_json
+from harness.typed_file import File, Text, convert, not_json
 from harness.turns.calls import Mode
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]

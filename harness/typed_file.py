@@ -1,4 +1,4 @@
-"""Loaded YAML -> typed values, strictly, with errors that a person can act on.
+"""Loaded YAML or TOML -> typed values, strictly, with errors that a person can act on.
 
 An unknown key is an error with "did you mean"; a wrong type names its path, what was
 expected and what was found. Nothing is converted: `id: 17` is refused where a text is wanted.
@@ -38,7 +38,7 @@ _KINDS = {
     "null": "null",
     "bytes": "binary",
 }
-_QUOTE_HINT = "put it in quotes: YAML reads true, false, null and numbers as values, not as text"
+_QUOTE_HINT = "put it in quotes: true, false, null and numbers are read as values, not as text"
 
 
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,7 +49,7 @@ def convert(data: object, kind: type[T], where: str) -> T:
     """Return `data` as a `kind`, a msgspec struct or a container of such.
 
     Args:
-        data: what the YAML loader gave.
+        data: what the loader gave.
         kind: the wanted type.
         where: the file, for the error.
 

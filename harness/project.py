@@ -1,0 +1,186 @@
+"""`[tool.harness]` of the nearest `pyproject.toml`: what a project says about its own conformance.
+
+Found upwards from the working folder, read once a process; the first file that has the table
+counts. A key that is not declared here is an error: a misspelt rule must never be a rule that
+silently does not apply.
+"""
+
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from harness.errors import UnreadableError
+from harness.typed_file import File, Text, convert
+
+FILE = "pyproject.toml"
+MAX_BYTES = 1 << 20
+
+# What a rule may measure; `harness.runs.gate_rules` says how each is counted.
+Metric = Literal[
+    "conformance",
+    "silent_wrong",
+    "lost_call",
+    "crash",
+    "hang",
+    "leak",
+    "mismatch",
+    "turn_success",
+    "parse_error_rate",
+    "conversation_success",
+    "retries",
+    "recovery",
+]
+Basis = Literal["point", "interval"]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class DeclaredNormalizer(File, frozen=True):
+    """A normalizer of the project; what is not said here stays as `target` declares it.
+
+    Fields:
+        target: `module:callable`, a function or a `Normalizer`.
+        dialects, capabilities, streams, policies, text_dialects, summary: as in `Normalizer`.
+    """
+
+    target: Text
+    dialects: tuple[str, ...] | None = None
+    capabilities: tuple[str, ...] | None = None
+    streams: bool | None = None
+    policies: dict[str, str] | None = None
+    text_dialects: tuple[str, ...] | None = None
+    summary: str | None = None
+
+
+class DeclaredAgent(File, frozen=True):
+    """An agent of the project; what is not said here stays as `target` declares it."""
+
+    target: Text
+    dialects: tuple[str, ...] | None = None
+    prompts: tuple[str, ...] | None = None
+    policies: dict[str, str] | None = None
+    summary: str | None = None
+
+
+class Where(File, frozen=True, omit_defaults=True):
+    """Which facts of a run a rule is about: a glob for each key, all of which must match.
+
+    Fields:
+        area: the folder of the scenario's id, such as `dashscope`.
+        blame: only what is to be blamed on this one counts against the rate.
+    """
+
+    normalizer: str = ""
+    agent: str = ""
+    model: str = ""
+    prompt: str = ""
+    provider: str = ""
+    dialect: str = ""
+    area: str = ""
+    blame: Literal["", "model", "provider", "normalizer", "harness"] = ""
+
+
+class GateRule(File, frozen=True, omit_defaults=True):
+    """One bound that a run must keep.
+
+    Fields:
+        min, max: of the rate, from 0 to 1; at least one of them.
+        basis: `point`, the rate itself, or `interval`, its whole 95 % interval.
+        min_n: with fewer trials the verdict is `inconclusive`.
+    """
+
+    metric: Metric
+    where: Where = Where()
+    min: Share | None = None
+    max: Share | None = None
+    basis: Basis = "point"
+    min_n: Annotated[int, msgspec.Meta(ge=1)] = 1
+
+
+class Table(File, frozen=True):
+    """The table as it stands in the file.
+
+    Fields:
+        paths: what is replayed where no PATHS are given; what ships where there are none.
+        gate: what a run must keep.
+        expectations: the file of expected failures; "" for `expectations.toml` where it exists.
+        baseline: the file of known failing cells; "" where there is none.
+    """
+
+    paths: tuple[str, ...] = ()
+    normalizers: dict[str, DeclaredNormalizer] = msgspec.field(default_factory=dict)
+    agents: dict[str, DeclaredAgent] = msgspec.field(default_factory=dict)
+    gate: tuple[GateRule, ...] = ()
+    expectations: str = ""
+    baseline: str = ""
+
+
+class Project(msgspec.Struct, frozen=True):
+    """The table, and the folder that its paths are told from: that of the file."""
+
+    root: Path
+    table: Table = Table()
+
+
+def project(start: Path | None = None) -> Project:
+    """Return what the project around `start`, by default the working folder, says.
+
+    Raises:
+        UnreadableError: the file is no TOML, or the table says something that nobody knows.
+    """
+    start = Path.cwd() if start is None else start.resolve()
+    for folder in (start, *start.parents):
+        path = folder / FILE
+        if not path.is_file():
+            continue
+        stat = path.stat()
+        table = _read(path, stat.st_mtime_ns, stat.st_size)
+        if table is not None:
+            return Project(folder, table)
+    return Project(start)
+
+
+@lru_cache(maxsize=16)
+def _read(path: Path, _modified: int, size: int) -> Table | None:
+    if size > MAX_BYTES:
+        raise UnreadableError(f"larger than {MAX_BYTES} bytes", where=str(path))
+    try:
+        tables = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UnreadableError(f"cannot be read: {error}", where=str(path)) from error
+    tool = tables.get("tool")
+    table = tool.get("harness") if isinstance(tool, dict) else None
+    if table is None:
+        return None
+    where = f"{path}: [tool.harness]"
+    found = convert(table, Table, where)
+    _check(found, where)
+    return found
+
+
+def _check(found: Table, where: str) -> None:
+    for kind, names in (("normalizers", found.normalizers), ("agents", found.agents)):
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise UnreadableError(
+                    f"{kind}: {name!r} is no name: expected letters, digits, '.', '_' and '-'",
+                    where=where,
+                )
+    for place, rule in enumerate(found.gate):
+        if problem := _problem(rule):
+            raise UnreadableError(f"gate[{place}]: {problem}", where=where)
+
+
+def _problem(rule: GateRule) -> str:
+    if rule.min is None and rule.max is None:
+        return "expected `min` or `max`"
+    if rule.min is not None and rule.max is not None and rule.min > rule.max:
+        return f"`min` {rule.min} is above `max` {rule.max}: no rate can keep both"
+    if rule.basis == "interval" and (rule.min == 1 or rule.max == 0):
+        return 'no interval reaches 0 or 1: say a bound between, or basis = "point"'
+    return ""

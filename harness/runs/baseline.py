@@ -1,0 +1,147 @@
+"""The baseline: cells that are known to fail, so that only new failures stop a change.
+
+It is a ratchet. What conforms or got better leaves it or is lowered at once; it grows only
+when somebody says `--accept-new`. A cell that fails worse than it says is a failure. What cannot be
+read is an error, never an empty baseline.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from harness.errors import UnreadableError, UsageError
+from harness.judging.results import Outcome
+from harness.runs.known import Known
+from harness.runs.run import Run
+
+SCHEMA: Final = 1
+MAX_BYTES: Final = 64 * 1024**2
+
+_ACCEPT = "Make one with `harness run --accept-new`."
+
+
+class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Cells that are known to fail, with the outcome that each had."""
+
+    schema: int
+    cells: dict[str, Outcome]
+
+
+class Ratchet(msgspec.Struct, frozen=True):
+    """What a run makes of a baseline; cells are sorted.
+
+    Fields:
+        known: failing cells that it lists, no worse than it says.
+        fixed: cells that it listed and that conform now.
+        better: cells that still fail, but less badly.
+        gone: cells whose scenario or normalizer does not exist any more.
+        added: cells that were accepted now.
+    """
+
+    known: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    better: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+    @property
+    def moved(self) -> bool:
+        """Whether the file is to be written again."""
+        return bool(self.fixed or self.better or self.gone or self.added)
+
+
+def ratchet(
+    baseline: Baseline, run: Run, excused: frozenset[str], known: Known, *, accept_new: bool
+) -> tuple[Baseline, Ratchet]:
+    """Return the next baseline, and what changed.
+
+    Args:
+        baseline: as it stands.
+        run: a complete one; cells that it did not judge stay as they are.
+        excused: cells with an expectation of their own; they need no baseline.
+        known: what exists beside the run.
+        accept_new: whether new and worse failures are taken in.
+    """
+    judged = {
+        result.cell: result.outcome
+        for result in run.results
+        if result.outcome is not Outcome.UNSUPPORTED and result.cell not in excused
+    }
+    failing = {cell: outcome for cell, outcome in judged.items() if not outcome.conforms}
+    listed = baseline.cells
+    here = {cell: listed[cell] for cell in failing.keys() & listed.keys()}
+    kept = {cell: was for cell, was in here.items() if failing[cell].badness >= was.badness}
+    gone = {cell for cell in listed.keys() - judged.keys() if _gone(cell, run, known)}
+    fixed = {cell for cell in listed.keys() & judged.keys() if judged[cell].conforms}
+    added = failing.keys() - kept.keys() if accept_new else frozenset[str]()
+    lowered = {cell: failing[cell] for cell in (*kept, *added)}
+    staying = {cell: listed[cell] for cell in listed.keys() - gone - fixed - kept.keys() - added}
+    moved = Ratchet(
+        known=tuple(sorted(lowered)),
+        fixed=tuple(sorted(fixed)),
+        better=tuple(sorted(cell for cell, was in kept.items() if failing[cell] is not was)),
+        gone=tuple(sorted(gone)),
+        added=tuple(sorted(added)),
+    )
+    return Baseline(SCHEMA, {**staying, **lowered}), moved
+
+
+def _gone(cell: str, run: Run, known: Known) -> bool:
+    scenario, _, name = cell.rpartition("/")
+    ran = {result.scenario for result in run.results}
+    return scenario not in known.scenarios | ran or name not in known.names | set(run.header.names)
+
+
+def read_baseline(path: Path, *, may_be_missing: bool = False) -> Baseline:
+    """Read the baseline at `path`.
+
+    Args:
+        path: of the file.
+        may_be_missing: whether a missing one is empty: only where it is about to be made.
+
+    Raises:
+        UnreadableError: it is missing, damaged, or from a newer harness.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        if may_be_missing:
+            return Baseline(SCHEMA, {})
+        raise UnreadableError("no such baseline", where=str(path), hint=_ACCEPT) from error
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    if len(data) > MAX_BYTES:
+        raise UnreadableError(f"larger than {MAX_BYTES} bytes", where=str(path))
+    try:
+        found = msgspec.json.decode(data, type=Baseline)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"no baseline: {error}", where=str(path), hint=_ACCEPT) from error
+    if found.schema > SCHEMA:
+        raise UnreadableError(
+            f"written by a newer harness: schema {found.schema}, this one reads {SCHEMA}",
+            where=str(path),
+        )
+    return found
+
+
+def write_baseline(baseline: Baseline, path: Path) -> None:
+    """Write `baseline` to `path`, one cell a line, sorted, in one step.
+
+    Raises:
+        UsageError: nothing can be written there.
+    """
+    sorted_cells: Mapping[str, Outcome] = dict(sorted(baseline.cells.items()))
+    text = msgspec.json.format(
+        msgspec.json.encode({"schema": baseline.schema, "cells": sorted_cells}), indent=1
+    )
+    sealed = path.with_name(path.name + ".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sealed.write_bytes(text + b"\n")
+        os.replace(sealed, path)  # noqa: PTH105 - Path.replace is the same call, no clearer
+    except OSError as error:
+        raise UsageError(f"cannot write the baseline: {error.strerror}", where=str(path)) from error

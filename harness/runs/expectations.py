@@ -1,0 +1,194 @@
+"""`expectations.toml`: failures that somebody accepted, each with a reason, held strictly.
+
+An accepted failure excuses its cells only while it is true: an unexpected pass, an entry that has
+expired and a pattern that matches nothing are `stale`, and stale fails. The date comes
+from the caller; nothing here knows a clock.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import date
+from fnmatch import translate
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from harness.errors import UnreadableError
+from harness.judging.results import Outcome, Result
+from harness.runs.known import Known
+from harness.runs.run import Run
+from harness.typed_file import File, Text, convert
+
+MAX_BYTES = 1 << 20
+
+StaleKind = Literal["unexpected_pass", "expired", "matches_nothing"]
+
+
+class Expectation(File, frozen=True, omit_defaults=True):
+    """One entry: which cells, what is expected of them, and why.
+
+    Fields:
+        id: glob over ids of scenarios, such as `dashscope/*`.
+        normalizer: glob over names of normalizers and agents.
+        expect: `fail` (each cell must fail), `flaky` (may fail) or `skip` (does not run).
+        reason: why that is accepted.
+        issue: where it is followed up.
+        expires: the last day on which it holds.
+    """
+
+    id: Text
+    normalizer: Text
+    expect: Literal["fail", "flaky", "skip"]
+    reason: Text
+    issue: str = ""
+    expires: date | None = None
+
+    def names(self, scenario: str, normalizer: str) -> bool:
+        """Whether it is about this cell."""
+        return bool(_glob(self.id)(scenario) and _glob(self.normalizer)(normalizer))
+
+    def holds(self, today: date) -> bool:
+        """Whether it has not expired."""
+        return self.expires is None or today <= self.expires
+
+
+class ExpectationsFile(File, frozen=True):
+    """The whole file: `[[expectation]]` tables; of several that name a cell the first counts."""
+
+    expectation: tuple[Expectation, ...] = ()
+
+
+class Excused(msgspec.Struct, frozen=True):
+    """A cell that no rule counts, and why."""
+
+    cell: str
+    expect: Literal["fail", "flaky", "skip", "baseline"]
+    reason: str
+
+
+class Stale(msgspec.Struct, frozen=True):
+    """An entry that is no longer true; `cells` are those that show it."""
+
+    kind: StaleKind
+    entry: Expectation
+    cells: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """One line for people."""
+        name = f"stale expectation {self.entry.id} x {self.entry.normalizer}"
+        match self.kind:
+            case "unexpected_pass":
+                return f"{name}: {self.cells[0]} conforms; remove the entry or narrow it"
+            case "expired":
+                return f"{name}: expired on {self.entry.expires}"
+            case "matches_nothing":
+                return f"{name}: matches no cell"
+
+
+class Held(msgspec.Struct, frozen=True):
+    """What the entries make of a run."""
+
+    excused: tuple[Excused, ...]
+    stale: tuple[Stale, ...]
+
+
+def read_expectations(path: Path) -> tuple[Expectation, ...]:
+    """Read the entries of the file at `path`.
+
+    Raises:
+        UnreadableError: it is no TOML, or says something that nobody knows.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise UnreadableError(f"larger than {MAX_BYTES} bytes", where=str(path))
+        table = tomllib.loads(data.decode("utf-8"))
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UnreadableError(f"cannot be read: {error}", where=str(path)) from error
+    entries = convert(table, ExpectationsFile, str(path)).expectation
+    for place, entry in enumerate(entries):
+        if not entry.reason.strip():
+            raise UnreadableError(f"expectation[{place}].reason: is empty", where=str(path))
+    return entries
+
+
+def expected_of(
+    entries: Sequence[Expectation], scenario: str, normalizer: str, today: date
+) -> Expectation | None:
+    """Return the entry that holds for a cell, None where there is none."""
+    return next((e for e in entries if e.names(scenario, normalizer) and e.holds(today)), None)
+
+
+def hold(run: Run, entries: Sequence[Expectation], today: date, known: Known) -> Held:
+    """Hold `entries` against what `run` found.
+
+    Args:
+        run: cells that are unsupported are no cells here.
+        entries: of the project.
+        today: the day on which they must hold.
+        known: what exists beside the run; a pattern that names only cells of other scenarios
+            or normalizers is not stale because somebody ran a part.
+    """
+    judged = [result for result in run.results if result.outcome is not Outcome.UNSUPPORTED]
+    skipped = run.header.selection.skipped
+    excused = (*_excused(judged, entries, today), *_left_out(skipped, entries, today))
+    found = (_stale(entry, judged, run, today, known) for entry in entries)
+    return Held(excused, tuple(each for each in found if each is not None))
+
+
+def _excused(
+    judged: Collection[Result], entries: Sequence[Expectation], today: date
+) -> Iterator[Excused]:
+    for result in judged:
+        entry = expected_of(entries, result.scenario, result.normalizer, today)
+        if entry is not None and not (entry.expect == "fail" and result.outcome.conforms):
+            yield Excused(result.cell, entry.expect, entry.reason)
+
+
+def _left_out(
+    skipped: Collection[str], entries: Sequence[Expectation], today: date
+) -> Iterator[Excused]:
+    for cell in skipped:
+        entry = expected_of(entries, *_parts(cell), today)
+        yield Excused(cell, "skip", entry.reason if entry else "")
+
+
+def _stale(
+    entry: Expectation, judged: Collection[Result], run: Run, today: date, known: Known
+) -> Stale | None:
+    if not entry.holds(today):
+        return Stale("expired", entry)
+    skipped = run.header.selection.skipped
+    named = [result for result in judged if entry.names(result.scenario, result.normalizer)]
+    passed = tuple(result.cell for result in named if result.outcome.conforms)
+    if entry.expect == "fail" and passed:
+        return Stale("unexpected_pass", entry, passed)
+    if named or any(entry.names(*_parts(cell)) for cell in skipped):
+        return None
+    return None if _names_others(entry, run, known) else Stale("matches_nothing", entry)
+
+
+def _names_others(entry: Expectation, run: Run, known: Known) -> bool:
+    """Whether it names a cell that exists and that this run was not asked for."""
+    ran = {result.scenario for result in run.results}
+    took_part = set(run.header.names)
+    scenarios = {each for each in known.scenarios | ran if _glob(entry.id)(each)}
+    names = {each for each in known.names | took_part if _glob(entry.normalizer)(each)}
+    return bool(scenarios and names) and not (scenarios <= ran and names <= took_part)
+
+
+def _parts(cell: str) -> tuple[str, str]:
+    scenario, _, normalizer = cell.rpartition("/")
+    return scenario, normalizer
+
+
+@lru_cache(maxsize=1024)
+def _glob(pattern: str) -> Callable[[str], object]:
+    return re.compile(translate(pattern)).match

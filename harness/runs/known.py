@@ -1,0 +1,50 @@
+"""What exists beside a run: scenarios and names that somebody may have left out on purpose."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from harness import shipped
+from harness.conversation.discovery import installed_agent_names
+from harness.conversation.miniatures import MINIATURES as AGENT_MINIATURES
+from harness.normalizers.discovery import installed_names
+from harness.normalizers.miniatures import MINIATURES
+from harness.project import project
+from harness.runs.select import select, subject_id
+
+
+class Known(msgspec.Struct, frozen=True):
+    """Ids of scenarios, and names of normalizers and agents."""
+
+    scenarios: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+def known(paths: Iterable[Path] = ()) -> Known:
+    """Return what ships, what is installed, what the project lists, and what `paths` hold.
+
+    Args:
+        paths: those that still exist are looked into.
+    """
+    found = project()
+    listed = (found.root / path for path in found.table.paths)
+    places = (shipped.folder("scenarios"), *listed, *paths)
+    return Known(
+        scenarios=frozenset(
+            subject_id(subject)
+            for place in dict.fromkeys(places)
+            if place.exists()
+            for subject in select([place])
+        ),
+        names=frozenset(
+            (
+                *found.table.normalizers,
+                *found.table.agents,
+                *installed_names(),
+                *installed_agent_names(),
+                *MINIATURES,
+                *AGENT_MINIATURES,
+            )
+        ),
+    )
