@@ -1,14 +1,43 @@
-"""Bodies that end too early: what every network does to every stream now and then."""
+"""Bodies that end too early, end wrong, or are no answer: networks, gateways, providers.
 
+None of it may run a call that is not whole, and each is reported as what it is.
+"""
+
+import gzip
 from typing import Final
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
+from msgspec.structs import replace
 
 from harness.fuzzing.mutators.mutator import changing
+from harness.fuzzing.mutators.rewriting import Deltas, rewriting
+from harness.fuzzing.mutators.sent import DONE, SentFrame, sent
 from harness.fuzzing.mutators.with_body import with_body
+from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
 from harness.wire.cuts import seams
 from harness.wire.interaction import Interaction
+
+_ERRORS: Final = (
+    b'{"error": {"message": "The server had an error", "type": "server_error", "code": 500}}',
+    b'{"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}',
+    b'{"error": "overloaded"}',
+)
+_FAILURES: Final = (
+    StreamFailure("server_error", "The server had an error"),
+    StreamFailure("overloaded_error", "Überlastet: 请稍后再试"),
+    StreamFailure("interrupted"),
+    StreamFailure("refusal", "I cannot help with that."),
+)
+_PAGES: Final = (
+    b"<html><body>502 Bad Gateway</body></html>",
+    b"404 page not found",
+    b'{"detail": "Not authenticated"}',
+    b"",
+    b"data: [DONE]\n\n",
+    b": keep-alive\n\n",
+)
+_STATUSES: Final = (500, 429, 400, 529)
 
 
 def _cut(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
@@ -17,8 +46,190 @@ def _cut(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | No
         return None
     anywhere = st.integers(0, len(body) - 1)
     places = seams(body)
-    at = draw(st.sampled_from(places) | anywhere if places else anywhere)
+    at = draw(anywhere | st.sampled_from(places) if places else anywhere)
     return with_body(interaction, body[:at]), f"after byte {at} of {len(body)}"
 
 
-MUTATORS: Final = (changing("cut-short", "the body ends after any byte", _cut),)
+def _cut_between(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    frames = sent(interaction.body)
+    if frames is None or not frames.places():
+        return None
+    at = draw(st.sampled_from(frames.places()))
+    kept = replace(frames, frames=frames.frames[:at])
+    return kept.into(interaction), f"before frame {at} of {len(frames.frames)}"
+
+
+def _dropped(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    frames = sent(interaction.body)
+    if frames is None or not frames.places():
+        return None
+    at = draw(st.sampled_from(frames.places()))
+    return frames.put(at).into(interaction), f"frame {at} of {len(frames.frames)}"
+
+
+def _duplicated(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    frames = sent(interaction.body)
+    if frames is None or not frames.places():
+        return None
+    at = draw(st.sampled_from(frames.places()))
+    frame = frames.frames[at]
+    return frames.put(at, frame, frame).into(interaction), f"frame {at} of {len(frames.frames)}"
+
+
+def _swapped(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    frames = sent(interaction.body)
+    if frames is None or len(frames.frames) < 2:  # noqa: PLR2004 - a pair
+        return None
+    at = draw(st.integers(0, len(frames.frames) - 2))
+    one, two = frames.frames[at : at + 2]
+    if one.raw == two.raw:
+        return None
+    return frames.put(at, two).put(at + 1, one).into(interaction), f"frames {at} and {at + 1}"
+
+
+def _error_glued(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    """Append a gateway's error to a frame that was not finished."""
+    body = interaction.body
+    if not body:
+        return None
+    at = draw(st.integers(0, len(body) - 1))
+    error = draw(st.sampled_from(_ERRORS))
+    framed = draw(st.sampled_from((error, b"data: " + error + b"\n\n", b"\n" + error + b"\n")))
+    return with_body(interaction, body[:at] + framed), f"after byte {at}"
+
+
+def _error_frame(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    """Put an error of the common shape between two frames; the stream ends there, or goes on."""
+    frames = sent(interaction.body)
+    if frames is None or frames.framing == "messages" or not frames.places():
+        return None
+    at = draw(st.sampled_from(frames.places()))
+    error = frames.made(draw(st.sampled_from(_ERRORS)))
+    if draw(st.booleans()):
+        return frames.inserted(at, error).into(interaction), f"before frame {at}"
+    kept: tuple[SentFrame, ...] = (*frames.frames[:at], error)
+    return replace(frames, frames=kept).into(interaction), f"in place of the rest from frame {at}"
+
+
+def _failed(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
+    failure = draw(st.sampled_from(_FAILURES))
+    at = draw(st.integers(0, len(deltas) - 1))
+    kept = tuple(d for d in deltas[:at] if not isinstance(d, Finish | UsageDelta))
+    return (*kept, failure), f"{failure.code} after delta {at}"
+
+
+def _other_finish(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
+    """Name another reason: one that the dialect has a word for, or a word that nobody knows."""
+    reasons = [*(Finish(reason) for reason in FinishReason), Finish(FinishReason.OTHER, "x_new")]
+    finish = draw(st.sampled_from(reasons))
+    changed = tuple(finish if isinstance(delta, Finish) else delta for delta in deltas)
+    return changed, finish.raw or finish.reason.value
+
+
+def _stop_word(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
+    stop = Finish(FinishReason.STOP)
+    return tuple(stop if isinstance(d, Finish) else d for d in deltas), "stop, whatever was said"
+
+
+def _other_status(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str]:
+    status = draw(st.sampled_from(_STATUSES))
+    return replace(interaction, status=status), str(status)
+
+
+def _page(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str]:
+    body = draw(st.sampled_from(_PAGES))
+    return with_body(interaction, body), repr(body.decode())
+
+
+def _compressed(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    if not interaction.body:
+        return None
+    headers = (*interaction.headers, ("content-encoding", "gzip"))
+    packed = with_body(interaction, gzip.compress(interaction.body, mtime=0))
+    return replace(packed, headers=headers), f"{len(packed.body)} bytes"
+
+
+def _byte_changed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    body = interaction.body
+    if not body:
+        return None
+    at = draw(st.integers(0, len(body) - 1))
+    value = draw(st.sampled_from((0, 0x0A, 0x22, 0x5C, 0x7B, 0x7D, 0xC3, 0xFF)))
+    return with_body(interaction, body[:at] + bytes((value,)) + body[at + 1 :]), (
+        f"byte {at} is {value:#04x}"
+    )
+
+
+def _done_early(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    frames = sent(interaction.body)
+    if frames is None or frames.framing != "sse" or frames.frames[-1].data != DONE:
+        return None
+    at = draw(st.sampled_from(frames.places()))
+    kept = replace(frames, frames=(*frames.frames[:at], frames.frames[-1]))
+    return kept.into(interaction), f"[DONE] in place of frame {at}"
+
+
+MUTATORS: Final = (
+    changing(
+        "cut-short", "the body ends after any byte", _cut, "SSE-EOF-MIDCALL", "AWS-MESSAGE-CUT"
+    ),
+    changing(
+        "cut-between",
+        "the body ends between two frames",
+        _cut_between,
+        "SSE-EOF-MIDCALL",
+        "SSE-EOF-NO-FINISH-TEXT",
+    ),
+    changing("done-early", "`[DONE]` before the turn has ended", _done_early),
+    changing("frame-dropped", "one frame is missing", _dropped),
+    changing("frame-duplicated", "one frame comes twice", _duplicated),
+    changing("frames-swapped", "two frames in the other order", _swapped),
+    changing(
+        "failed",
+        "the turn fails in the middle, as the API tells it",
+        rewriting(_failed),
+        "ERR-IN-200",
+        "ANT-ERROR-EVENT",
+        "REFUSAL-DELTA",
+        "DASH-ERROR-EVENT",
+    ),
+    changing(
+        "error-frame",
+        "an error object between frames, or in place of the rest",
+        _error_frame,
+        "ERR-IN-200",
+        "ERR-CODE-NOT-INT",
+    ),
+    changing(
+        "error-glued",
+        "an error behind half a frame",
+        _error_glued,
+        "ERR-INJECTED-MID-EVENT",
+        "ERR-UNFRAMED",
+        "EVENT-GLUED",
+    ),
+    changing(
+        "finish-stop",
+        "the finish reason says stop, whatever came",
+        rewriting(_stop_word),
+        "FINISH-STOP-WITH-CALLS",
+    ),
+    changing(
+        "finish-other",
+        "another finish reason",
+        rewriting(_other_finish),
+        "FINISH-UNKNOWN",
+        "FINISH-LENGTH-WITH-CALL",
+        "FINISH-TOOLCALLS-WITHOUT-CALLS",
+    ),
+    changing("status-other", "an HTTP status of failure with the same body", _other_status),
+    changing(
+        "no-answer",
+        "a page, a note or nothing instead of the body",
+        _page,
+        "HTTP-HTML-BODY",
+        "STREAM-NO-EVENTS",
+    ),
+    changing("compressed", "a body that nobody unpacked", _compressed, "SSE-GZIP"),
+    changing("byte-changed", "one byte is another", _byte_changed, "AWS-CHECKSUM"),
+)

@@ -44,6 +44,8 @@ class Mutator(msgspec.Struct, frozen=True):
         dialects: that it applies to; empty for all.
         needs: capabilities that a normalizer must declare for the turn to stay equal; of one
             that does not, nothing is asked after this step.
+        new_calls: whether a call may come out that the clean turn has not. After any other
+            step one that does is a wrong executed call, whatever else the bytes leave open.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Mutator(msgspec.Struct, frozen=True):
     mutate: Mutate
     dialects: frozenset[str] = frozenset()
     needs: frozenset[str] = frozenset()
+    new_calls: bool = False
 
 
 class Mutant(msgspec.Struct, frozen=True):
@@ -81,7 +84,20 @@ def preserving(
 
 
 def changing(
-    name: str, summary: str, mutate: Mutate, *quirks: str, dialects: Iterable[str] = ()
+    name: str,
+    summary: str,
+    mutate: Mutate,
+    *quirks: str,
+    dialects: Iterable[str] = (),
+    new_calls: bool = False,
 ) -> Mutator:
     """Return a mutator after which the turn may be another one."""
-    return Mutator(name, False, summary, quirks, mutate, frozenset(dialects))  # noqa: FBT003 - the functions' names say it
+    return Mutator(
+        name,
+        False,  # noqa: FBT003 - the function's name says it
+        summary,
+        quirks,
+        mutate,
+        frozenset(dialects),
+        new_calls=new_calls,
+    )

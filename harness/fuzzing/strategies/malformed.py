@@ -18,8 +18,9 @@ from harness.turns.arguments import parse
 Break: TypeAlias = Callable[[DrawFn, dict[str, Any]], str]
 
 _PROSE: Final = (
-    "杭州天气", "我来查一下天气。", "the weather in Oslo", "I will search for it.", "Sure! ", "None",
-    "city=Oslo", "get_weather(city='Oslo')", "погода в Осло", "{city}", "undefined", "[object Object]",
+    "杭州天气", "我来查一下天气。", "погода в Осло", "the weather in Oslo", "I will search for it.",
+    "Sure! ", "None", "undefined", "{city}", "city=Oslo", "get_weather(city='Oslo')",
+    "[object Object]",
 )  # fmt: skip
 # A call within: a client that looks for one finds it.
 _INNER: Final = '{"name": "get_weather", "arguments": {"city": "Bergen"}}'

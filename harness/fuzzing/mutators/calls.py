@@ -1,0 +1,247 @@
+"""Other calls than the model made: what models do wrong, and what gateways make of it.
+
+The strict reading of the changed bytes says which of them may be run.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+from msgspec.structs import replace
+
+from harness.fuzzing.mutators.mutator import Mutate, changing
+from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
+from harness.fuzzing.strategies.arguments import Schema, argument_texts
+from harness.fuzzing.strategies.malformed import malformed_arguments
+from harness.normalizers.respond import offered_tools
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    ToolCallEnd,
+    ToolCallRejected,
+    ToolCallStart,
+)
+from harness.wire.interaction import Interaction
+
+# One call's deltas, from its start to its end.
+Call: TypeAlias = tuple[Delta, ...]
+EditCall: TypeAlias = Callable[[DrawFn, Call, Schema], tuple[Call, str] | None]
+EditCalls: TypeAlias = Callable[[DrawFn, list[Call]], tuple[list[Call], str] | None]
+CallDelta = ToolCallStart | ArgumentsDelta | ToolCallEnd | ToolCallRejected
+
+_MOST_CUTS = 3
+_OTHER_NAMES: Final = (
+    "nope", "get_weather ", "functions.get_weather", "GET_WEATHER", "get_weather</tool_call>",
+    "get_weather<|channel|>commentary", "天气", "null", "a" * 80, "tool\u2028name",
+)  # fmt: skip
+_EMPTY: Final = ("", " ", "{}", "null")
+
+
+def calls_of(deltas: Deltas) -> list[Call]:
+    """Return the deltas of each call, in the order of their indexes."""
+    found: dict[int, list[Delta]] = {}
+    for delta in deltas:
+        if isinstance(delta, CallDelta):
+            found.setdefault(delta.index, []).append(delta)
+    return [tuple(found[index]) for index in sorted(found)]
+
+
+def with_calls(deltas: Deltas, calls: list[Call]) -> Deltas:
+    """Return `deltas` with `calls` in place of theirs, one after the other, numbered anew."""
+    kinds = [isinstance(delta, CallDelta) for delta in deltas]
+    first = kinds.index(True)
+    numbered = tuple(_numbered(calls))
+    rest = tuple(d for d, of_call in zip(deltas, kinds, strict=True) if not of_call)
+    return (*rest[:first], *numbered, *rest[first:])
+
+
+def _numbered(calls: list[Call]) -> Iterator[Delta]:
+    for index, call in enumerate(calls):
+        for delta in call:
+            if isinstance(delta, CallDelta):
+                yield replace(delta, index=index)
+
+
+def recalling(edit: EditCalls) -> Mutate:
+    """Return the mutation that edits all calls of a turn together."""
+
+    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+        deltas = deltas_of(interaction)
+        calls = calls_of(deltas or ())
+        changed = edit(draw, calls) if calls else None
+        if deltas is None or changed is None or changed[0] == calls:
+            return None
+        return rewritten(interaction, with_calls(deltas, changed[0])), changed[1]
+
+    return mutate
+
+
+def editing_call(edit: EditCall) -> Mutate:
+    """Return the mutation that edits one call, knowing the schema of its tool."""
+
+    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+        schemas = {tool.name: tool.parameters for tool in offered_tools(interaction)}
+
+        def one(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str] | None:
+            at = draw(st.integers(0, len(calls) - 1))
+            start = calls[at][0]
+            if not isinstance(start, ToolCallStart) or start.kind != "function":
+                return None
+            changed = edit(draw, calls[at], schemas.get(start.name, True))
+            if changed is None:
+                return None
+            return [*calls[:at], changed[0], *calls[at + 1 :]], f"call {at}: {changed[1]}"
+
+        return recalling(one)(draw, interaction)
+
+    return mutate
+
+
+# One call
+
+
+def _with_arguments(draw: DrawFn, call: Call, text: str) -> Call:
+    """Return `call` with `text` for its arguments, in a few pieces."""
+    cuts = draw(st.lists(st.integers(1, max(1, len(text) - 1)), max_size=_MOST_CUTS, unique=True))
+    edges = (0, *sorted(cut for cut in cuts if cut < len(text)), len(text))
+    pieces = (text[start:end] for start, end in itertools.pairwise(edges))
+    return (call[0], *(ArgumentsDelta(0, piece) for piece in pieces if piece), ToolCallEnd(0))
+
+
+def _malformed(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, str]:
+    found = draw(malformed_arguments(schema))
+    return _with_arguments(draw, call, found.text), f"{found.kind}, {_shown(found.text)}"
+
+
+def _other_arguments(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, str]:
+    text = draw(argument_texts(schema))
+    return _with_arguments(draw, call, text), _shown(text)
+
+
+def _no_arguments(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
+    text = draw(st.sampled_from(_EMPTY))
+    return _with_arguments(draw, call, text), repr(text)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:60]}...")  # noqa: PLR2004 - readable in one line
+
+
+def _named(name: str, call: Call) -> Call:
+    start, *rest = call
+    return (replace(start, name=name), *rest) if isinstance(start, ToolCallStart) else call
+
+
+def _nameless(_draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
+    return _named("", call), "no name"
+
+
+def _other_name(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
+    name = draw(st.sampled_from(_OTHER_NAMES))
+    return _named(name, call), repr(name)
+
+
+# All calls
+
+
+def _repeated(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
+    """Make one call twice; the second is a call of its own, with its own id."""
+    at = draw(st.integers(0, len(calls) - 1))
+    start, *rest = calls[at]
+    if not isinstance(start, ToolCallStart):
+        return calls, ""
+    again = (replace(start, id=f"{start.id}_2"), *rest)
+    return [*calls, again], f"call {at} once more"
+
+
+def _reversed(_draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
+    return calls[::-1], "last first"
+
+
+def _dropped(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str] | None:
+    at = draw(st.integers(0, len(calls) - 1))
+    return (calls[:at] + calls[at + 1 :], f"call {at}") if len(calls) > 1 else None
+
+
+def _broken_beside(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
+    """Add a call with broken arguments before or after the others."""
+    broken = draw(malformed_arguments(True))  # noqa: FBT003 - the schema that allows all
+    start = ToolCallStart(0, "call_bad", getattr(calls[0][0], "name", "f"))
+    more = _with_arguments(draw, (start,), broken.text)
+    if draw(st.booleans()):
+        return [*calls, more], f"{broken.kind}, last"
+    return [more, *calls], f"{broken.kind}, first"
+
+
+MUTATORS: Final = (
+    changing(
+        "arguments-malformed",
+        "the arguments of a call are none: cut, prose, several objects and so on",
+        editing_call(_malformed),
+        "ARGS-TRUNCATED-FINISH-OK",
+        "ARGS-NATURAL-LANGUAGE",
+        "ARGS-CONCAT-OBJECTS",
+        "ARGS-TRAILING-TEXT",
+        "ARGS-TRAILING-MARKUP",
+        "ARGS-EXTRA-BRACE",
+        "ARGS-MISSING-BRACE",
+        "ARGS-TRAILING-COMMA",
+        "ARGS-FENCED",
+        "ARGS-PY-LITERAL",
+        "ARGS-CONTROL-CHARS",
+        "ARGS-BAD-ESCAPE",
+        "ARGS-DOUBLE-ENCODED",
+        "ARGS-UNQUOTED-VALUE",
+        "ARGS-EXPRESSION",
+        "ARGS-NON-OBJECT",
+        "ARGS-NAN",
+        "ARGS-DUPLICATE-KEYS",
+        "ARGS-COMMENTS",
+        "ARGS-SMART-QUOTES",
+        "ARGS-UNESCAPED-QUOTE",
+    ),
+    changing(
+        "arguments-other",
+        "the arguments of a call are others that fit its tool",
+        editing_call(_other_arguments),
+        "ARGS-BIGINT",
+        "ARGS-LONE-SURROGATE",
+        "ARGS-APOSTROPHE",
+        "ARGS-STRING-LOOKS-LIKE-JSON",
+        "ARGS-FENCE-IN-VALUE",
+        new_calls=True,
+    ),
+    changing(
+        "arguments-empty",
+        "a call without arguments",
+        editing_call(_no_arguments),
+        "ARGS-EMPTY-NOARG",
+        "ARGS-SILENT-EMPTY",
+        new_calls=True,
+    ),
+    changing("name-emptied", "a call without a name", editing_call(_nameless), "NAME-EMPTY"),
+    changing(
+        "name-other",
+        "a call of a tool that nobody offered, or of a name with more in it",
+        editing_call(_other_name),
+        "NAME-UNKNOWN",
+        new_calls=True,
+    ),
+    changing(
+        "call-repeated",
+        "the same call twice",
+        recalling(_repeated),
+        "LOOP-IDENTICAL",
+        new_calls=True,
+    ),
+    changing("call-dropped", "one of several calls is missing", recalling(_dropped)),
+    changing("calls-reversed", "the calls in another order", recalling(_reversed)),
+    changing(
+        "broken-beside",
+        "a broken call beside good ones",
+        recalling(_broken_beside),
+        "BATCH-ONE-BAD",
+    ),
+)

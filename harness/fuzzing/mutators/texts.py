@@ -1,0 +1,137 @@
+"""Other texts than the model wrote: odd characters, and markup that is or is no call.
+
+Markup in a text is a call, an example or a draft, by rules that no API has; what the strict
+reading leaves open there is still no leave to run what stands in code, in a quotation, in the
+reasoning, or what is not whole.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from harness.fuzzing.mutators.mutator import Mutate, changing
+from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
+from harness.fuzzing.strategies.arguments import argument_texts
+from harness.fuzzing.strategies.values import words
+from harness.normalizers.respond import offered_tools
+from harness.turns.deltas import Delta, Finish, ReasoningDelta, TextDelta, UsageDelta
+from harness.turns.text_calls.spelled import SpelledCall
+from harness.turns.text_calls.table import MARKERS, TEXT_DIALECTS
+from harness.wire.interaction import Interaction
+
+# A prompt teaches these; without it they are plain text.
+_SPOKEN: Final = tuple(name for name, each in TEXT_DIALECTS.items() if not each.taught_by)
+_AFTER: Final = ("", "\n", " And so on.", "。")
+_FENCED: Final = (
+    "For example:\n```\n{}\n```\nThat is all.",
+    "```xml\n{}\n```",
+    "I would write\n~~~\n{}\n~~~\nfor it.",
+)
+_QUOTED: Final = ("Write `{}` to call it.", "The model says “{}” then.", "> {}\n\nThat was quoted.")
+
+
+def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
+    text = draw(words(most=20).filter(bool))
+    places = [at for at, delta in enumerate(deltas) if not isinstance(delta, UsageDelta)]
+    ends = [at for at, delta in enumerate(deltas) if isinstance(delta, Finish)]
+    at = draw(st.sampled_from([place for place in places if not ends or place <= ends[0]]))
+    return (*deltas[:at], TextDelta(text), *deltas[at:]), repr(text)
+
+
+def _reasoning_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
+    text = draw(words(most=20).filter(bool))
+    return (ReasoningDelta(text), *deltas), repr(text)
+
+
+def _text_tail(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
+    """End the text with what a marker begins with, alone in its delta."""
+    mark = draw(st.sampled_from(MARKERS))
+    tail = mark[: draw(st.integers(1, len(mark) - 1))] if len(mark) > 1 else mark
+    return _before_end(deltas, TextDelta(tail)), repr(tail)
+
+
+def _before_end(deltas: Deltas, *more: Delta) -> Deltas:
+    """Put `more` before the first delta that is neither text nor reasoning."""
+    kinds = (isinstance(delta, TextDelta | ReasoningDelta) for delta in deltas)
+    at = next((place for place, said in enumerate(kinds) if not said), len(deltas))
+    return (*deltas[:at], *more, *deltas[at:])
+
+
+def spelling(put: Callable[[DrawFn, Deltas, str], tuple[Deltas, str]]) -> Mutate:
+    """Return the mutation that puts a call of an offered tool, spelled in text, somewhere."""
+
+    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+        deltas, tools = deltas_of(interaction), offered_tools(interaction)
+        if deltas is None or not tools:
+            return None
+        tool = draw(st.sampled_from(tools))
+        dialect = TEXT_DIALECTS[draw(st.sampled_from(_SPOKEN))]
+        arguments = draw(argument_texts(tool.parameters))
+        text = dialect.write([SpelledCall(tool.name, arguments)])
+        changed, how = put(draw, deltas, text)
+        return rewritten(interaction, changed), f"{dialect.name} {how}"
+
+    return mutate
+
+
+def _as_reply(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
+    return _before_end(deltas, TextDelta(text + draw(st.sampled_from(_AFTER)))), "in the text"
+
+
+def _in_code(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
+    frame = draw(st.sampled_from((*_FENCED, *_QUOTED)))
+    how = "in a fence" if frame in _FENCED else "in a quotation"
+    return _before_end(deltas, TextDelta("\n" + frame.format(text))), how
+
+
+def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
+    tail = draw(st.sampled_from(_AFTER))
+    return (ReasoningDelta(text + tail), *deltas), "in the reasoning"
+
+
+def _cut_off(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
+    cut = draw(st.integers(1, max(1, len(text) - 1)))
+    return _before_end(deltas, TextDelta(text[:cut])), f"cut after {cut} characters"
+
+
+MUTATORS: Final = (
+    changing("text-added", "more text, of odd characters", rewriting(_text_added)),
+    changing("reasoning-added", "reasoning before the answer", rewriting(_reasoning_added)),
+    changing(
+        "text-tail",
+        "the text ends as a marker begins",
+        rewriting(_text_tail),
+        "TEXT-LITERAL-MARKER-TRUNCATES",
+    ),
+    changing(
+        "text-call",
+        "a call spelled in the text",
+        spelling(_as_reply),
+        "TEXT-NARRATION",
+        "TEXT-WHOLE-CALL-ONE-DELTA",
+        "TEXT-LEAK-AND-CALL",
+        new_calls=True,
+    ),
+    changing(
+        "text-example",
+        "a call in a code fence or in a quotation",
+        spelling(_in_code),
+        "TEXT-FP-FENCE",
+        "TEXT-FP-PROSE",
+    ),
+    changing(
+        "text-draft",
+        "a call drafted in the reasoning",
+        spelling(_in_reasoning),
+        "TEXT-THINK-PHANTOM",
+    ),
+    changing(
+        "text-call-cut",
+        "a call spelled in the text, and not to its end",
+        spelling(_cut_off),
+        "TEXT-UNCLOSED",
+        new_calls=True,
+    ),
+)
