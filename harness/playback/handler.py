@@ -4,7 +4,9 @@ Each read is one chunk of the transfer encoding and one write, so a client that 
 sees the reads as they were cut. Only requests for this host are answered.
 """
 
+import os
 import socket
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http import HTTPStatus
@@ -15,7 +17,7 @@ from harness.playback.playback import Playback
 from harness.playback.request_body import RefusedError, read_body
 from harness.playback.response import RawHeaders, headers_to_send
 from harness.turns.json_text import dump
-from harness.wire.interaction import Interaction, Request
+from harness.wire.interaction import Ended, Interaction, Request
 
 Pace: TypeAlias = Callable[[Interaction, Iterator[bytes]], Iterator[bytes]]
 
@@ -24,6 +26,8 @@ BODILESS: Final = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 _CHUNKED: Final = ((b"transfer-encoding", b"chunked"),)
 _CLOSE: Final = ((b"connection", b"close"),)
 _JSON: Final = ((b"content-type", b"application/json"),)
+_BROKEN: Final = frozenset({"reset", "truncated"})
+_AT_ONCE: Final = struct.pack("ii", 1, 0)  # struct linger: what is closed so is reset
 _LINGER_SECONDS: Final = 1.0
 _LINGERING_READ_BYTES: Final = 65_536
 _MOST_LINGERING_READS: Final = 1_024
@@ -52,7 +56,12 @@ class Handler(BaseHTTPRequestHandler):
         answer = self._playback.answer(request)
         reads = self._pace(answer, self._playback.reads(answer))
         has_body = self.command != "HEAD" and answer.status not in BODILESS
-        self._send(answer.status, headers_to_send(answer.headers), reads if has_body else None)
+        self._send(
+            answer.status,
+            headers_to_send(answer.headers),
+            reads if has_body else None,
+            answer.ended,
+        )
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = exchange  # noqa: N815 - the names that http.server looks for
 
@@ -79,7 +88,13 @@ class Handler(BaseHTTPRequestHandler):
         uri = f"http://{host}{self.path}" if self.path.startswith("/") else self.path
         return Request(self.command, uri, tuple(self.headers.items()), body)
 
-    def _send(self, status: int, headers: RawHeaders, reads: Iterator[bytes] | None) -> None:
+    def _send(
+        self,
+        status: int,
+        headers: RawHeaders,
+        reads: Iterator[bytes] | None,
+        ended: Ended = "complete",
+    ) -> None:
         """Send a response; a client of HTTP/1.0 knows no chunks and reads until the end."""
         chunked = self.request_version == self.protocol_version
         self.close_connection = self.close_connection or not chunked
@@ -87,8 +102,17 @@ class Handler(BaseHTTPRequestHandler):
         self._send_head(status, (*headers, *framing, *(_CLOSE if self.close_connection else ())))
         for read in reads or ():
             self.wfile.write(b"%x\r\n%b\r\n" % (len(read), read) if chunked else read)
-        if framing:
+        if ended in _BROKEN:
+            self._break(reset=ended == "reset")
+        elif framing:
             self.wfile.write(b"0\r\n\r\n")
+
+    def _break(self, *, reset: bool) -> None:
+        """Leave in the middle of the body, as the server did that was recorded."""
+        self.close_connection = True
+        if reset:  # closed at once and not first shut down, which would look like an end
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+            os.close(self.connection.detach())
 
     def _linger(self) -> None:
         """Take what is still on its way: closed at once, the client would lose the answer."""

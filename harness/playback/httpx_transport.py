@@ -4,10 +4,8 @@ For `httpx.Client(transport=...)` and `httpx.AsyncClient(transport=...)` alike. 
 the answer is handed over when the client asks for it, not before.
 """
 
-from collections.abc import AsyncIterator, Iterator
-
+from harness.playback.client_response import response_of
 from harness.playback.playback import Playback
-from harness.playback.response import headers_to_send
 from harness.wire.interaction import Request
 
 try:
@@ -37,17 +35,5 @@ class PlaybackTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         answer = self.playback.answer(
             Request(request.method, str(request.url), tuple(request.headers.multi_items()), body)
         )
-        stream = _Reads(self.playback.reads(answer))
-        return httpx.Response(answer.status, headers=headers_to_send(answer.headers), stream=stream)
-
-
-class _Reads(httpx.SyncByteStream, httpx.AsyncByteStream):
-    def __init__(self, reads: Iterator[bytes]) -> None:
-        self._reads = reads
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._reads
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for read in self._reads:
-            yield read
+        response: httpx.Response = response_of(httpx, answer, self.playback.reads(answer))
+        return response

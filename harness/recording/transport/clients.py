@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from harness.playback.response import headers_to_send
+from harness.playback.client_response import response_of
 from harness.recording.transport.tape import Tape
 from harness.wire.cuts import split
 from harness.wire.interaction import Ended, Interaction, Request
@@ -32,14 +32,10 @@ class _Transport:
     def __init__(self, recorder: "Recorder", library: Library, inner: Any) -> None:  # noqa: ANN401 - see Library
         self._recorder = recorder
         self._library = library
-        self._given = inner
         self._sync: Library = inner
         self._async: Library = inner
         self._stream = type(
             "_Stream", (_Reads, library.SyncByteStream, library.AsyncByteStream), {}
-        )
-        self._played = type(
-            "_Played", (_Pieces, library.SyncByteStream, library.AsyncByteStream), {}
         )
 
     def handle_request(self, request: Library) -> Library:
@@ -78,9 +74,7 @@ class _Transport:
         return response
 
     def _replayed(self, answer: Interaction) -> Library:
-        stream = self._played(answer)
-        headers = headers_to_send(answer.headers)
-        return self._library.Response(answer.status, headers=headers, stream=stream)
+        return response_of(self._library, answer, split(answer.body, answer.recorded_cuts()))
 
 
 class _Reads:
@@ -125,26 +119,6 @@ class _Reads:
         if isinstance(error, self._library.RemoteProtocolError):
             return "truncated"
         return "reset" if isinstance(error, self._library.ReadError) else "aborted"
-
-
-class _Pieces:
-    """The stream of an answer from the cassette, read by read."""
-
-    def __init__(self, answer: Interaction) -> None:
-        self._answer = answer
-
-    def __iter__(self) -> Iterator[bytes]:
-        return split(self._answer.body, self._answer.recorded_cuts())
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self:
-            yield piece
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
 
 
 def _request(request: Library, body: bytes) -> Request:
