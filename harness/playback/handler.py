@@ -34,17 +34,16 @@ _MOST_LINGERING_READS: Final = 1_024
 _LOCAL_HOSTS: Final = frozenset({"127.0.0.1", "localhost"})
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers the requests of one connection, one after the other."""
+class LoopbackHandler(BaseHTTPRequestHandler):
+    """Reads the requests of one connection, one after the other; who inherits answers them."""
 
     protocol_version = "HTTP/1.1"
     timeout = 300.0  # an agent may take its time between two requests
     disable_nagle_algorithm = True
 
-    def __init__(self, playback: Playback, pace: Pace, *connection: Any) -> None:  # noqa: ANN401 - what socketserver passes on
-        self._playback = playback
-        self._pace = pace
-        super().__init__(*connection)
+    def respond(self, request: Request) -> None:
+        """Send the answer to `request`."""
+        raise NotImplementedError
 
     def exchange(self) -> None:
         """Read one request and answer it."""
@@ -53,15 +52,7 @@ class Handler(BaseHTTPRequestHandler):
         except RefusedError as error:
             self.send_error(error.status, str(error))
             return
-        answer = self._playback.answer(request)
-        reads = self._pace(answer, self._playback.reads(answer))
-        has_body = self.command != "HEAD" and answer.status not in BODILESS
-        self._send(
-            answer.status,
-            headers_to_send(answer.headers),
-            reads if has_body else None,
-            answer.ended,
-        )
+        self.respond(request)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = exchange  # noqa: N815 - the names that http.server looks for
 
@@ -71,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
         status = HTTPStatus(code)
         self.close_connection = True
         error = {"code": status.name.lower(), "message": message or status.phrase}
-        self._send(status, _JSON, iter([dump({"error": error | {"type": "replay_server"}})]))
+        self.send(status, _JSON, iter([dump({"error": error | {"type": "replay_server"}})]))
         self._linger()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401 - the name and types of http.server
@@ -88,26 +79,40 @@ class Handler(BaseHTTPRequestHandler):
         uri = f"http://{host}{self.path}" if self.path.startswith("/") else self.path
         return Request(self.command, uri, tuple(self.headers.items()), body)
 
-    def _send(
+    def play(self, answer: Interaction, reads: Iterator[bytes]) -> None:
+        """Send `answer`, its body in `reads`, and end as it did."""
+        has_body = self.command != "HEAD" and answer.status not in BODILESS
+        headers = headers_to_send(answer.headers)
+        self.send(answer.status, headers, reads if has_body else None, lambda: answer.ended)
+
+    def send(
         self,
         status: int,
         headers: RawHeaders,
         reads: Iterator[bytes] | None,
-        ended: Ended = "complete",
+        ended: Callable[[], Ended] = lambda: "complete",
     ) -> None:
-        """Send a response; a client of HTTP/1.0 knows no chunks and reads until the end."""
+        """Send a response; a client of HTTP/1.0 knows no chunks and reads until the end.
+
+        Args:
+            status: its code.
+            headers: without those of the framing.
+            reads: its body, each of them one chunk and one write; None where it has none.
+            ended: asked after the last read, how the body ended.
+        """
         chunked = self.request_version == self.protocol_version
         self.close_connection = self.close_connection or not chunked
         framing = _CHUNKED if chunked and reads is not None else ()
-        self._send_head(status, (*headers, *framing, *(_CLOSE if self.close_connection else ())))
+        self.send_head(status, (*headers, *framing, *(_CLOSE if self.close_connection else ())))
         for read in reads or ():
             self.wfile.write(b"%x\r\n%b\r\n" % (len(read), read) if chunked else read)
-        if ended in _BROKEN:
-            self._break(reset=ended == "reset")
+        how = ended()
+        if how in _BROKEN:
+            self._break_off(reset=how == "reset")
         elif framing:
             self.wfile.write(b"0\r\n\r\n")
 
-    def _break(self, *, reset: bool) -> None:
+    def _break_off(self, *, reset: bool) -> None:
         """Leave in the middle of the body, as the server did that was recorded."""
         self.close_connection = True
         if reset:  # closed at once and not first shut down, which would look like an end
@@ -123,10 +128,25 @@ class Handler(BaseHTTPRequestHandler):
                 if not self.connection.recv(_LINGERING_READ_BYTES):
                     return
 
-    def _send_head(self, status: int, headers: RawHeaders) -> None:
+    def send_head(self, status: int, headers: RawHeaders) -> None:
+        """Send the head of a response."""
         lines = [f"{self.protocol_version} {status} {_phrase(status)}".encode()]
         lines += [name + b": " + value for name, value in headers]
         self.wfile.write(b"\r\n".join([*lines, b"", b""]))
+
+
+class Handler(LoopbackHandler):
+    """Answers from a playback."""
+
+    def __init__(self, playback: Playback, pace: Pace, *connection: Any) -> None:  # noqa: ANN401 - what socketserver passes on
+        self._playback = playback
+        self._pace = pace
+        super().__init__(*connection)
+
+    def respond(self, request: Request) -> None:
+        """Send the recorded answer to `request`, read by read, and end as it did."""
+        answer = self._playback.answer(request)
+        self.play(answer, self._pace(answer, self._playback.reads(answer)))
 
 
 def _phrase(status: int) -> str:

@@ -1,0 +1,217 @@
+"""A recorder as a reverse proxy on this machine, for clients in any language.
+
+What a client asks of 127.0.0.1 is asked of the upstream; each read that comes back is one
+chunk and one write to the client before the next is awaited. A request is read whole before
+it is passed on, bounded; of a response nothing is held back.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from http import HTTPStatus
+from http.client import (
+    HTTPConnection,
+    HTTPException,
+    HTTPResponse,
+    HTTPSConnection,
+    IncompleteRead,
+)
+from importlib.util import find_spec
+from typing import Any, Final
+from urllib.parse import SplitResult, urlsplit
+
+from harness.errors import BlockedRequestError, UsageError
+from harness.playback.handler import BODILESS, LoopbackHandler
+from harness.playback.listener import LoopbackServer
+from harness.playback.response import RawHeaders
+from harness.recording.transport.recorder import Recorder
+from harness.recording.transport.tape import Tape
+from harness.wire.cuts import split
+from harness.wire.interaction import Ended, Headers, Request
+
+# A model may think this long before the next byte; RFC 9110, section 7.6.1, for the names.
+TIMEOUT_SECONDS: Final = 600.0
+HOP_BY_HOP: Final = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+
+_READ_BYTES: Final = 65_536
+# Of this connection and no other: asked anew of the upstream, and framed anew for the client.
+_OURS: Final = frozenset({"accept-encoding", "content-length", "expect", "host"})
+# What can be taken off a body that is kept, and the package that it takes.
+_ENCODINGS: Final = {"gzip": "zlib", "deflate": "zlib", "br": "brotli", "zstd": "zstandard"}
+
+
+class RecordingProxy(LoopbackServer):
+    """Passes requests on to an upstream, and records, while its `with` block runs.
+
+    Args:
+        recorder: what records; it saves when its own block ends.
+        upstream: the server's address, http or https, with any path in front of all.
+        port: 0 for any that is free.
+
+    Raises:
+        UsageError: no address to ask, or, as the block begins, the port cannot be had.
+    """
+
+    def __init__(self, recorder: Recorder, upstream: str, *, port: int = 0) -> None:
+        super().__init__(partial(_Handler, recorder, upstream_of(upstream)), port)
+
+
+def upstream_of(address: str) -> SplitResult:
+    """Return the parts of an upstream's address.
+
+    Raises:
+        UsageError: it is no address of an HTTP server.
+    """
+    try:
+        parts = urlsplit(address)
+        known = parts.scheme in _CONNECTIONS and parts.hostname and (parts.port or 1)
+    except ValueError:
+        known = False
+    if not known or parts.query or parts.fragment or parts.username:
+        raise UsageError(
+            f"expected an upstream such as https://api.example.com, found {address[:200]!r}",
+            hint="Name scheme, host and port; credentials come from the client's own headers.",
+        )
+    return parts
+
+
+class _Handler(LoopbackHandler):
+    """Answers the requests of one connection from the upstream, or from the cassette."""
+
+    def __init__(self, recorder: Recorder, upstream: SplitResult, *connection: Any) -> None:  # noqa: ANN401 - what socketserver passes on
+        self._recorder = recorder
+        self._upstream = upstream
+        super().__init__(*connection)
+
+    def respond(self, request: Request) -> None:
+        """Play what is recorded, else ask the upstream and record."""
+        if not self.path.startswith("/"):
+            self.send_error(HTTPStatus.BAD_REQUEST, "expected a path: this is no forward proxy")
+            return
+        asked = _passed_on(request, self._upstream, self.path)
+        try:
+            answer = self._recorder.play(asked)
+        except BlockedRequestError as error:
+            self.send_error(HTTPStatus.GONE, error.what)
+            return
+        if answer is not None:
+            self.play(answer, split(answer.body, answer.recorded_cuts()))
+            return
+        try:
+            self._relay(asked)
+        except _UpstreamError as error:
+            self.send_error(HTTPStatus.BAD_GATEWAY, str(error))
+
+    def _relay(self, request: Request) -> None:
+        connection = _CONNECTIONS[self._upstream.scheme](
+            self._upstream.netloc, timeout=TIMEOUT_SECONDS
+        )
+        tape = self._recorder.record(request)
+        try:
+            response = _ask(connection, request)
+            tape.head(response.status, tuple(response.getheaders()))
+            if request.method == "HEAD" or response.status in BODILESS:
+                tape.end("complete")
+                self.send(response.status, _to_send(response), None)
+            else:
+                self.send(
+                    response.status,
+                    _to_send(response),
+                    _reads(response, tape),
+                    lambda: _shown(tape),
+                )
+        finally:
+            tape.end("aborted")  # where nothing else was said, the client left
+            connection.close()
+
+
+class _UpstreamError(Exception):
+    """The upstream gave no head of a response."""
+
+
+def _ask(connection: HTTPConnection, request: Request) -> HTTPResponse:
+    parts = urlsplit(request.uri)
+    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    try:
+        connection.putrequest(request.method, target, skip_host=True, skip_accept_encoding=True)
+        for name, value in (("Host", parts.netloc), *request.headers):
+            connection.putheader(name, value.encode("latin-1", "replace"))
+        if request.body or request.method in _WITH_BODY:
+            connection.putheader("Content-Length", str(len(request.body)))
+        connection.endheaders(request.body or None)
+        return connection.getresponse()
+    except (OSError, HTTPException, ValueError) as error:
+        raise _UpstreamError(f"the upstream gave no answer: {error}") from error
+
+
+def _reads(response: HTTPResponse, tape: Tape) -> Iterator[bytes]:
+    """Yield what each read brings as soon as it is there, and note how they end."""
+    try:
+        while piece := response.read1(_READ_BYTES):
+            tape.add(piece)
+            yield piece
+    except ConnectionResetError:
+        tape.end("reset")
+    except IncompleteRead:
+        tape.end("truncated")
+    except (OSError, HTTPException):  # silent for too long: then we leave
+        tape.end("aborted")
+    else:
+        tape.end("truncated" if response.length else "complete")
+
+
+def _shown(tape: Tape) -> Ended:
+    """Return how the client sees the end; where we left the upstream, it is no whole answer."""
+    return "truncated" if tape.ended == "aborted" else tape.ended or "complete"
+
+
+def _passed_on(request: Request, upstream: SplitResult, path: str) -> Request:
+    """Return `request` as the upstream is asked."""
+    gone = HOP_BY_HOP | _OURS | _named_in(request.headers, "connection")
+    kept = tuple(pair for pair in request.headers if pair[0].lower() not in gone)
+    accepted = ", ".join(_decodable(_named_in(request.headers, "accept-encoding")))
+    return Request(
+        request.method,
+        f"{upstream.scheme}://{upstream.netloc}{upstream.path.rstrip('/')}{path}",
+        (*kept, ("Accept-Encoding", accepted or "identity")),
+        request.body,
+    )
+
+
+def _decodable(codings: frozenset[str]) -> list[str]:
+    """Return the codings that can be taken off again here."""
+    return [name for name, package in _ENCODINGS.items() if name in codings and find_spec(package)]
+
+
+def _named_in(headers: Headers, name: str) -> frozenset[str]:
+    """Return the names that the headers called `name` list, without their parameters."""
+    values = (value for key, value in headers if key.lower() == name)
+    return frozenset(
+        word.partition(";")[0].strip().lower() for value in values for word in value.split(",")
+    )
+
+
+def _to_send(response: HTTPResponse) -> RawHeaders:
+    """Return the headers that go on to the client; the body's framing is ours, its coding not."""
+    headers = tuple(response.getheaders())
+    gone = HOP_BY_HOP | {"content-length"} | _named_in(headers, "connection")
+    return tuple(
+        (name.encode("latin-1"), value.encode("latin-1", "replace"))
+        for name, value in headers
+        if name.lower() not in gone
+    )
+
+
+_WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
+_CONNECTIONS: Final = {"http": HTTPConnection, "https": HTTPSConnection}
