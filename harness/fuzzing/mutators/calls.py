@@ -73,7 +73,7 @@ def recalling(edit: EditCalls) -> Mutate:
         changed = edit(draw, calls) if calls else None
         if deltas is None or changed is None or changed[0] == calls:
             return None
-        return rewritten(interaction, with_calls(deltas, changed[0])), changed[1]
+        return rewritten(interaction, with_calls(deltas, changed[0]), changed[1])
 
     return mutate
 

@@ -95,7 +95,7 @@ def _respelled(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str
     options = [each for each in switches(interaction.dialect) if each[0] not in left_out]
     name, value = draw(st.sampled_from(options))
     spelling = SPELLINGS[interaction.dialect](**{name: value})
-    return rewritten(interaction, deltas, spelling), f"{name} is {value!r}"
+    return rewritten(interaction, deltas, f"{name} is {value!r}", spelling)
 
 
 MUTATORS: Final = (

@@ -34,7 +34,7 @@ def rewriting(edit: Edit) -> Mutate:
         changed = None if deltas is None else edit(draw, deltas)
         if changed is None or changed[0] == deltas:
             return None
-        return rewritten(interaction, changed[0]), changed[1]
+        return rewritten(interaction, *changed)
 
     return mutate
 
@@ -62,12 +62,23 @@ def _deltas_of(dialect: str, body: bytes, names: tuple[str, ...]) -> Deltas | No
 def rewritten(
     interaction: Interaction,
     deltas: Iterable[Delta],
+    how: str,
     spelling: Any = None,  # noqa: ANN401 - a dialect's own spelling
-) -> Interaction:
-    """Return `interaction` with `deltas` as its body."""
-    return with_body(interaction, written(interaction.dialect, deltas, spelling))
+) -> tuple[Interaction, str] | None:
+    """Return `interaction` with `deltas` as its body, and `how` that differs.
+
+    None where the dialect has no way to say them.
+    """
+    try:
+        return with_body(interaction, written(interaction.dialect, deltas, spelling)), how
+    except ValueError:
+        return None
 
 
 def written(dialect: str, deltas: Iterable[Delta], spelling: Any = None) -> bytes:  # noqa: ANN401 - as above
-    """Return the body that a dialect's writer makes of `deltas`."""
+    """Return the body that a dialect's writer makes of `deltas`.
+
+    Raises:
+        ValueError: the dialect has no way to say them.
+    """
     return b"".join(DIALECTS[dialect].write(deltas, spelling))

@@ -168,10 +168,6 @@ def _call_within(draw: DrawFn, _value: dict[str, Any]) -> str:
     return f"{before}{_INNER}{after}"
 
 
-def _deep(_draw: DrawFn, _value: dict[str, Any]) -> str:
-    return '{"a": ' * 400 + "1" + "}" * 400
-
-
 CLASSES: Final[dict[str, Break]] = {
     "truncated": _truncated,
     "prose": _prose,
@@ -197,5 +193,4 @@ CLASSES: Final[dict[str, Break]] = {
     "extra-brace": _extra_brace,
     "missing-brace": _missing_brace,
     "call-within": _call_within,
-    "too-deep": _deep,
 }
