@@ -5,31 +5,23 @@ chunk and one write to the client before the next is awaited. A request is read 
 it is passed on, bounded; of a response nothing is held back.
 """
 
-from collections.abc import Iterator
 from functools import partial
 from http import HTTPStatus
-from http.client import (
-    HTTPConnection,
-    HTTPException,
-    HTTPResponse,
-    HTTPSConnection,
-    IncompleteRead,
-)
 from importlib.util import find_spec
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from harness.errors import BlockedRequestError, UsageError
-from harness.playback.handler import BODILESS, LoopbackHandler
+from harness.playback.handler import LoopbackHandler
 from harness.playback.listener import LoopbackServer
 from harness.playback.response import RawHeaders
 from harness.recording.transport.recorder import Recorder
 from harness.recording.transport.tape import Tape
+from harness.recording.upstream import UpstreamError, asking, check_address
 from harness.wire.cuts import split
 from harness.wire.interaction import Ended, Headers, Request
 
-# A model may think this long before the next byte; RFC 9110, section 7.6.1, for the names.
-TIMEOUT_SECONDS: Final = 600.0
+# Source: RFC 9110, section 7.6.1, and what older clients send.
 HOP_BY_HOP: Final = frozenset(
     {
         "connection",
@@ -44,7 +36,6 @@ HOP_BY_HOP: Final = frozenset(
     }
 )
 
-_READ_BYTES: Final = 65_536
 # Of this connection and no other: asked anew of the upstream, and framed anew for the client.
 _OURS: Final = frozenset({"accept-encoding", "content-length", "expect", "host"})
 # What can be taken off a body that is kept, and the package that it takes.
@@ -71,18 +62,12 @@ def upstream_of(address: str) -> SplitResult:
     """Return the parts of an upstream's address.
 
     Raises:
-        UsageError: it is no address of an HTTP server.
+        UsageError: it is no address of an HTTP server, or has a query.
     """
-    try:
-        parts = urlsplit(address)
-        known = parts.scheme in _CONNECTIONS and parts.hostname and (parts.port or 1)
-    except ValueError:
-        known = False
-    if not known or parts.query or parts.fragment or parts.username:
-        raise UsageError(
-            f"expected an upstream such as https://api.example.com, found {address[:200]!r}",
-            hint="Name scheme, host and port; credentials come from the client's own headers.",
-        )
+    check_address(address)
+    parts = urlsplit(address)
+    if parts.query:
+        raise UsageError(f"expected an upstream without a query, found {address[:200]!r}")
     return parts
 
 
@@ -110,65 +95,14 @@ class _Handler(LoopbackHandler):
             return
         try:
             self._relay(asked)
-        except _UpstreamError as error:
-            self.send_error(HTTPStatus.BAD_GATEWAY, str(error))
+        except UpstreamError as error:
+            self.send_error(HTTPStatus.BAD_GATEWAY, f"the upstream gave no answer: {error.what}")
 
     def _relay(self, request: Request) -> None:
-        connection = _CONNECTIONS[self._upstream.scheme](
-            self._upstream.netloc, timeout=TIMEOUT_SECONDS
-        )
-        tape = self._recorder.record(request)
-        try:
-            response = _ask(connection, request)
-            tape.head(response.status, tuple(response.getheaders()))
-            if request.method == "HEAD" or response.status in BODILESS:
-                tape.end("complete")
-                self.send(response.status, _to_send(response), None)
-            else:
-                self.send(
-                    response.status,
-                    _to_send(response),
-                    _reads(response, tape),
-                    lambda: _shown(tape),
-                )
-        finally:
-            tape.end("aborted")  # where nothing else was said, the client left
-            connection.close()
-
-
-class _UpstreamError(Exception):
-    """The upstream gave no head of a response."""
-
-
-def _ask(connection: HTTPConnection, request: Request) -> HTTPResponse:
-    parts = urlsplit(request.uri)
-    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-    try:
-        connection.putrequest(request.method, target, skip_host=True, skip_accept_encoding=True)
-        for name, value in (("Host", parts.netloc), *request.headers):
-            connection.putheader(name, value.encode("latin-1", "replace"))
-        if request.body or request.method in _WITH_BODY:
-            connection.putheader("Content-Length", str(len(request.body)))
-        connection.endheaders(request.body or None)
-        return connection.getresponse()
-    except (OSError, HTTPException, ValueError) as error:
-        raise _UpstreamError(f"the upstream gave no answer: {error}") from error
-
-
-def _reads(response: HTTPResponse, tape: Tape) -> Iterator[bytes]:
-    """Yield what each read brings as soon as it is there, and note how they end."""
-    try:
-        while piece := response.read1(_READ_BYTES):
-            tape.add(piece)
-            yield piece
-    except ConnectionResetError:
-        tape.end("reset")
-    except IncompleteRead:
-        tape.end("truncated")
-    except (OSError, HTTPException):  # silent for too long: then we leave
-        tape.end("aborted")
-    else:
-        tape.end("truncated" if response.length else "complete")
+        with asking(self._recorder, request) as answer:
+            headers = _to_send(tuple(answer.head.getheaders()))
+            reads = answer.reads() if answer.has_body else None
+            self.send(answer.head.status, headers, reads, lambda: _shown(answer.tape))
 
 
 def _shown(tape: Tape) -> Ended:
@@ -202,16 +136,11 @@ def _named_in(headers: Headers, name: str) -> frozenset[str]:
     )
 
 
-def _to_send(response: HTTPResponse) -> RawHeaders:
+def _to_send(headers: Headers) -> RawHeaders:
     """Return the headers that go on to the client; the body's framing is ours, its coding not."""
-    headers = tuple(response.getheaders())
     gone = HOP_BY_HOP | {"content-length"} | _named_in(headers, "connection")
     return tuple(
         (name.encode("latin-1"), value.encode("latin-1", "replace"))
         for name, value in headers
         if name.lower() not in gone
     )
-
-
-_WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
-_CONNECTIONS: Final = {"http": HTTPConnection, "https": HTTPSConnection}

@@ -23,7 +23,7 @@ from harness.recording.transport.vcrpy_filters import Filters
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import load, save
 from harness.wire.hosts import UNKNOWN
-from harness.wire.interaction import Interaction, Request
+from harness.wire.interaction import Due, Interaction, Request
 
 DEFAULT_MATCH: Final = ("method", "path", "body")
 
@@ -34,6 +34,7 @@ class About(msgspec.Struct, frozen=True):
     Fields:
         source: the server and its version, for `origin.source`; by default its address.
         tools: tools that the prompt teaches in words, as `Interaction.tools`.
+        due: what each question needs, as `Interaction.due`.
     """
 
     provider: str = ""
@@ -44,6 +45,7 @@ class About(msgspec.Struct, frozen=True):
     licence: str = ""
     by: str = "toolcall-harness"
     tools: tuple[dict[str, Any], ...] = ()
+    due: Due = ""
 
 
 class Recorder:
@@ -157,7 +159,8 @@ class Recorder:
             model=said.model or UNKNOWN,
             prompt=said.prompt or UNKNOWN,
         )
-        return identify(whole.in_dialect(said.dialect or UNKNOWN).with_tools(said.tools))
+        told = whole.with_tools(said.tools).with_due(said.due)
+        return identify(told.in_dialect(said.dialect or UNKNOWN))
 
     def save(self) -> None:
         """Write the cassette where anything was recorded; else leave the file as it is.
