@@ -237,7 +237,7 @@ def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
     yield from _counts(tally.streams)
     if tally.conversations:
         number = _number(tally.conversations, "conversation")
-        yield f"{number} without the bytes of responses: no cassette can be made, nothing replayed"
+        yield f"{number} without the bytes of responses: `harness run` counts, and replays nothing"
     if tally.dialects:
         yield "dialects, and how sure each is"
         yield from _dialect_counts(tally.dialects)

@@ -33,6 +33,8 @@ def _request_lines(request: RequestView) -> Iterator[str]:
         yield f"  < {which}, HTTP {request.row.status}"
         if request.row.broken:
             yield f"    nothing may be run: {plain(request.row.broken)}"
+        for unlike in request.row.unlike or ():
+            yield f"    unlike the recorded request: {plain(unlike, limit=_LINE)}"
     for run in request.runs:
         yield f"  ran {plain(run, limit=_LINE)}"
     for finding in request.findings:

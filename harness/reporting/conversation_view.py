@@ -89,7 +89,7 @@ def _requests(result: Result, case: ConversationCase) -> Iterator[RequestView]:
     messages = tuple(_messages(case.history, case.same, "history", result.findings))
     rest = _others("history", messages, result.findings)
     if messages or rest:
-        title = "What would be sent next"
+        title = "What would be sent next" if case.requests else "The messages, as logged"
         yield RequestView(title, None, messages, (), (), rest)
 
 

@@ -12,7 +12,7 @@ MAX_BATCH = 16
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """A scenario, or a cassette that no scenario labels.
+    """A scenario, a cassette that no scenario labels, or a logged conversation.
 
     Fields:
         path: of its file.
@@ -20,13 +20,17 @@ class Subject(msgspec.Struct, frozen=True):
         dialect: what the user says that its cassette holds; "" where they leave it to the
             cassette.
         conversation: whether agents are judged by it, and not normalizers.
+        place: of the conversation in a file of logs.
+        agent: who had it, as the log says.
     """
 
-    kind: Literal["scenario", "cassette"]
+    kind: Literal["scenario", "cassette", "log"]
     path: str
     roots: tuple[str, ...] = ()
     dialect: str = ""
     conversation: bool = False
+    place: int = 0
+    agent: str = ""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -48,14 +52,17 @@ class Plan(msgspec.Struct, frozen=True):
 def plan(
     subjects: Iterable[Subject], normalizers: Sequence[str], agents: Sequence[str] = ()
 ) -> Plan:
-    """Return a job for each subject and each normalizer, or agent where it is a conversation."""
-    return Plan(
-        tuple(
-            Job(subject, name)
-            for subject in subjects
-            for name in (agents if subject.conversation else normalizers)
-        )
-    )
+    """Return a job for each subject and each normalizer, or agent where it is a conversation.
+
+    A log was had by one agent already.
+    """
+
+    def names(subject: Subject) -> Sequence[str]:
+        if subject.kind == "log":
+            return (subject.agent,)
+        return agents if subject.conversation else normalizers
+
+    return Plan(tuple(Job(subject, name) for subject in subjects for name in names(subject)))
 
 
 def batches(jobs: Sequence[Job], workers: int) -> tuple[tuple[Job, ...], ...]:

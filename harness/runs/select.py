@@ -1,7 +1,7 @@
-"""Paths of the command line -> subjects: scenarios, and cassettes that no scenario labels.
+"""Paths of the command line -> subjects: scenarios, cassettes that no scenario labels, logs.
 
-A file is what its top-level keys say it is. A cassette that a selected scenario labels is
-judged through that scenario only.
+A file is what its top-level keys say it is, and a log what its first line says. A cassette that
+a selected scenario labels is judged through that scenario only.
 """
 
 import re
@@ -13,11 +13,13 @@ import msgspec
 from harness import shipped
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
+from harness.judging.conversations.logged import LOG_PREFIX
 from harness.judging.judge import CASSETTE_PREFIX
 from harness.judging.scenario_file import SHARED_FOLDERS
+from harness.runs import logs
 from harness.runs.plan import Subject
 
-_SUFFIXES = (".yaml", ".yml")
+_SUFFIXES = (".yaml", ".yml", logs.SUFFIX)
 _HEAD_BYTES = 1 << 20
 # A scenario's keys come early; a cassette's `interactions` may stand behind a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
@@ -46,8 +48,13 @@ def select(paths: Iterable[Path], dialect: str = "") -> tuple[Subject, ...]:
     subjects = {at: subject for at, item in found.items() if (subject := _subject(*item))}
     labelled = {path for s in subjects.values() if s.kind == "scenario" for path in _labelled(s)}
     kept = (subject for at, subject in subjects.items() if at not in labelled)
-    said = (msgspec.structs.replace(subject, dialect=dialect) for subject in kept)
-    return _distinct(sorted(said, key=lambda subject: subject.path))
+    each = (one for subject in kept for one in _each(subject))
+    said = (msgspec.structs.replace(subject, dialect=dialect) for subject in each)
+    return _distinct(sorted(said, key=lambda subject: (subject.path, subject.place)))
+
+
+def _each(subject: Subject) -> Iterator[Subject]:
+    yield from logs.each_log(subject) if subject.kind == "log" else (subject,)
 
 
 def _check_dialect(dialect: str) -> None:
@@ -63,7 +70,7 @@ def unused(paths: Iterable[Path]) -> tuple[Path, ...]:
     Files of the shared folders `tools` and `prompts` are part of scenarios.
     """
     files = (file for path in paths if path.is_dir() for file, _ in _files(path))
-    odd = (file for file in files if _kind(file) is None)
+    odd = (file for file in files if file.suffix != logs.SUFFIX and _kind(file) is None)
     return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
 
 
@@ -86,6 +93,8 @@ def subject_id(subject: Subject) -> str:
     root, path = Path(subject.roots[0]).resolve(), Path(subject.path).resolve()
     relative = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
     name = relative.with_suffix("").as_posix()
+    if subject.kind == "log":
+        return f"{LOG_PREFIX}{name}" + (f"#{subject.place + 1}" if subject.place else "")
     return name if subject.kind == "scenario" else CASSETTE_PREFIX + name
 
 
@@ -95,7 +104,7 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
         below = (found for found in path.rglob("*") if found.suffix in _SUFFIXES)
         yield from ((found, path) for found in below if _is_wanted(found, path))
     elif path.is_file():
-        if _kind(path) is None:
+        if _kind(path) is None and path.suffix != logs.SUFFIX:
             raise UnreadableError(
                 "expected a scenario (key `expect` or `conversation`) or a cassette "
                 "(key `interactions`)",
@@ -113,10 +122,14 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
 
 def _is_wanted(found: Path, folder: Path) -> bool:
     inside = found.relative_to(folder).parts
-    return found.is_file() and not any(part.startswith(".") for part in inside)
+    if not found.is_file() or any(part.startswith(".") for part in inside):
+        return False
+    return found.suffix != logs.SUFFIX or logs.is_log(_head(found))
 
 
 def _subject(path: Path, base: Path) -> Subject | None:
+    if path.suffix == logs.SUFFIX:
+        return Subject("log", str(path), (str(base),))
     kind = _kind(path)
     if kind == b"scenario":
         root = _named_folder(path, "scenarios") or path.parent

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from harness.conversation.conversation import TurnRecord
+from harness.conversation.conversation import Conversation, TurnRecord
 from harness.judging.conversations.evidence import Evidence
 from harness.judging.conversations.likeness import Unlike
 from harness.judging.conversations.values import as_text
@@ -102,6 +102,22 @@ def conversation_case(cell: str, seen: Evidence) -> ConversationCase:
         answer=record.conversation.answer if record.conversation else "",
         error=record.error or (f"stopped: {record.hung}" if record.hung else ""),
         cut=len(seen.asked) > _MOST_REQUESTS or len(final) - same > _MOST_MESSAGES,
+    )
+    return shorten(made, _TEXT_LIMIT)
+
+
+def logged_case(cell: str, said: Conversation) -> ConversationCase:
+    """Return what a reader needs to see of a conversation that nobody watched."""
+    made = ConversationCase(
+        cell=cell,
+        requests=(),
+        runs=(),
+        same=0,
+        history=tuple(map(as_text, said.messages[:_MOST_MESSAGES])),
+        turns=said.turns[:_MOST_REQUESTS],
+        ending=said.ending,
+        answer=said.answer,
+        cut=len(said.messages) > _MOST_MESSAGES or len(said.turns) > _MOST_REQUESTS,
     )
     return shorten(made, _TEXT_LIMIT)
 

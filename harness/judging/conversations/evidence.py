@@ -16,8 +16,6 @@ from harness.judging.conversations.truth import Truth, truth_of
 from harness.turns.arguments import meaning
 
 FINAL = "history"
-# Dialects whose messages bear no ids of calls.
-WITHOUT_IDS = frozenset({"ollama"})
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -98,7 +96,7 @@ def evidence(
         stray=dict(_stray(asked, runs)),
         problems=tuple(_problems(asked, record, task.capabilities)),
         others=others or {},
-        unlike=dict(_unlike(script, task.dialect, asked)),
+        unlike=dict(_unlike(script, asked)),
     )
 
 
@@ -114,14 +112,14 @@ def _asked(dialect: str, sent: Sent) -> Asked:
 
 
 def _unlike(
-    script: ConversationScript, dialect: str, asked: tuple[Asked, ...]
+    script: ConversationScript, asked: tuple[Asked, ...]
 ) -> Iterator[tuple[int, tuple[Unlike, ...]]]:
     """Yield each request that follows a reply beside the one that the recorded client sent."""
+    given = {call.id for each in asked for call in each.truth.calls or () if call.id}
     for number, each in enumerate(asked):
         place = each.sent.place
         if place and script.recorded:
-            recorded = script.recorded[place]
-            yield number, unlike(recorded, each.messages, ids=dialect not in WITHOUT_IDS)
+            yield number, unlike(script.recorded[place], each.messages, given)
 
 
 def _stray(asked: tuple[Asked, ...], runs: tuple[Execution, ...]) -> Iterator[tuple[int, str]]:

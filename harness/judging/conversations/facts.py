@@ -41,7 +41,17 @@ def facts_of_conversation(
         blame = "normalizer" if broken_rule else said_blame or blame_of_replies(seen)
     facts = counted(conversation, len(seen.asked), why, blame)
     alike = sum(not found for found in seen.unlike.values())
-    return msgspec.structs.replace(facts, compared=len(seen.unlike), as_recorded=alike)
+    return msgspec.structs.replace(
+        facts, compared=len(seen.unlike), as_recorded=alike, whole=_is_whole(seen)
+    )
+
+
+def _is_whole(seen: Evidence) -> bool:
+    """Return whether the cassette holds the end of the conversation.
+
+    A scenario says what its end is; a recording may just stop where calls wait to be run.
+    """
+    return not seen.script.recorded or seen.script.expect.ending != "limit"
 
 
 def problem_of(conversation: Conversation | None) -> str:

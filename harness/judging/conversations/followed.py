@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from harness.judging.conversations import chat_form
 from harness.judging.conversations.truth import Truth
 from harness.judging.conversations.values import same_value
+from harness.turns.arguments import meaning
 
 Messages: TypeAlias = tuple[object, ...]
 
@@ -75,11 +76,13 @@ def _is_more_than_text(message: object) -> bool:
 
 
 def _why_other_calls(new: Messages, truth: Truth) -> str:
-    """Return why the client ran other calls than an agent would; its results decide open ones."""
-    ran = any(chat_form.role_of(message) == "tool" for message in new)
+    """Return why the client stored other calls than an agent would; it decides open ones."""
+    stored = [call[1:] for message in new for call in chat_form.calls_of(message)]
     if truth.calls is None:
-        return "" if ran else "the bytes of a reply leave open what it calls"
-    return "" if ran == bool(truth.calls) else "its client ran other calls than a reply holds"
+        return "" if stored else "the bytes of a reply leave open what it calls"
+    said = Counter((call.name, meaning(call.arguments)) for call in truth.calls)
+    same = said == Counter((name, meaning(arguments)) for name, arguments in stored)
+    return "" if same else "its client stored other calls than a reply holds"
 
 
 def _why_no_end(requests: Sequence[Messages], last: Truth) -> str:

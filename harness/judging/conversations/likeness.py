@@ -5,7 +5,7 @@ are roles, calls, ids, results and what stands beside calls; not the instruction
 each client's own prompt, and not members that only one provider knows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import dropwhile
 from typing import Literal
 
@@ -34,20 +34,21 @@ class Unlike(msgspec.Struct, frozen=True):
 
 
 def unlike(
-    recorded: Sequence[object], sent: Sequence[object], *, ids: bool = True
+    recorded: Sequence[object], sent: Sequence[object], given: Collection[str]
 ) -> tuple[Unlike, ...]:
     """Return where two histories differ in structure; roles that differ hide all else.
 
     Args:
         recorded: the messages of the recorded request, in OpenAI's form.
         sent: those of the agent's.
-        ids: whether the API has ids; else calls are counted, and results follow the count.
+        given: ids that the provider gave; another is its client's invention, so that such calls
+            are counted, and their results follow the count.
     """
     before, after = _without_instructions(recorded), _without_instructions(sent)
-    roles = [" ".join(map(chat_form.role_of, each)) for each in (before, after)]
+    roles = [list(map(chat_form.role_of, each)) for each in (before, after)]
     if roles[0] != roles[1]:
-        return (Unlike("roles", "messages", roles[0], roles[1]),)
-    numbers = [{} if ids else _numbered(each) for each in (before, after)]
+        return (Unlike("roles", "messages", *map(" ".join, roles)),)
+    numbers = [_numbered(each, given) for each in (before, after)]
     return tuple(
         found
         for place, pair in enumerate(zip(before, after, strict=True))
@@ -59,10 +60,14 @@ def _without_instructions(messages: Sequence[object]) -> list[object]:
     return list(dropwhile(lambda each: chat_form.role_of(each) in INSTRUCTIONS, messages))
 
 
-def _numbered(messages: Sequence[object]) -> dict[str, str]:
-    """Return for each id which call of the conversation it is."""
+def _numbered(messages: Sequence[object], given: Collection[str]) -> dict[str, str]:
+    """Return for each id that nobody gave which call of the conversation it is."""
     found = (call_id for message in messages for call_id, _, _ in chat_form.calls_of(message))
-    return {call_id: f"call {number}" for number, call_id in enumerate(found, start=1)}
+    return {
+        call_id: f"call {number}"
+        for number, call_id in enumerate(found, start=1)
+        if call_id not in given
+    }
 
 
 def _differences(

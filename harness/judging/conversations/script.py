@@ -84,7 +84,7 @@ class ConversationExpected(msgspec.Struct, frozen=True):
 
     Fields:
         ending: None is open.
-        executed: the calls, in order, and no others.
+        executed: the calls, in order, and no others; None is open.
         parse_errors: reported ones, or only how many; None is open.
         retries: compensating requests.
         request_count: None for one to each interaction of the cassette.
@@ -95,7 +95,7 @@ class ConversationExpected(msgspec.Struct, frozen=True):
 
     ending: Ending | None
     answer: ExpectedAnswer = ExpectedAnswer()
-    executed: tuple[ExpectedExecution, ...] = ()
+    executed: tuple[ExpectedExecution, ...] | None = ()
     parse_errors: tuple[ExpectedReport, ...] | int | None = 0
     retries: int = 0
     request_count: int | None = None

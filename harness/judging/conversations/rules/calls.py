@@ -30,9 +30,8 @@ def _from_broken_turn(seen: Evidence) -> Iterator[Broken]:
 
 
 def _lost(seen: Evidence) -> Iterator[Broken]:
-    wanted = seen.script.expect.executed
     for place in match(seen).lost:
-        yield Broken(f"executed[{place}]", _wanted(wanted[place]), "not run")
+        yield Broken(f"executed[{place}]", _wanted(_expected(seen)[place]), "not run")
 
 
 def _unwanted(seen: Evidence) -> Iterator[Broken]:
@@ -42,20 +41,25 @@ def _unwanted(seen: Evidence) -> Iterator[Broken]:
 
 def _arguments(seen: Evidence) -> Iterator[Broken]:
     for wanted, place in match(seen).changed:
-        expected = as_text(seen.script.expect.executed[wanted].arguments)
+        expected = as_text(_expected(seen)[wanted].arguments)
         yield Broken(f"executed[{place}].arguments", expected, seen.runs[place].arguments)
 
 
 def _order(seen: Evidence) -> Iterator[Broken]:
     places = [place for _, place in match(seen).pairs]
     if places != sorted(places):
-        expected = " ".join(seen.script.expect.executed[at].tool for at, _ in match(seen).pairs)
+        expected = " ".join(_expected(seen)[at].tool for at, _ in match(seen).pairs)
         yield Broken("executed", expected, " ".join(run.tool for run in seen.runs))
 
 
 def match(seen: Evidence) -> Matched:
-    """Pair the expected calls with the runs: the same ones first, then those of one tool."""
-    wanted = seen.script.expect.executed
+    """Pair the expected calls with the runs: the same ones first, then those of one tool.
+
+    Where it is open what must be run, nothing is left over.
+    """
+    if seen.script.expect.executed is None:
+        return Matched((), (), (), ())
+    wanted = _expected(seen)
     left = [place for place in range(len(seen.runs)) if place not in seen.stray]
     pairs, changed = [], []
     for at, expected in enumerate(wanted):
@@ -73,6 +77,10 @@ def match(seen: Evidence) -> Matched:
     matched |= {at for at, _ in changed}
     lost = tuple(at for at in range(len(wanted)) if at not in matched)
     return Matched(tuple(pairs), tuple(changed), lost, tuple(left))
+
+
+def _expected(seen: Evidence) -> tuple[ExpectedExecution, ...]:
+    return seen.script.expect.executed or ()
 
 
 def _same(expected: ExpectedExecution, run: Execution) -> bool:

@@ -1,0 +1,73 @@
+"""Files of logged conversations -> subjects, one for each, and the conversations themselves.
+
+Ours are known by their first line and found in folders; other people's messages are taken
+where a file of them is named.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from harness.conversation.history.foreign import read_messages
+from harness.conversation.history.jsonl import Logged, decode, is_conversation
+from harness.errors import UnreadableError
+from harness.judging.conversations.logged import agent_of
+from harness.runs.plan import Subject
+from harness.wire.yaml_guard import MAX_BYTES
+
+SUFFIX: Final = ".jsonl"
+_FILES_KEPT: Final = 4
+
+
+def is_log(head: bytes) -> bool:
+    """Return whether a file that begins so holds our conversations."""
+    return is_conversation(head)
+
+
+def each_log(subject: Subject) -> Iterator[Subject]:
+    """Yield a subject for each conversation in the file of one.
+
+    Raises:
+        UnreadableError: the file holds none, or is damaged.
+    """
+    for place, logged in enumerate(_logs(subject.path)):
+        yield msgspec.structs.replace(subject, place=place, agent=agent_of(logged))
+
+
+def load_log(subject: Subject) -> Logged:
+    """Return the conversation of one subject.
+
+    Raises:
+        UnreadableError: the file is not what it was when the run began.
+    """
+    logs = _logs(subject.path)
+    if subject.place >= len(logs):
+        raise UnreadableError("conversations are missing at its end", where=subject.path)
+    return logs[subject.place]
+
+
+@lru_cache(_FILES_KEPT)
+def _logs(path: str) -> tuple[Logged, ...]:
+    data = _read(Path(path))
+    found = decode(data, path) if is_conversation(data) else read_messages(data)
+    if not found:
+        raise UnreadableError(
+            "expected conversations, one message or one list of `messages` a line",
+            where=path,
+            hint="take other recordings in with `harness import`",
+        )
+    return found
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    if len(data) > MAX_BYTES:
+        raise UnreadableError(f"expected at most {MAX_BYTES} bytes, found more", where=str(path))
+    return data

@@ -1,0 +1,95 @@
+"""Real round trips of tools, where the corpus lies beside the repository: each is had or named.
+
+The plain loop has the conversation of every recording in a dialect that agents ask in, over
+the recorded replies and with the recorded results; what it sends is laid beside what was sent.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+
+import msgspec
+
+from harness.conversation.asking import BODIES
+from harness.conversation.loop import plain
+from harness.judging.conversations.case import ConversationCase
+from harness.judging.conversations.judge_conversation import judge_conversation
+from harness.judging.conversations.recording import NotHad, script_of_recording
+from harness.judging.judge import Loaded
+from harness.judging.results import ConversationFacts, Result
+from harness.judging.scenario import Scenario
+from harness.recording.importing import Labels, import_file
+from harness.wire.cassette import Cassette
+from tests.recording.corpus import CORPUS, files, needs_corpus
+
+pytestmark = needs_corpus
+
+
+@cache
+def recordings() -> tuple[Cassette, ...]:
+    """Return the recordings of more than one request."""
+    return tuple(each for each in _imported() if len(each.interactions) > 1)
+
+
+def _imported() -> Iterator[Cassette]:
+    for path in files():
+        source = path.relative_to(CORPUS).as_posix()
+        for cassette in import_file(path, path.read_bytes(), source, Labels()).cassettes:
+            yield msgspec.structs.replace(cassette, id=cassette.origin.source)
+
+
+@cache
+def results() -> tuple[tuple[Result, ConversationCase | None], ...]:
+    """Return what the plain loop made of those that it can have."""
+    return tuple(_results())
+
+
+def _results() -> Iterator[tuple[Result, ConversationCase | None]]:
+    for cassette in recordings():
+        script = script_of_recording(cassette)
+        if not isinstance(script, NotHad):
+            scenario = Scenario(cassette.id, "", cassette.id, conversation=script)
+            yield judge_conversation(Loaded(cassette, scenario), plain, cuts="quick")
+
+
+def facts() -> Iterator[ConversationFacts]:
+    return (each.conversation for each, _ in results() if each.conversation)
+
+
+def test_every_recording_that_agents_can_ask_for_is_had_or_refused_for_a_reason() -> None:
+    spoken = [each for each in recordings() if each.dialect in BODIES]
+    refused = [it for it in map(script_of_recording, spoken) if isinstance(it, NotHad)]
+    assert len(results()) + len(refused) == len(spoken)
+    assert len(results()) >= 74
+    assert Counter(it.why.partition(",")[0] for it in refused) <= Counter(
+        {
+            "a reply broke off": 3,
+            "a reply holds a call that cannot be used": 2,
+            "its requests do not follow one another": 2,
+            "its requests were not kept": 1,
+            "it ends with calls": 1,
+        }
+    )
+
+
+def test_the_plain_loop_breaks_no_rule_on_any() -> None:
+    assert [(it.cell, it.findings) for it, _ in results() if it.findings] == []
+    assert all(it.success for it in facts() if it.whole)
+
+
+def test_its_requests_are_built_as_the_recorded_ones_or_differ_where_both_may() -> None:
+    assert sum(each.compared for each in facts()) >= 180
+    assert sum(each.as_recorded for each in facts()) >= 90
+    # Never in which tools were called, nor with what, nor how often.
+    assert {path.rpartition(".")[2] for path in _unlike()} <= {
+        "messages",
+        "content",
+        "id",
+        "tool_call_id",
+    }
+
+
+def _unlike() -> Iterator[str]:
+    for _, case in results():
+        for row in case.requests if case else ():
+            yield from (each.partition(": ")[0] for each in row.unlike or ())

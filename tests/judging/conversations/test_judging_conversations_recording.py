@@ -1,0 +1,227 @@
+"""Recordings of whole conversations: an agent's own requests, recorded, are what it sends again."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.conversation.agent import Agent
+from harness.conversation.discovery import load_agent
+from harness.conversation.task import Limits
+from harness.judging.conversations.judge_conversation import judge_conversation
+from harness.judging.conversations.recording import NotHad, script_of_recording
+from harness.judging.conversations.script import ConversationScript, ExpectedExecution
+from harness.judging.conversations.session import Session, hold
+from harness.judging.judge import Loaded
+from harness.judging.results import ConversationFacts, Outcome, Result
+from harness.judging.scenario import Scenario
+from harness.runs.upkeep import Shipped
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction, Read, Request
+from tests.conversation.conversation_provider import TOOLS, said, weather
+from tests.conversation.conversation_replies import answering, calling, cut_short, failing
+from tests.conversation.conversation_stage import stage
+
+PLAIN = load_agent("plain-loop")
+USER = {"role": "user", "content": "Weather?"}
+DECLARED = [
+    {"type": "function", "function": {"name": tool.name, "parameters": tool.parameters}}
+    for tool in TOOLS
+]
+Message = dict[str, Any]
+
+
+def asked(*messages: Message) -> bytes:
+    return json.dumps({"model": "m", "messages": messages, "tools": DECLARED}).encode()
+
+
+def recorded(*exchanges: tuple[bytes, bytes], dialect: str = "openai-chat") -> Cassette:
+    interactions = tuple(
+        Interaction(Request(body=request), 200, (), reply, (Read(len(reply)),), dialect=dialect)
+        for request, reply in exchanges
+    )
+    return Cassette("a/b", interactions, Origin("imported"), "openai", "m", "p")
+
+
+def called(*ids: str, **more: object) -> Message:
+    entries = [
+        {"id": each, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for each, name, arguments in map(weather, ids)
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": entries, **more}
+
+
+def gave(call_id: str, content: str = "clear") -> Message:
+    return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+CALL = (asked(USER), said("", (weather(),)))
+ROUND_TRIP = recorded(CALL, (asked(USER, called("c1"), gave("c1")), said("Clear.")))
+
+
+def had(cassette: Cassette, agent: Agent = PLAIN) -> Result:
+    """Let an agent have the conversation of a recording."""
+    script = script_of_recording(cassette)
+    assert isinstance(script, ConversationScript), script
+    scenario = Scenario("cassette:a/b", "a/b", cassette.id, conversation=script)
+    return judge_conversation(Loaded(cassette, scenario), agent, cuts="quick")[0]
+
+
+def facts(result: Result) -> ConversationFacts:
+    assert result.conversation is not None
+    return result.conversation
+
+
+def recording_of(subject: Loaded, agent: Agent) -> Cassette:
+    """Return the cassette of a conversation with the requests that an agent really sent."""
+    assert subject.scenario is not None
+    assert subject.scenario.conversation is not None
+    tools = subject.scenario.tools
+    session = Session(subject.cassette, subject.scenario.conversation, tools)
+    sent = [each for each in hold(agent, session).sent if each.place is not None]
+    interactions = tuple(msgspec.structs.replace(it.answer, request=it.request) for it in sent)
+    return msgspec.structs.replace(subject.cassette, interactions=interactions)
+
+
+def _has_own_ways(subject: Loaded) -> bool:
+    """Whether a scenario declares of its provider what no recording tells."""
+    script = subject.scenario.conversation if subject.scenario else None
+    return script is None or bool(script.capabilities or script.provider)
+
+
+@pytest.mark.parametrize("name", ["plain-loop", "gateway"])
+def test_shipped_conversations_recorded_from_an_agent_are_had_again_as_they_were(
+    name: str,
+) -> None:
+    agent, outcomes = load_agent(name), Counter[str]()
+    for subject in Shipped().conversations:
+        cassette = recording_of(subject, agent)
+        script = script_of_recording(cassette)
+        if isinstance(script, NotHad):
+            outcomes[script.why] += 1
+            continue
+        result = had(cassette, agent)
+        outcomes[result.outcome.value] += 1
+        if result.outcome is Outcome.UNSUPPORTED:
+            continue
+        assert result.findings == (), subject.id
+        counted = facts(result)
+        assert counted.compared == len(cassette.interactions) - 1
+        if not _has_own_ways(subject):
+            assert counted.compared == counted.as_recorded, subject.id
+    assert outcomes["pass"] >= 15, outcomes
+
+
+@given(st.lists(calling() | answering() | cut_short() | failing(), min_size=2, max_size=5))
+def test_whatever_was_recorded_is_refused_or_had_again_as_it_was(given_replies: list[Any]) -> None:
+    replies = tuple(it.reply for it in given_replies if not isinstance(it.reply, OSError))
+    if not replies:
+        return
+    cassette = recording_of(stage("any", replies, questions=("?", "??")), PLAIN)
+    script = script_of_recording(cassette) if cassette.interactions else NotHad("nothing was sent")
+    if isinstance(script, NotHad):
+        return
+    result = had(cassette)
+    assert result.findings == ()
+    if script.expect.executed is not None:  # nothing that was called is open
+        assert facts(result).compared == facts(result).as_recorded
+
+
+def test_the_script_says_what_stands_in_the_requests() -> None:
+    script = script_of_recording(ROUND_TRIP)
+    assert isinstance(script, ConversationScript)
+    assert script.questions == ("Weather?",)
+    assert script.expect.executed == (ExpectedExecution("get_weather", {"city": "Oslo"}),)
+    assert script.tools["get_weather"][0].result == "clear"
+    assert (script.expect.ending, script.expect.answer.exact) == ("done", "Clear.")
+    assert script.limits == Limits(rounds=2, identical_calls=1_000, retries=0)
+    assert script.capabilities == {"supports_tool_use": True}
+
+
+def test_a_round_trip_is_had_again() -> None:
+    result = had(ROUND_TRIP)
+    assert result.findings == ()
+    assert (facts(result).success, facts(result).whole) == (True, True)
+    assert (facts(result).compared, facts(result).as_recorded) == (1, 1)
+
+
+def test_calls_in_parallel_show_that_the_provider_takes_them() -> None:
+    replied = said("", (weather("a"), weather("b")))
+    both = asked(USER, called("a", "b"), gave("a"), gave("b", "cloudy"))
+    cassette = recorded((asked(USER), replied), (both, said("Both.")))
+    script = script_of_recording(cassette)
+    assert isinstance(script, ConversationScript)
+    assert script.capabilities["supports_parallel_tools"]
+    assert facts(had(cassette)).as_recorded == 1
+
+
+def test_a_recording_that_stops_at_calls_ranks_no_model() -> None:
+    result = had(recorded(CALL, (asked(USER, called("c1"), gave("c1")), said("", (weather("d"),)))))
+    assert result.findings == ()
+    assert (facts(result).ending, facts(result).whole) == ("limit", False)
+
+
+def test_a_call_that_does_not_fit_its_tool_may_be_run_or_not() -> None:
+    unfit = ("c1", "get_weather", '{"town": "Oslo"}')
+    entry = called("c1")
+    entry["tool_calls"][0]["function"]["arguments"] = unfit[2]
+    last = (asked(USER, entry, gave("c1")), said("Clear."))
+    result = had(recorded((asked(USER), said("", (unfit,))), last))
+    assert result.findings == ()
+    assert (facts(result).compared, facts(result).as_recorded) == (1, 0)
+
+
+REFUSED = {
+    "it has one request only": recorded(CALL),
+    "agents do not ask in the dialect anthropic": recorded(CALL, CALL, dialect="anthropic"),
+    "its requests were not kept": recorded((b"", said("a")), (b"", said("b"))),
+    "it began before the recording": recorded(
+        (asked(USER, called("c0"), gave("c0")), said("a")), (asked(USER), said("b"))
+    ),
+    "its requests do not follow one another": recorded(CALL, CALL),
+    "instructions came in the middle": recorded(
+        CALL, (asked(USER, called("c1"), gave("c1"), {"role": "system"}), said("a"))
+    ),
+    "the user spoke between results and answer": recorded(
+        CALL, (asked(USER, called("c1"), gave("c1"), USER), said("a"))
+    ),
+    "a request holds neither results nor one new question": recorded(
+        CALL, (asked(USER, called("c1")), said("a"))
+    ),
+    "a message holds more than text": recorded(
+        (asked(USER), said("a")),
+        (asked(USER, {"role": "user", "content": [{"type": "image_url"}]}), said("b")),
+    ),
+    "its client stored other calls than a reply holds": recorded(
+        (asked(USER), said("a")), (asked(USER, called("c1"), gave("c1")), said("b"))
+    ),
+    "it ends with calls, or what may be some": recorded(
+        CALL,
+        (asked(USER, called("c1"), gave("c1")), said("a")),
+        (asked(USER, called("c1"), gave("c1"), USER), said("", (weather("d"),))),
+    ),
+}
+CHOICE = "and what a client does then is its own choice"
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_is_no_conversation_is_refused_with_the_reason(why: str) -> None:
+    assert script_of_recording(REFUSED[why]) == NotHad(why)
+
+
+@pytest.mark.parametrize(
+    ("reply", "what"),
+    [
+        (said("", (weather(),), None), "a reply broke off"),
+        (said("", (("c1", "get_weather", "{"),)), "a reply holds a call that cannot be used"),
+    ],
+)
+def test_what_leaves_a_choice_is_refused(reply: bytes, what: str) -> None:
+    cassette = recorded(
+        (asked(USER), reply), (asked(USER, called("c1"), gave("c1")), said("Clear."))
+    )
+    assert script_of_recording(cassette) == NotHad(f"{what}, {CHOICE}")
