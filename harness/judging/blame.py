@@ -9,13 +9,18 @@ from typing import Any
 from harness.judging.results import Blame
 from harness.judging.strict_reading.expect import MAY_CUT_SHORT, NO_ANSWER, usable
 from harness.judging.strict_reading.reading import StrictReading
+from harness.judging.turn_success import misses
 from harness.turns.deltas import CUT_SHORT
 from harness.turns.schema_check import Checker, misfit
 from harness.turns.tools import Tool
+from harness.wire.interaction import Due
 
 
 def blame_of_bytes(
-    reading: StrictReading, request_tools: Sequence[Tool] | None, checker: Checker | None = None
+    reading: StrictReading,
+    request_tools: Sequence[Tool] | None,
+    checker: Checker | None = None,
+    due: Due = "",
 ) -> Blame:
     """Return who spoilt the turn; "" where the bytes hold a usable one.
 
@@ -24,6 +29,7 @@ def blame_of_bytes(
         request_tools: those that the request declares; None where it was not kept, and then
             neither names nor schemas are checked.
         checker: keeps compiled schemas from one turn to the next.
+        due: what the question needs, as `Interaction.due`.
     """
     if reading.model_failed:
         return "model"
@@ -38,7 +44,8 @@ def blame_of_bytes(
     if reading.refusal or cut_short:
         return "model"
     values = [(call.name, usable(call, reading).value) for call in reading.calls or ()]
-    return "" if calls_fit(values, request_tools, checker or Checker()) else "model"
+    fit = calls_fit(values, request_tools, checker or Checker()) and not misses(due, values)
+    return "" if fit else "model"
 
 
 def calls_fit(

@@ -38,7 +38,7 @@ def blame_of_turn(scenario: Scenario | None, part: Examined) -> Blame:
     tools = _tools(scenario, part)
     if scenario and part.broken and _promises_success(part.expectation, tools):
         return "normalizer"
-    return blame_of_bytes(part.strict, tools, _checker()) or "normalizer"
+    return blame_of_bytes(part.strict, tools, _checker(), part.interaction.due) or "normalizer"
 
 
 def _promises_success(expectation: Expectation, tools: tuple[Tool, ...] | None) -> bool:
@@ -59,7 +59,8 @@ def _tools(scenario: Scenario | None, part: Examined) -> tuple[Tool, ...] | None
 def turn_facts(scenario: Scenario | None, part: Examined) -> TurnFacts:
     """Return the row of the rankings that one interaction of a cell is."""
     turn = part.whole.turn
-    why = part.whole.error or problem_of(turn, _tools(scenario, part), _checker())
+    problem = problem_of(turn, _tools(scenario, part), _checker(), part.interaction.due)
+    why = part.whole.error or problem
     why = "did not end" if part.whole.hung else why
     if not why and part.broken_whole:
         why = f"the normalizer broke {part.broken_whole}"

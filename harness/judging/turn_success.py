@@ -1,7 +1,8 @@
 """Turn success: what the user got from one turn, whoever is to blame where it is nothing.
 
 A turn is a success if it finished, did not fail, and each call names a tool of the request
-and has arguments that are a JSON object valid against that tool's schema.
+and has arguments that are a JSON object valid against that tool's schema. Where whoever asked said
+what is due, a call or an answer, a turn that gives the other one is none.
 """
 
 from collections.abc import Sequence
@@ -12,9 +13,10 @@ from harness.turns.deltas import CUT_SHORT
 from harness.turns.schema_check import Checker, misfit
 from harness.turns.tools import Tool
 from harness.turns.turn import Turn
+from harness.wire.interaction import Due
 
 
-def problem_of(turn: Turn, tools: Sequence[Tool] | None, checker: Checker) -> str:
+def problem_of(turn: Turn, tools: Sequence[Tool] | None, checker: Checker, due: Due = "") -> str:
     """Return why `turn` is no success; "" where it is one.
 
     Args:
@@ -22,6 +24,7 @@ def problem_of(turn: Turn, tools: Sequence[Tool] | None, checker: Checker) -> st
         tools: of the request; None where the request was not kept, and then neither names
             nor schemas are checked.
         checker: keeps compiled schemas.
+        due: what the question needs, as `Interaction.due`.
     """
     if turn.failure is not None:
         return f"failed: {turn.failure.code}"
@@ -33,7 +36,14 @@ def problem_of(turn: Turn, tools: Sequence[Tool] | None, checker: Checker) -> st
         return f"parse error: {turn.parse_errors[0].error}"
     known = None if tools is None else {tool.name: tool for tool in tools}
     problems = (_call_problem(call, known, checker) for call in turn.tool_calls)
-    return next((problem for problem in problems if problem), "")
+    return next((problem for problem in problems if problem), "") or misses(due, turn.tool_calls)
+
+
+def misses(due: Due, calls: Sequence[object]) -> str:
+    """Return why `calls`, which are all usable, are not what is due; "" where they are."""
+    if due == "call" and not calls:
+        return "no call, though one is due"
+    return "a call, though an answer is due" if due == "answer" and calls else ""
 
 
 def _call_problem(call: ToolCall, known: dict[str, Tool] | None, checker: Checker) -> str:

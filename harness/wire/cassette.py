@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import Due, Interaction
 
 OriginKind = Literal["recorded", "imported", "emulated"]
 
@@ -65,6 +65,15 @@ class Cassette(msgspec.Struct, frozen=True):
     def with_tools(self, tools: tuple[dict[str, Any], ...]) -> "Cassette":
         """Return the cassette with `tools` as those offered in words in all its interactions."""
         return self._with_each(tools=tools)
+
+    @property
+    def due(self) -> Due:
+        """What its questions need, a call or an answer; "" where nobody said."""
+        return self.interactions[0].due if self.interactions else ""
+
+    def with_due(self, due: Due) -> "Cassette":
+        """Return the cassette with `due` as what each of its questions needs."""
+        return self._with_each(due=due)
 
     def _with_each(self, **changes: object) -> "Cassette":
         replace = msgspec.structs.replace

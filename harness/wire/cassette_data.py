@@ -17,10 +17,12 @@ from harness.wire.cassette_text import digest
 from harness.wire.decompress import decoded, decoded_if_possible
 from harness.wire.fields import mapping, only_keys, refuse, sequence, text
 from harness.wire.hosts import UNKNOWN, provider_of
-from harness.wire.interaction import Ended, Headers, Interaction, Read, Request
+from harness.wire.interaction import Due, Ended, Headers, Interaction, Read, Request
 
 _ORIGIN_KEYS: Final = Origin.__struct_fields__
-_HARNESS_KEYS: Final = ("origin", "provider", "model", "prompt", "dialect", "tools", "body_sha256")
+_HARNESS_KEYS: Final = (
+    *("origin", "provider", "model", "prompt", "dialect", "due", "tools", "body_sha256"),
+)
 VCRPY: Final = "vcrpy"
 _VCRPY_ORIGIN: Final = Origin("imported", by=VCRPY, kept="bodies and headers; no reads")
 _RECORD_AGAIN: Final = "Restore the file from version control, or record it again."
@@ -77,7 +79,8 @@ def _own(
     dialect = text(fields.get("dialect"), f"{where}.dialect") or UNKNOWN
     tools = taught_tools.read(fields.get("tools"), f"{where}.tools")
     found = Cassette(cassette_id, interactions, origin, **named)
-    return found.in_dialect(dialect).with_tools(tools)
+    due = _due(fields.get("due"), f"{where}.due")
+    return found.in_dialect(dialect).with_tools(tools).with_due(due)
 
 
 def _origin(value: object, where: str) -> Origin:
@@ -138,6 +141,13 @@ def _ended(value: object, where: str) -> Ended:
     if said not in get_args(Ended):
         refuse(f"one of {', '.join(get_args(Ended))}", value, where)
     return cast("Ended", said)
+
+
+def _due(value: object, where: str) -> Due:
+    said = text(value, where)
+    if said not in get_args(Due):
+        refuse(f"one of {', '.join(filter(None, get_args(Due)))}", value, where)
+    return cast("Due", said)
 
 
 def _request(value: object, where: str) -> Request:

@@ -28,10 +28,12 @@ def dump(cassette: Cassette) -> str:
 
     Raises:
         ValueError: the reads of an interaction do not add up to its body, or its
-            interactions were offered different tools in words.
+            interactions were offered different tools in words, or have different things due.
     """
-    if any(interaction.tools != cassette.tools for interaction in cassette.interactions):
-        raise ValueError("expected the same `tools` in all interactions of a cassette")
+    for name in ("tools", "due"):
+        of_all = getattr(cassette, name)
+        if any(getattr(interaction, name) != of_all for interaction in cassette.interactions):
+            raise ValueError(f"expected the same `{name}` in all interactions of a cassette")
     lines = ["interactions:" + ("" if cassette.interactions else " []")]
     for interaction in cassette.interactions:
         lines += _interaction(interaction)
@@ -107,7 +109,7 @@ def _harness(cassette: Cassette) -> Iterator[str]:
     yield "harness:"
     yield "  origin:"
     yield from _fields(msgspec.structs.asdict(cassette.origin).items(), "    ")
-    names = ("provider", "model", "prompt", "dialect")
+    names = ("provider", "model", "prompt", "dialect", "due")
     yield from _fields(((name, getattr(cassette, name)) for name in names), "  ")
     yield from taught_tools.spell(cassette.tools, "  ")
     yield "  body_sha256:" + ("" if cassette.interactions else " []")

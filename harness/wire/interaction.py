@@ -10,6 +10,7 @@ import msgspec
 
 Headers = tuple[tuple[str, str], ...]
 Ended = Literal["complete", "reset", "truncated", "aborted"]
+Due = Literal["", "call", "answer"]
 
 
 class Read(msgspec.Struct, frozen=True):
@@ -48,6 +49,8 @@ class Interaction(msgspec.Struct, frozen=True):
         ended: how the body came to its end. `complete`: as its framing says, or nobody knows;
             `reset`: the connection broke; `truncated`: the server closed it in the middle of
             the body; `aborted`: the client left, so what would have come is not known.
+        due: what whoever asked must get for the turn to be of use: a `call` of a tool, or an
+            `answer` without one; "" where nobody said, and then either will do.
         encoding: the content encoding that came off the body while it was recorded; "" where
             there was none, or the source does not say.
     """
@@ -62,6 +65,7 @@ class Interaction(msgspec.Struct, frozen=True):
     tools: tuple[dict[str, Any], ...] = ()
     ended: Ended = "complete"
     encoding: str = ""
+    due: Due = ""
 
     def header(self, name: str) -> str:
         """Return the first response header called `name` (any case), or ""."""

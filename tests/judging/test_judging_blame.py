@@ -8,7 +8,7 @@ from harness.judging.blame import blame_of_bytes
 from harness.judging.results import Blame
 from harness.judging.strict_reading.openai_chat.stream import strict_reading
 from harness.turns.tools import Tool
-from harness.wire.interaction import Interaction, Request
+from harness.wire.interaction import Due, Interaction, Request
 
 TOOLS = (
     Tool("now"),
@@ -60,6 +60,21 @@ CASES: list[tuple[bytes, Blame]] = [
 def test_blame(body: bytes, blame: Blame) -> None:
     reading = strict_reading(Interaction(Request(), 200, (), body, ()))
     assert blame_of_bytes(reading, TOOLS) == blame
+
+
+@pytest.mark.parametrize(
+    ("body", "due", "blame"),
+    [
+        (chunk(content="a") + chunk("stop"), "call", "model"),
+        (chunk(content="a") + chunk("stop"), "answer", ""),
+        (call('{"a":1}') + END, "call", ""),
+        (call('{"a":1}') + END, "answer", "model"),
+        (b"<html>", "call", "provider"),
+    ],
+)
+def test_a_model_that_does_not_give_what_is_due(body: bytes, due: Due, blame: Blame) -> None:
+    reading = strict_reading(Interaction(Request(), 200, (), body, ()))
+    assert blame_of_bytes(reading, TOOLS, None, due) == blame
 
 
 def test_tools_that_were_not_kept_blame_nobody() -> None:

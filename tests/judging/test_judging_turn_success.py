@@ -8,6 +8,7 @@ from harness.turns.deltas import Finish, FinishReason, StreamFailure
 from harness.turns.schema_check import Checker
 from harness.turns.tools import Tool
 from harness.turns.turn import Turn
+from harness.wire.interaction import Due
 
 WRITING = Tool(
     "writing",
@@ -76,6 +77,23 @@ def test_where_the_request_was_not_kept_names_and_schemas_are_not_checked() -> N
     assert problem(turn, None) == ""
     broken = Turn(tool_calls=(ToolCall("c1", "unheard-of", "[]"),), finish=CALLED)
     assert problem(broken, None).startswith("unheard-of: ")
+
+
+SAID = Turn(text="Hello", finish=Finish(FinishReason.STOP))
+DONE = Turn(tool_calls=(GOOD,), finish=CALLED)
+
+
+@pytest.mark.parametrize(
+    ("turn", "due", "why"),
+    [
+        (SAID, "call", "no call, though one is due"),
+        (SAID, "answer", ""),
+        (DONE, "call", ""),
+        (DONE, "answer", "a call, though an answer is due"),
+    ],
+)
+def test_what_is_due_must_come(turn: Turn, due: Due, why: str) -> None:
+    assert problem_of(turn, TOOLS, Checker(), due) == why
 
 
 def test_a_request_without_tools_knows_no_tool() -> None:

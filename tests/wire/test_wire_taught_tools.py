@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.errors import UnreadableError
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import dump, loads
-from harness.wire.interaction import Interaction, Request
+from harness.wire.interaction import Due, Interaction, Request
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 JSON = st.recursive(
@@ -50,6 +50,19 @@ def test_a_file_without_tools_says_nothing_of_them() -> None:
     assert "tools" not in dump(a_cassette(()))
     assert loads(dump(a_cassette(())).encode(), "a", where="x").tools == ()
     assert a_cassette().tools == ()
+
+
+@pytest.mark.parametrize("due", ["", "call", "answer"])
+def test_what_is_due_comes_back_in_each_interaction(due: Due) -> None:
+    saved = a_cassette((), ()).with_due(due)
+    assert loads(dump(saved).encode(), saved.id, where="x") == saved
+    assert saved.due == due
+
+
+def test_what_nobody_can_owe_is_refused() -> None:
+    text = dump(a_cassette(()).with_due("call")).replace("due: call", "due: thanks")
+    with pytest.raises(UnreadableError, match="one of call, answer"):
+        loads(text.encode(), "a", where="x")
 
 
 def test_a_tool_is_readable_in_a_review() -> None:
