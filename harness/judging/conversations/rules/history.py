@@ -85,6 +85,7 @@ def _id_changed(seen: Evidence) -> Iterator[Broken]:
     known: set[str] = set()
     for place, asked in enumerate(seen.asked[:-1]):
         later = seen.asked[place + 1]
+        known |= {call_id for _, call_id, _, _ in _calls(asked.messages)}
         for call in asked.truth.calls or ():
             free = call.id and call.id not in known and seen.fits(call.id)
             known.add(call.id)
@@ -111,7 +112,8 @@ def _partial_stored(seen: Evidence) -> Iterator[Broken]:
         if not said or not asked.truth.broken.startswith("the turn failed"):
             continue
         for where, messages in _after(seen, place):
-            for number, message in enumerate(messages):
+            before = len(asked.messages)  # an earlier turn may have said the same
+            for number, message in enumerate(messages[before:], start=before):
                 mine = chat_form.role_of(message) == "assistant"
                 if mine and chat_form.text_of(message).strip() == said:
                     path = f"{where}.messages[{number}].content"
