@@ -5,6 +5,7 @@ a second one.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -21,11 +22,12 @@ class EnoughError(BaseException):
 def draw_all(
     strategy: SearchStrategy[T], use: Callable[[T], None], *, examples: int, random: int
 ) -> None:
-    """Draw up to `examples` values and hand each to `use`, until that raises EnoughError.
+    """Draw up to `examples` values and hand each to `use`; what that raises comes out here.
 
     Args:
         strategy: to draw from.
-        use: called in this thread.
+        use: called in this thread; raises EnoughError where it wants no further value, since
+            Hypothesis would take any other for a failure of its own.
         examples: at most; fewer where there are no more different ones.
         random: the same gives the same values.
     """
@@ -42,7 +44,5 @@ def draw_all(
     def run(value: T) -> None:
         use(value)
 
-    try:
+    with suppress(Unsatisfiable):  # the strategy has nothing for this seed
         run()
-    except (EnoughError, Unsatisfiable):
-        return

@@ -1,30 +1,25 @@
 """A mutant under some chunkings -> findings, with the engine and the rules of a run.
 
 After steps that keep the meaning, what must come out is what the clean seed says. After others
-the strict reading of the changed bytes says it; where that abstains, a shortened stream still
-must give no call but those of the seed.
+the strict reading of the changed bytes says it, and stays silent about what they leave open; of
+a turn that failed or broke off it always says that nothing may be run.
 """
-
-from collections.abc import Iterator
 
 import msgspec
 
 from harness.fuzzing.mutators import Mutant
 from harness.fuzzing.seeds import Seed
-from harness.judging.examine import Examined, examine
+from harness.judging.examine import examine
 from harness.judging.expectation import Expectation
 from harness.judging.replaying import Limits
-from harness.judging.results import Finding, Outcome
-from harness.judging.rules.pairing import arguments_text
+from harness.judging.results import Finding
 from harness.judging.strict_reading.expect import expectation_from
 from harness.judging.strict_reading.table import strict_reading
 from harness.normalizers.protocol import Normalizer
-from harness.turns.arguments import meaning
 from harness.wire.cuts import Chunking
 
 # Inputs are small: who needs longer hangs.
 LIMITS = Limits(seconds=2.0)
-WRONG_CALL = "CALLS-NOT-INVENTED"
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -38,6 +33,12 @@ class Trial(msgspec.Struct, frozen=True):
     def mutators(self) -> tuple[str, ...]:
         """Return the names of the steps, in their order."""
         return tuple(step.name for step in self.mutant.trail)
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Return what makes one input smaller than another: steps, bytes, cuts."""
+        cuts = sum(map(len, self.cuts))
+        return len(self.mutant.trail), len(self.mutant.interaction.body), cuts
 
 
 class Tried(msgspec.Struct, frozen=True):
@@ -68,28 +69,4 @@ def tried(trial: Trial, normalizer: Normalizer, limits: Limits = LIMITS) -> Trie
     seen = examine(
         0, mutant.interaction, expectation, strict, normalizer, cuts=trial.cuts, limits=limits
     )
-    found = seen.findings
-    if not mutant.preserving and "calls" not in expectation.judged:
-        found = [*found, *_wrong_calls(trial, seen)]
-    return Tried(tuple(found), expectation, seen.worst.chunking, seen.replays)
-
-
-def _wrong_calls(trial: Trial, seen: Examined) -> Iterator[Finding]:
-    """Where part of a stream is lost, what is left of it holds no call that it did not hold."""
-    if not _SHORTENING.issuperset(trial.mutators) or "calls" not in trial.seed.expectation.judged:
-        return
-    known = [(each.name, meaning(arguments_text(each))) for each in trial.seed.expectation.calls]
-    for place, call in enumerate(seen.whole.turn.tool_calls):
-        if (call.name, meaning(call.arguments)) not in known:
-            yield Finding(
-                WRONG_CALL,
-                "MUST",
-                Outcome.SILENT_WRONG,
-                f"turns[0].calls[{place}]",
-                "no call but those of the stream that was shortened",
-                f"{call.name} {call.arguments}",
-            )
-
-
-# Steps that leave a beginning of what was sent.
-_SHORTENING = frozenset(("cut-short",))
+    return Tried(tuple(seen.findings), expectation, seen.worst.chunking, seen.replays)

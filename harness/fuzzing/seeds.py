@@ -36,7 +36,7 @@ class Seed(msgspec.Struct, frozen=True):
     policies: dict[str, str] = msgspec.field(default_factory=dict)
     provider: str = "unknown"
     model: str = "unknown"
-    prompt: str = "unknown"
+    licence: str = ""
 
     @property
     def room(self) -> str:
@@ -83,14 +83,16 @@ def _seeds(loaded: Loaded) -> Iterator[Seed]:
             parent=cassette.id,
             interaction=interaction,
             expectation=(
-                scenario.expect[place] if scenario else expectation_from(strict_reading(interaction))
+                scenario.expect[place]
+                if scenario
+                else expectation_from(strict_reading(interaction))
             ),
             text_dialect=scenario.text_dialect if scenario else "",
             capabilities=scenario.capabilities if scenario else (),
             policies=scenario.policies if scenario else {},
             provider=cassette.provider,
             model=cassette.model,
-            prompt=cassette.prompt,
+            licence=cassette.origin.licence,
         )
 
 
@@ -121,3 +123,21 @@ def _shows(seed: Seed) -> Iterator[str]:
     }
     yield from (mark for mark, there in marks.items() if there)
     yield f"finish {expected.finish}"
+
+
+def by_round(found: Iterable[Seed]) -> tuple[tuple[Seed, ...], ...]:
+    """Return the varied seeds in rounds: each has one of every room, the richest in the first.
+
+    Those of plain dialects stand before those with calls in text.
+    """
+    rooms: dict[str, list[Seed]] = {}
+    for seed in varied(found):
+        rooms.setdefault(seed.room, []).append(seed)
+    for kept in rooms.values():
+        kept.sort(key=lambda seed: -len(tuple(_shows(seed))))
+    ordered = sorted(rooms, key=lambda room: ("/" in room, room))
+    longest = max(map(len, rooms.values()), default=0)
+    return tuple(
+        tuple(rooms[room][number] for room in ordered if number < len(rooms[room]))
+        for number in range(longest)
+    )

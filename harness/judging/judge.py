@@ -45,7 +45,7 @@ def judge(
     limits: Limits = DEFAULT_LIMITS,
 ) -> tuple[Result, Case | None]:
     """Judge one cell; the case is there where it does not conform."""
-    if not _supported(subject, normalizer):
+    if not supported(subject, normalizer):
         return _result(subject, normalizer, ()), None
     with deadlines():
         seen = tuple(
@@ -67,7 +67,8 @@ def judge(
     )
 
 
-def _supported(subject: Loaded, normalizer: Normalizer) -> bool:
+def supported(subject: Loaded, normalizer: Normalizer) -> bool:
+    """Return whether `normalizer` declares all that `subject` asks for."""
     spoken = {interaction.dialect for interaction in subject.cassette.interactions}
     if not spoken <= normalizer.dialects:
         return False

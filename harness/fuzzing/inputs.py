@@ -1,0 +1,75 @@
+"""What a search draws: seeds after steps, written turns, and how each is cut."""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from harness.fuzzing.mutators import MUTATORS, Mutant, Mutation, Mutator
+from harness.fuzzing.oracle import Trial
+from harness.fuzzing.seeds import Seed
+from harness.wire.cuts import Chunking, each_byte, seams
+
+# What one draw gives: many trials at once, since a draw costs as much as several of them.
+Some: TypeAlias = tuple[Trial, ...]
+Trials: TypeAlias = SearchStrategy[Some]
+
+_MOST_STEPS = 3
+_MOST_CUTS = 4
+_EACH_BYTE_UP_TO = 2_000
+
+
+@st.composite
+def stepped(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> Trial | None:
+    """Draw `seed` after `steps` in their order; None where not all of them apply."""
+    mutant = draw_steps(draw, seed, steps)
+    if len(mutant.trail) < len(steps):
+        return None
+    return Trial(seed, mutant, (draw(cuts(mutant.interaction.body)),))
+
+
+@st.composite
+def wild(draw: DrawFn, seeds: Sequence[Seed]) -> Some:
+    """Draw one of `seeds` after any steps, cut anywhere."""
+    seed = draw(st.sampled_from(seeds))
+    fitting = [step for step in MUTATORS if applies(step, seed)]
+    steps = draw(st.lists(st.sampled_from(fitting), max_size=_MOST_STEPS)) if fitting else []
+    mutant = draw_steps(draw, seed, steps)
+    return (Trial(seed, mutant, (draw(cuts(mutant.interaction.body)),)),)
+
+
+def each(drawn: Iterable[SearchStrategy[Trial | None]]) -> Trials:
+    """Return one trial of each strategy, of those that have one."""
+    return st.tuples(*drawn).map(lambda found: tuple(it for it in found if it is not None))
+
+
+def draw_steps(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> Mutant:
+    """Apply `steps` to `seed`."""
+    interaction, preserving = seed.interaction, True
+    trail: list[Mutation] = []
+    for step in steps:
+        changed = step.mutate(draw, interaction) if applies(step, seed) else None
+        if changed is not None:
+            interaction, detail = changed
+            trail.append(Mutation(step.name, detail))
+            preserving = preserving and step.preserving
+    return Mutant(interaction, tuple(trail), preserving)
+
+
+def applies(step: Mutator, seed: Seed) -> bool:
+    """Whether `step` is one for the dialect of `seed`."""
+    return not step.dialects or seed.interaction.dialect in step.dialects
+
+
+def cuts(body: bytes) -> SearchStrategy[Chunking]:
+    """Return chunkings of `body`: half of the cuts at seams, and now and then each byte."""
+    if len(body) < 2:  # noqa: PLR2004 - there is nothing to cut
+        return st.just(())
+    anywhere = st.integers(1, len(body) - 1)
+    places = seams(body)
+    cut = st.sampled_from(places) | anywhere if places else anywhere
+    some = st.sets(cut, max_size=_MOST_CUTS).map(lambda found: tuple(sorted(found)))
+    if len(body) > _EACH_BYTE_UP_TO:
+        return some
+    return some | st.just(each_byte(body))

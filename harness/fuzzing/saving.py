@@ -1,0 +1,106 @@
+"""Findings -> cassettes with scenarios that fail in the plain gate until the bug is mended.
+
+The same folders serve as the database of a search: what it holds is tried first the next time,
+and what conforms by then is taken out again.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from harness.fuzzing.found import FuzzFinding
+from harness.fuzzing.scenario_text import scenario_text
+from harness.judging.judge import CASSETTE_PREFIX, judge
+from harness.judging.results import Result
+from harness.normalizers.protocol import Normalizer
+from harness.runs.gate import reproduce
+from harness.runs.plan import Subject
+from harness.runs.select import select, subject_id
+from harness.runs.worker import load_subject
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.cassette_text import dump
+from harness.wire.cuts import split
+from harness.wire.interaction import Interaction, Read
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_BY = "harness fuzz"
+
+
+def cell_of(finding: FuzzFinding) -> str:
+    """Return the id of the cell in which a saved finding fails."""
+    prefix = "" if scenario_text(finding, _name(finding)) else CASSETTE_PREFIX
+    return f"{prefix}{_name(finding)}/{finding.normalizer}"
+
+
+def command_of(finding: FuzzFinding, folder: Path) -> str:
+    """Return the command that replays a saved finding."""
+    return reproduce(cell_of(finding), (folder.as_posix(),))
+
+
+def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
+    """Write each of `findings` below `folder`: a cassette, and a scenario where one can say it."""
+    for finding in findings:
+        _save(finding, folder)
+
+
+def _save(finding: FuzzFinding, folder: Path) -> None:
+    name = _name(finding)
+    texts = {"cassettes": dump(_cassette(finding)), "scenarios": scenario_text(finding, name)}
+    for room, text in texts.items():
+        path = folder / room / f"{name}.yaml"
+        if text is None:
+            path.unlink(missing_ok=True)
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _name(finding: FuzzFinding) -> str:
+    return f"fuzz/{plain_name(finding.normalizer)}/{finding.slug}"
+
+
+def plain_name(normalizer: str) -> str:
+    """Return a normalizer's name as that of a folder."""
+    return _UNSAFE.sub(".", normalizer).strip(".") or "normalizer"
+
+
+def _cassette(finding: FuzzFinding) -> Cassette:
+    steps = "".join(f"; {step}" for step in finding.trail)
+    source = f"shrunk from {finding.cassette or finding.parent}{steps}; seed {finding.random}"
+    return Cassette(
+        _name(finding),
+        (_as_cut(finding),),
+        Origin("emulated", by=_BY, source=source, licence=finding.licence),
+        provider=finding.provider,
+        model=finding.model,
+    )
+
+
+def _as_cut(finding: FuzzFinding) -> Interaction:
+    """Return the input with the cuts that it takes as its reads, so that every gate has them."""
+    if not finding.chunking:
+        return finding.interaction
+    reads = tuple(Read(len(part)) for part in split(finding.interaction.body, finding.chunking))
+    return msgspec.structs.replace(finding.interaction, reads=reads, reads_kept=True)
+
+
+def known(folder: Path, normalizer: Normalizer) -> Iterator[tuple[Subject, Result]]:
+    """Yield what was saved of `normalizer` below `folder`, each with what comes of it today.
+
+    Raises:
+        UnreadableError: a file of the folder cannot be used.
+    """
+    name = plain_name(normalizer.name)
+    rooms = (folder / room / "fuzz" / name for room in ("scenarios", "cassettes"))
+    there = [room for room in rooms if room.is_dir()]
+    for subject in select(there) if there else ():
+        yield subject, judge(load_subject(subject), normalizer, cuts="quick")[0]
+
+
+def forget(subject: Subject, folder: Path) -> None:
+    """Take a saved finding out of the database: it is mended."""
+    name = subject_id(subject).removeprefix(CASSETTE_PREFIX)
+    for room in ("cassettes", "scenarios"):
+        (folder / room / f"{name}.yaml").unlink(missing_ok=True)

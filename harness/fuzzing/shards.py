@@ -1,0 +1,102 @@
+"""A search over processes: each has its share of what is tried in order, and draws of its own.
+
+Foreign code may do anything: where it kills its process, that is a finding, and what the other
+processes found is kept.
+"""
+
+import multiprocessing
+import signal
+import sys
+from collections.abc import Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import redirect_stdout
+
+import msgspec
+
+from harness.fuzzing.hunt import Hunt, hunt, merged
+from harness.fuzzing.profiles import Profile
+from harness.fuzzing.seeds import seeds
+from harness.normalizers.discovery import load_normalizer
+from harness.runs.plan import Subject
+
+
+class Task(msgspec.Struct, frozen=True):
+    """What one process is to search; small and picklable.
+
+    Fields:
+        clean: start from what shows no quirk only.
+        random: of the whole search.
+    """
+
+    normalizer: str
+    subjects: tuple[Subject, ...]
+    profile: Profile
+    clean: bool = False
+    random: int = 0
+    share: int = 0
+    shares: int = 1
+
+
+def search_here(task: Task) -> Hunt:
+    """Search in this process."""
+    # What a normalizer prints must not mix with the findings on standard output.
+    with redirect_stdout(sys.stderr):
+        normalizer = load_normalizer(task.normalizer)
+        found = seeds(task.subjects, normalizer, clean=task.clean)
+        return hunt(
+            normalizer,
+            found,
+            task.profile,
+            random=task.random,
+            share=task.share,
+            shares=task.shares,
+        )
+
+
+def search(task: Task, processes: int) -> Hunt:
+    """Search in `processes` of their own; one that dies is counted in `lost`.
+
+    Raises:
+        HarnessError: the normalizer or a seed cannot be loaded.
+    """
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, context, initializer=_enter) as pool:
+        shares = [
+            msgspec.structs.replace(task, share=number, shares=processes)
+            for number in range(processes)
+        ]
+        return _joined(_ended([pool.submit(search_here, share) for share in shares]))
+
+
+def _enter() -> None:
+    """Let Ctrl-C end the search of this process, which then gives what it has."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _ended(futures: Sequence[Future[Hunt]]) -> list[Hunt]:
+    ended = []
+    for future in futures:
+        try:
+            ended.append(_waited(future))
+        except BrokenProcessPool:
+            ended.append(Hunt(lost=1))
+    return ended
+
+
+def _waited(future: Future[Hunt]) -> Hunt:
+    """Return what a process found; Ctrl-C, which it got too, makes it end soon."""
+    try:
+        return future.result()
+    except KeyboardInterrupt:
+        return future.result()
+
+
+def _joined(hunts: Sequence[Hunt]) -> Hunt:
+    return Hunt(
+        findings=merged(finding for each in hunts for finding in each.findings),
+        examples=sum(each.examples for each in hunts),
+        chunkings=sum(each.chunkings for each in hunts),
+        interrupted=any(each.interrupted for each in hunts),
+        lost=sum(each.lost for each in hunts),
+    )

@@ -1,0 +1,99 @@
+"""Search what was named, with what is known of it from before, and keep what is found."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from harness.fuzzing.found import FuzzFinding
+from harness.fuzzing.hunt import Hunt
+from harness.fuzzing.profiles import Profile
+from harness.fuzzing.saving import forget, known, save
+from harness.fuzzing.shards import Task, search, search_here
+from harness.judging.results import Result
+from harness.judging.strict_reading.expect import expectation_from
+from harness.judging.strict_reading.table import strict_reading
+from harness.normalizers.discovery import load_normalizer
+from harness.runs.plan import Subject
+from harness.runs.worker import load_subject
+
+
+class Target(msgspec.Struct, frozen=True):
+    """Who is searched; `name` as it was given."""
+
+    kind: Literal["normalizer", "agent"]
+    name: str
+
+
+class Options(msgspec.Struct, frozen=True):
+    """How.
+
+    Fields:
+        random: the seed.
+        clean: start from what shows no quirk only.
+        database: where findings are kept from one search to the next; None for nowhere.
+        folder: where to write them beside that; None for nowhere.
+    """
+
+    subjects: tuple[Subject, ...]
+    profile: Profile
+    random: int
+    clean: bool = False
+    processes: int = 1
+    database: Path | None = None
+    folder: Path | None = None
+
+
+def search_target(target: Target, options: Options) -> Hunt:
+    """Search one normalizer or agent; what fails still comes with what is new.
+
+    Raises:
+        HarnessError: it cannot be loaded, or a file cannot be used.
+    """
+    normalizer = load_normalizer(target.name)
+    task = Task(
+        target.name, options.subjects, options.profile, clean=options.clean, random=options.random
+    )
+    found = search_here(task) if options.processes == 1 else search(task, options.processes)
+    new = {finding.slug for finding in found.findings}
+    old: tuple[FuzzFinding, ...] = ()
+    if options.database is not None:
+        pairs = known(options.database, normalizer)
+        old = tuple(it for it in _failing(pairs, options.database) if it.slug not in new)
+        save(found.findings, options.database)
+    if options.folder is not None:
+        save((it for it in found.findings if it.finding.level == "MUST"), options.folder)
+    findings = sorted((*found.findings, *old), key=lambda finding: finding.rank)
+    return msgspec.structs.replace(found, findings=tuple(findings))
+
+
+def _failing(pairs: Iterator[tuple[Subject, Result]], folder: Path) -> Iterator[FuzzFinding]:
+    """Yield what fails still; what does not is forgotten."""
+    for subject, result in tuple(pairs):
+        if result.findings:
+            yield _told_again(subject, result)
+        else:
+            forget(subject, folder)
+
+
+def _told_again(subject: Subject, result: Result) -> FuzzFinding:
+    loaded = load_subject(subject)
+    scenario, interaction = loaded.scenario, loaded.cassette.interactions[0]
+    text_dialect = scenario.text_dialect if scenario else ""
+    return FuzzFinding(
+        slug=Path(subject.path).stem,
+        normalizer=result.normalizer,
+        finding=result.findings[0],
+        blame=result.blame or "normalizer",
+        room=f"{interaction.dialect}/{text_dialect}" if text_dialect else interaction.dialect,
+        parent=loaded.cassette.origin.source,
+        cassette=loaded.cassette.id,
+        trail=(),
+        interaction=interaction,
+        expectation=(
+            scenario.expect[0] if scenario else expectation_from(strict_reading(interaction))
+        ),
+        chunking=result.chunking,
+        again=True,
+    )
