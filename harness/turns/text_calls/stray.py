@@ -14,7 +14,7 @@ from harness.turns.text_calls.markup import Markup
 _MOST_SPACES: Final = 16
 # What an end token may follow without a space, as no word about it does. In scripts without
 # spaces only the end of a sentence tells.
-_ENDS_WORDS: Final = re.compile(r"[A-Za-z0-9.!?\u2026\u3002\uff01\uff1f]")
+_ENDS_WORDS: Final = re.compile(r"[A-Za-z0-9.!?>)}\]\u2026\u3002\uff01\uff1f]")
 _SPACES: Final = re.compile(rf"[ \t]{{0,{_MOST_SPACES}}}")
 
 

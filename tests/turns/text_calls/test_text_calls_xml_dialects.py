@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.turns.text_calls.dialect import TextDialect
@@ -104,6 +104,7 @@ def test_hostile_text_is_read_the_same_however_it_is_cut(text: str, size: int) -
 
 
 @given(HOSTILE)
+@example("</parameter>]<]minimax[>[}")
 def test_no_text_is_shown_with_the_sentinel_unless_it_is_an_example(text: str) -> None:
     shown = read(text, ["minimax-m3"], 9, policy=without_examples).text
     assert S not in shown
