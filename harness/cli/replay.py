@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import msgspec
 
 from harness.cli.dialect_option import dialect_option
 from harness.cli.exits import EXIT_GATE_FAILED
-from harness.conversation.discovery import load_agent
+from harness.conversation.discovery import is_agent
 from harness.errors import UsageError
-from harness.judging.conversations.judge_conversation import judge_conversation
+from harness.judging.conversations.case import ConversationCase
 from harness.judging.judge import Loaded, judge
 from harness.judging.replaying import replay
 from harness.judging.results import Result
@@ -21,11 +22,11 @@ from harness.reporting.conversation_text import conversation_lines
 from harness.reporting.findings_text import findings_lines
 from harness.reporting.timeline import timeline
 from harness.reporting.visible import marked, plain
-from harness.runs.plan import Subject
-from harness.runs.run import Selection
+from harness.runs.plan import Job, Subject
+from harness.runs.run import Header, Selection
 from harness.runs.select import select, subject_id
 from harness.runs.store import read_run
-from harness.runs.worker import load_subject
+from harness.runs.worker import judge_job, load_subject
 from harness.wire.cuts import WHOLE, Chunking, each_byte, seams
 from harness.wire.interaction import Interaction
 
@@ -67,7 +68,7 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     last = _last_selection()
     said = dialect or ("" if places else last.dialect)
     subject, name = _find(cell, places, _existing(last.paths), said)
-    if subject.conversation:
+    if subject.conversation or subject.kind == "log":
         return _conversation(subject, name)
     loaded, normalizer = load_subject(subject), load_normalizer(name)
     result, _ = judge(loaded, normalizer)
@@ -79,15 +80,14 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
 
 def _conversation(subject: Subject, agent: str) -> int:
     """Have the conversation again, and print what was sent and run; it has no cuts to choose."""
-    loaded = load_subject(subject)
-    result, case = judge_conversation(loaded, load_agent(agent))
+    result, case = judge_job(Job(subject, agent))
     click.echo(f"{marked(result.cell)}  {plain(result.title)}")
-    click.echo(f"cassette {marked(loaded.cassette.id)}")
-    for line in conversation_lines(result, case) if case else ():
+    click.echo(f"cassette {marked(result.cassette)}" if result.kind != "log" else "log, not judged")
+    for line in conversation_lines(result, case) if isinstance(case, ConversationCase) else ():
         click.echo(line)
     for line in _verdict(result):
         click.echo(line)
-    return 0 if result.outcome.conforms else EXIT_GATE_FAILED
+    return 0 if result.outcome.conforms or result.kind == "log" else EXIT_GATE_FAILED
 
 
 def _find(
@@ -102,7 +102,8 @@ def _find(
         for subject in select(paths, dialect):
             prefix = subject_id(subject) + "/"
             if cell.startswith(prefix) and len(cell) > len(prefix):
-                return subject, cell[len(prefix) :]
+                name = cell[len(prefix) :]
+                return _for(subject, name), name
             known.append(prefix)
     searched = [str(path) for path in places or last]
     looked = ", ".join(searched if places else [*searched, "what ships"])
@@ -116,8 +117,22 @@ def _find(
     )
 
 
+def _for(subject: Subject, name: str) -> Subject:
+    """Return a cassette as the conversation that it holds, where it is an agent that is named.
+
+    A function says nothing of what it is; the last run knows.
+    """
+    ran = {agent.name for agent in _last_header().agents} if _LAST_RUN.is_file() else set()
+    talks = subject.kind == "cassette" and (is_agent(name) or name in ran)
+    return msgspec.structs.replace(subject, conversation=True) if talks else subject
+
+
 def _last_selection() -> Selection:
-    return read_run(_LAST_RUN).header.selection if _LAST_RUN.is_file() else Selection()
+    return _last_header().selection if _LAST_RUN.is_file() else Selection()
+
+
+def _last_header() -> Header:
+    return read_run(_LAST_RUN).header
 
 
 def _existing(paths: tuple[str, ...]) -> tuple[Path, ...]:
@@ -149,7 +164,8 @@ def _lines(  # noqa: PLR0913, PLR0917 - one call site
 
 def _verdict(result: Result) -> Iterator[str]:
     blame = f", blame {result.blame}" if result.blame else ""
-    yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
+    if result.kind != "log":
+        yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
     yield from findings_lines(result.findings)
     for turn in result.turns:
         if not turn.success:

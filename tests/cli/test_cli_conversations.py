@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from harness.runs.store import read_run
+from harness.wire.cassette_file import save
 from tests.cli.conftest import Harness
+from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP, recorded
 
 AREA = "scenarios/conversations"
 ONE = f"{AREA}/memory-then-writing.yaml"
@@ -29,7 +31,7 @@ def test_agents_that_are_meant_to_pass_run_by_default(harness: Harness, tmp_path
     run = read_run(tmp_path / "run.jsonl")
     assert {each.name for each in run.header.agents} >= {"gateway", "plain-loop"}
     assert run.conversations
-    assert "Conversations that conform" in (tmp_path / "index.html").read_text()
+    assert "Some that conform" in (tmp_path / "index.html").read_text()
 
 
 def test_the_header_makes_the_run_again(harness: Harness, tmp_path: Path) -> None:
@@ -125,3 +127,52 @@ def test_pytest_judges_conversations_through_agents() -> None:
     assert "MUST HIST-ORPHAN-RESULT" in found
     assert "harness replay conversations/memory-then-writing/results-orphaned" in found
     assert "no tests ran" in _pytest(ONE, "--harness-normalizer", "reference")
+
+
+LOG = """\
+{"role": "user", "content": "Weather?"}
+{"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "f", "arguments": "{"}}], \
+"meta": {"strategy": "tool_use", "retries": 1}}
+{"role": "assistant", "content": "Clear.", "meta": {"strategy": "tool_use"}}
+"""
+
+
+def test_a_log_is_imported_counted_ranked_and_shown(harness: Harness, tmp_path: Path) -> None:
+    (tmp_path / "talk.jsonl").write_text(LOG)
+    labels = ("--provider", "q", "--model", "m", "--prompt", "p")
+    imported = str(tmp_path / "imported")
+    taken = harness("import", str(tmp_path / "talk.jsonl"), *labels, "-o", imported)
+    assert "1 conversation without the bytes of responses" in taken.out
+    left = harness("run", imported, "-o", str(tmp_path / "out"), "--format", "json")
+    assert left.code == 5  # a log is no judged cell
+    (line,) = left.json["rankings"]["conversations"]
+    assert line["name"] == "m x p x unknown"
+    rate = {key: line["rate"][key] for key in ("k", "n", "turns", "recovered", "retries")}
+    assert rate == {"k": 1, "n": 1, "turns": 2, "recovered": 1, "retries": 1}
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "logged, not judged" in page
+    assert "m x p x unknown" in harness("run", imported, "-o", str(tmp_path / "out")).out
+    shown = harness("replay", "log:q/m/talk/unknown", "--in", imported)
+    assert (shown.code, "assistant: Clear." in shown.out) == (0, True)
+
+
+def test_a_recording_is_judged_through_agents(harness: Harness, tmp_path: Path) -> None:
+    save(ROUND_TRIP, tmp_path / "in" / "talk.yaml")
+    save(recorded(CALL, CALL), tmp_path / "in" / "other.yaml")
+    left = harness("run", str(tmp_path / "in"), "-a", "plain-loop", "-o", str(tmp_path))
+    assert left.code == 0
+    assert "no conversation for agents in 1 cassettes of several requests" in left.err
+    assert "its requests do not follow one another" in left.err
+    (result,) = read_run(tmp_path / "run.jsonl").results
+    assert result.cell == "cassette:talk/plain-loop"
+    assert "Built as the recorded request" in (tmp_path / "index.html").read_text()
+
+
+def test_a_recording_is_replayed_through_the_agent_that_is_named(
+    harness: Harness, tmp_path: Path
+) -> None:
+    save(ROUND_TRIP, tmp_path / "talk.yaml")
+    found = harness("replay", "cassette:talk/results-orphaned", "--in", str(tmp_path))
+    assert found.code == 1
+    assert "unlike the recorded request: messages: recorded" in found.out
+    assert harness("replay", "cassette:talk/reference", "--in", str(tmp_path)).code == 0

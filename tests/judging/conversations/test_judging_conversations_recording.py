@@ -1,6 +1,5 @@
 """Recordings of whole conversations: an agent's own requests, recorded, are what it sends again."""
 
-import json
 from collections import Counter
 from typing import Any
 
@@ -20,47 +19,21 @@ from harness.judging.judge import Loaded
 from harness.judging.results import ConversationFacts, Outcome, Result
 from harness.judging.scenario import Scenario
 from harness.runs.upkeep import Shipped
-from harness.wire.cassette import Cassette, Origin
-from harness.wire.interaction import Interaction, Read, Request
-from tests.conversation.conversation_provider import TOOLS, said, weather
+from harness.wire.cassette import Cassette
+from tests.conversation.conversation_provider import said, weather
 from tests.conversation.conversation_replies import answering, calling, cut_short, failing
 from tests.conversation.conversation_stage import stage
+from tests.judging.conversations.conversation_recordings import (
+    CALL,
+    ROUND_TRIP,
+    USER,
+    asked,
+    called,
+    gave,
+    recorded,
+)
 
 PLAIN = load_agent("plain-loop")
-USER = {"role": "user", "content": "Weather?"}
-DECLARED = [
-    {"type": "function", "function": {"name": tool.name, "parameters": tool.parameters}}
-    for tool in TOOLS
-]
-Message = dict[str, Any]
-
-
-def asked(*messages: Message) -> bytes:
-    return json.dumps({"model": "m", "messages": messages, "tools": DECLARED}).encode()
-
-
-def recorded(*exchanges: tuple[bytes, bytes], dialect: str = "openai-chat") -> Cassette:
-    interactions = tuple(
-        Interaction(Request(body=request), 200, (), reply, (Read(len(reply)),), dialect=dialect)
-        for request, reply in exchanges
-    )
-    return Cassette("a/b", interactions, Origin("imported"), "openai", "m", "p")
-
-
-def called(*ids: str, **more: object) -> Message:
-    entries = [
-        {"id": each, "type": "function", "function": {"name": name, "arguments": arguments}}
-        for each, name, arguments in map(weather, ids)
-    ]
-    return {"role": "assistant", "content": None, "tool_calls": entries, **more}
-
-
-def gave(call_id: str, content: str = "clear") -> Message:
-    return {"role": "tool", "tool_call_id": call_id, "content": content}
-
-
-CALL = (asked(USER), said("", (weather(),)))
-ROUND_TRIP = recorded(CALL, (asked(USER, called("c1"), gave("c1")), said("Clear.")))
 
 
 def had(cassette: Cassette, agent: Agent = PLAIN) -> Result:

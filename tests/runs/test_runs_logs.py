@@ -1,0 +1,157 @@
+"""Logged conversations: found, counted and ranked, never judged."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.conversation.conversation import Conversation, Meta, Probe, TurnRecord
+from harness.conversation.history.jsonl import About, Logged, encode
+from harness.conversation.messages import assistant, user
+from harness.errors import UnreadableError
+from harness.judging.results import Outcome
+from harness.reporting.page import page
+from harness.runs.gate import judge_gate
+from harness.runs.plan import Job, Subject, plan
+from harness.runs.questions import Questions
+from harness.runs.rankings import rankings
+from harness.runs.run import Run
+from harness.runs.select import select, subject_id, unused
+from harness.runs.worker import crashed, judge_job
+from harness.turns.calls import ParseError
+from harness.turns.deltas import Finish, FinishReason
+from harness.turns.turn import Turn
+from tests.runs.runs_samples import a_result, a_run
+
+STOP = Finish(FinishReason.STOP)
+ABOUT = About(agent="gateway", provider="q", model="m", prompt="p")
+BAD = ParseError("tool_use", "no JSON", "{", "c1", "f")
+
+
+def a_log(*turns: TurnRecord, ending: Any = "done", about: About = ABOUT) -> Logged:  # noqa: ANN401 - an Ending
+    messages = (user("?"), assistant("Clear."))
+    return Logged(about, Conversation(messages, turns, ending, "Clear."))
+
+
+def a_turn(errors: int = 0, retries: int = 0, strategy: Any = "tool_use") -> TurnRecord:  # noqa: ANN401 - a Strategy
+    probe = Probe(ok=True) if retries else None
+    return TurnRecord(Turn(finish=STOP), Meta(strategy, (BAD,) * errors, probe, retries))
+
+
+def written(folder: Path, *logs: Logged, name: str = "log.jsonl") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(map(encode, logs)))
+    return path
+
+
+def run_of(*paths: Path) -> Run:
+    jobs = plan(select(paths), ("reference",), ("gateway",)).jobs
+    judged = [judge_job(job) for job in jobs]
+    run = a_run([result for result, _ in judged])
+    return msgspec.structs.replace(run, conversations={each.cell: each for _, each in judged})
+
+
+RETRIED = a_log(a_turn(errors=2, retries=1), a_turn(strategy="json_fallback"))
+
+
+def test_a_log_is_a_row_of_model_prompt_and_agent(tmp_path: Path) -> None:
+    lost = a_log(a_turn(errors=1), ending="limit")
+    (line,) = rankings(run_of(written(tmp_path, RETRIED, lost))).conversations
+    rate = line.rate
+    assert (line.name, rate.k, rate.n) == ("m x p x gateway", 1, 2)
+    assert (rate.turns, rate.broken_turns, rate.recovered, rate.retries) == (3, 2, 1, 1)
+    assert (rate.parse_error_turns, rate.tool_use, rate.json_fallback) == (2, 2, 1)
+
+
+def test_a_log_counts_beside_what_was_replayed_and_is_never_judged(tmp_path: Path) -> None:
+    run = run_of(written(tmp_path, RETRIED))
+    found = rankings(run)
+    assert (found.agents, found.normalizers, found.models) == ((), (), ())
+    assert judge_gate(run).verdict == "nothing"
+    with Questions(run) as questions:
+        assert questions.outcome_counts() == {}
+    both = msgspec.structs.replace(run, results=(*run.results, a_result("a/turns")))
+    assert judge_gate(both).verdict == "pass"
+
+
+def test_the_row_says_what_it_is_and_the_reader_sees_the_messages(tmp_path: Path) -> None:
+    result, case = judge_job(Job(select([written(tmp_path, RETRIED)])[0], "gateway"))
+    assert (result.kind, result.outcome, result.origin) == ("log", Outcome.UNSUPPORTED, "imported")
+    assert (result.cell, result.provider) == ("log:log/gateway", "q")
+    assert result.conversation is not None
+    assert (result.conversation.requests, result.conversation.probe) == (3, "ok")
+    assert case is not None
+    assert "Clear." in page(run_of(written(tmp_path, RETRIED)))
+
+
+def test_each_conversation_of_a_file_has_its_own_cell(tmp_path: Path) -> None:
+    other = a_log(a_turn(), about=About())
+    subjects = select([written(tmp_path, RETRIED, other, name="imported/q/m/log.jsonl").parents[2]])
+    assert [subject_id(each) for each in subjects] == ["log:q/m/log", "log:q/m/log#2"]
+    jobs = plan(subjects, ("reference",), ("plain-loop",)).jobs
+    assert [job.normalizer for job in jobs] == ["gateway", "unknown"]
+    assert [judge_job(job)[0].model for job in jobs] == ["m", "unknown"]
+
+
+FOREIGN = b'{"role": "user", "content": "?"}\n{"role": "assistant", "content": "Yes."}\n'
+WHOLE = b'{"model": "n", "messages": [{"role": "user", "content": "?"}]}\n' * 2
+
+
+@pytest.mark.parametrize(("data", "count"), [(FOREIGN, 1), (WHOLE, 2)])
+def test_other_peoples_messages_count_where_they_are_named(
+    tmp_path: Path, data: bytes, count: int
+) -> None:
+    path = tmp_path / "theirs.jsonl"
+    path.write_bytes(data)
+    assert len(select([path])) == count
+    assert select([tmp_path]) == ()
+    assert unused([tmp_path]) == ()
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b'{"type": "header"}\n', b"\x00\xff", b"[1]\n{}\n"])
+def test_what_is_no_log_is_refused_where_it_is_named(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "other.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(UnreadableError, match="expected conversations") as caught:
+        select([path])
+    assert str(path) in str(caught.value)
+
+
+@given(st.binary(max_size=60))
+def test_no_file_of_any_bytes_is_more_than_an_error(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "any.jsonl"
+    path.write_bytes(data)
+    try:
+        select([path])
+    except UnreadableError:
+        return
+
+
+def test_a_damaged_log_of_ours_is_an_error_with_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path, RETRIED)
+    path.write_bytes(path.read_bytes() + b"{]\n")
+    with pytest.raises(UnreadableError, match="expected one JSON object"):
+        select([tmp_path])
+
+
+def test_a_file_that_became_shorter_is_an_error(tmp_path: Path) -> None:
+    subject = select([written(tmp_path, RETRIED)])[0]
+    gone = msgspec.structs.replace(subject, place=7)
+    with pytest.raises(UnreadableError, match="missing at its end"):
+        judge_job(Job(gone, "gateway"))
+
+
+def test_a_process_that_died_loses_no_log(tmp_path: Path) -> None:
+    job = Job(select([written(tmp_path, RETRIED)])[0], "gateway")
+    assert crashed(job, "killed") == judge_job(job)[0]
+
+
+def test_a_log_needs_no_agent_of_that_name() -> None:
+    subject = Subject("log", "a.jsonl", agent="somebody's own")
+    assert plan([subject], ("n",), ()).jobs == (Job(subject, "somebody's own"),)
