@@ -43,6 +43,11 @@ def pytest_addoption(parser: "pytest.Parser") -> None:
         metavar="NAME",
         help="read every cassette as this dialect, whatever it seems to be",
     )
+    group.addoption(
+        "--harness-unsupported",
+        action="store_true",
+        help="make a skipped item of each cell that a normalizer does not declare itself for",
+    )
     parser.addini("harness_scenarios", "folders of scenario files to collect", "paths", [])
 
 

@@ -13,6 +13,8 @@ import msgspec
 
 from harness.judging.results import Outcome
 from harness.reporting.boards import FEW, ConversationRow, blamed, conversation_rows, place
+from harness.reporting.markdown import escaped
+from harness.reporting.markdown import table as markdown_table
 from harness.reporting.visible import plain
 from harness.reporting.words import WORD, percent
 from harness.runs.rankings import Ranked
@@ -35,6 +37,7 @@ _HEAD = (
 )
 _CONVERSATION_HEAD = (
     *_HEAD[:5],
+    "usable turns",
     "parse_error turns",
     "recovered",
     "retries",
@@ -101,6 +104,7 @@ def _conversations(found: tuple[ConversationRow, ...]) -> _Table:
             f"{each.ranked.rate.k}/{each.ranked.rate.n}",
             each.share,
             f"{each.interval}{', few' if each.few else ''}",
+            each.turns,
             each.parse_errors,
             each.recovered,
             str(each.ranked.rate.retries),
@@ -190,19 +194,8 @@ def _markdown(table: _Table, _paint: _Paint) -> str:
     lines = [f"### {table.title}", ""]
     if not table.rows:
         return "\n".join([*lines, table.empty, ""])
-    lines.append(_markdown_row(table.head))
-    lines.append("|" + " --- |" * len(table.head))
-    return "\n".join([*lines, *map(_markdown_row, table.rows), ""])
+    rows = (map(escaped, row) for row in table.rows)
+    return "\n".join([*lines, markdown_table(map(escaped, table.head), rows), ""])
 
 
-def _markdown_row(texts: Iterable[str]) -> str:
-    return "| " + " | ".join(map(_markdown_text, texts)) + " |"
-
-
-def _markdown_text(text: str) -> str:
-    """Return `text` so that Markdown and the HTML in it read it as text."""
-    return "".join(_MARKDOWN.get(char, char) for char in text)
-
-
-_MARKDOWN = {char: f"\\{char}" for char in "\\`*_[]|~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _WRITERS: dict[Format, Callable[[_Table, _Paint], str]] = {"pretty": _pretty, "markdown": _markdown}

@@ -163,25 +163,40 @@ def _left_out(
 def _stale(
     entry: Expectation, judged: Collection[Result], run: Run, today: date, known: Known
 ) -> Stale | None:
-    if not entry.holds(today):
-        return Stale("expired", entry)
-    skipped = run.header.selection.skipped
     named = [result for result in judged if entry.names(result.scenario, result.normalizer)]
     passed = tuple(result.cell for result in named if result.outcome.conforms)
-    if entry.expect == "fail" and passed:
+    if entry.holds(today) and entry.expect == "fail" and passed:
         return Stale("unexpected_pass", entry, passed)
-    if named or any(entry.names(*_parts(cell)) for cell in skipped):
+    cells = [(result.scenario, result.normalizer) for result in named]
+    cells += map(_parts, run.header.selection.skipped)
+    ran = Known(frozenset(result.scenario for result in run.results), frozenset(run.header.names))
+    return stale_before(entry, today, cells, ran, known)
+
+
+def stale_before(
+    entry: Expectation,
+    today: date,
+    cells: Collection[tuple[str, str]],
+    ran: Known,
+    known: Known,
+) -> Stale | None:
+    """Return why `entry` is stale whatever its cells do; None where it is not.
+
+    Args:
+        entry: of the project.
+        today: the day on which it must hold.
+        cells: scenario and normalizer of each supported cell.
+        ran: all scenarios and names that took part, supported or not.
+        known: what exists beside; a pattern that names only cells of those is not stale.
+    """
+    if not entry.holds(today):
+        return Stale("expired", entry)
+    if any(entry.names(*cell) for cell in cells):
         return None
-    return None if _names_others(entry, run, known) else Stale("matches_nothing", entry)
-
-
-def _names_others(entry: Expectation, run: Run, known: Known) -> bool:
-    """Whether it names a cell that exists and that this run was not asked for."""
-    ran = {result.scenario for result in run.results}
-    took_part = set(run.header.names)
-    scenarios = {each for each in known.scenarios | ran if _glob(entry.id)(each)}
-    names = {each for each in known.names | took_part if _glob(entry.normalizer)(each)}
-    return bool(scenarios and names) and not (scenarios <= ran and names <= took_part)
+    scenarios = {each for each in known.scenarios | ran.scenarios if _glob(entry.id)(each)}
+    names = {each for each in known.names | ran.names if _glob(entry.normalizer)(each)}
+    elsewhere = scenarios and names and not (scenarios <= ran.scenarios and names <= ran.names)
+    return None if elsewhere else Stale("matches_nothing", entry)
 
 
 def _parts(cell: str) -> tuple[str, str]:

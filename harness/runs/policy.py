@@ -3,15 +3,18 @@
 Without any of them a run passes where every supported cell conforms.
 """
 
+import os
 from datetime import date
 from pathlib import Path
 
 import msgspec
 
-from harness.project import GateRule, Project
+from harness.project import GateRule, Project, project
 from harness.runs.baseline import Baseline, read_baseline
-from harness.runs.expectations import Expectation, read_expectations
+from harness.runs.expectations import Expectation, expected_of, read_expectations
 from harness.runs.known import Known, known
+from harness.runs.plan import Job
+from harness.runs.select import subject_id
 
 EXPECTATIONS = "expectations.toml"
 
@@ -36,16 +39,16 @@ class Policy(msgspec.Struct, frozen=True):
 
 
 def policy_of(
-    project: Project,
+    found: Project,
     today: date,
     *,
     paths: tuple[Path, ...] = (),
     accept_new: bool = False,
 ) -> Policy:
-    """Read what `project` names.
+    """Read what a project names.
 
     Args:
-        project: of the working folder.
+        found: the project.
         today: the day to hold expectations against.
         paths: what was selected, where it still exists.
         accept_new: whether the baseline is to take new failures in.
@@ -53,11 +56,11 @@ def policy_of(
     Raises:
         UnreadableError: a file that it names is missing or cannot be used.
     """
-    entries = expectations_of(project)
-    path = baseline_path(project)
+    entries = expectations_of(found)
+    path = baseline_path(found)
     baseline = read_baseline(path, may_be_missing=accept_new) if path else None
     return Policy(
-        rules=project.table.gate,
+        rules=found.table.gate,
         expectations=entries,
         today=today,
         baseline=baseline,
@@ -66,17 +69,43 @@ def policy_of(
     )
 
 
-def expectations_of(project: Project) -> tuple[Expectation, ...]:
-    """Return the entries of the file that `project` names, or that lies beside it.
+def expectations_of(found: Project) -> tuple[Expectation, ...]:
+    """Return the entries of the file that a project names, or that lies beside it.
 
     Raises:
         UnreadableError: a file that it names is missing, or cannot be used.
     """
-    named = project.table.expectations
-    path = project.root / (named or EXPECTATIONS)
+    named = found.table.expectations
+    path = found.root / (named or EXPECTATIONS)
     return read_expectations(path) if named or path.is_file() else ()
 
 
-def baseline_path(project: Project) -> Path | None:
-    """Return where the baseline of `project` lies; None where it keeps none."""
-    return project.root / project.table.baseline if project.table.baseline else None
+def project_paths() -> tuple[Path, ...]:
+    """Return the paths that the project replays where none are given, as seen from here.
+
+    None where it lists none: then what ships is meant.
+    """
+    found = project()
+    return tuple(Path(os.path.relpath(found.root / path)) for path in found.table.paths)
+
+
+def without_skipped(
+    jobs: tuple[Job, ...], policy: Policy
+) -> tuple[tuple[Job, ...], tuple[str, ...]]:
+    """Return the jobs that are to run, and the sorted cells that an entry says are not."""
+    cells = {job: _skipped(job, policy) for job in jobs} if policy.expectations else {}
+    running = tuple(job for job in jobs if not cells.get(job))
+    return running, tuple(sorted(cell for cell in cells.values() if cell))
+
+
+def _skipped(job: Job, policy: Policy) -> str:
+    """Return the id of the cell where it is not to run, else ""."""
+    scenario = subject_id(job.subject)
+    entry = expected_of(policy.expectations, scenario, job.normalizer, policy.today)
+    skip = entry is not None and entry.expect == "skip"
+    return f"{scenario}/{job.normalizer}" if skip else ""
+
+
+def baseline_path(found: Project) -> Path | None:
+    """Return where the baseline of a project lies; None where it keeps none."""
+    return found.root / found.table.baseline if found.table.baseline else None

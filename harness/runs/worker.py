@@ -15,12 +15,13 @@ from harness.judging.chunkings import Cuts
 from harness.judging.conversations.judge_conversation import (
     judge_conversation,
     lost_conversation,
+    supported_conversation,
 )
 from harness.judging.conversations.logged import count_log
 from harness.judging.conversations.recording import NotHad, script_of_recording
 from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.conversations.session import offered
-from harness.judging.judge import CASSETTE_PREFIX, Loaded, empty_result, judge
+from harness.judging.judge import CASSETTE_PREFIX, Loaded, empty_result, judge, supported
 from harness.judging.results import (
     CassetteFacts,
     Finding,
@@ -72,6 +73,18 @@ def _judge(job: Job, loaded: Loaded, cuts: Cuts) -> tuple[Result, AnyCase | None
         if job.subject.conversation:
             return judge_conversation(loaded, _agent(job.normalizer), cuts=cuts)
         return judge(loaded, _normalizer(job.normalizer), cuts=cuts)
+
+
+def is_supported(job: Job) -> bool:
+    """Return whether the normalizer or agent of `job` declares all that its subject asks for.
+
+    Raises:
+        UnreadableError: the scenario or its cassette cannot be used.
+    """
+    loaded = load_subject(job.subject)
+    if job.subject.conversation:
+        return supported_conversation(loaded, _agent(job.normalizer))
+    return supported(loaded, _normalizer(job.normalizer))
 
 
 def crashed(job: Job, reason: str) -> Result:

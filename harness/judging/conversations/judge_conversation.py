@@ -59,7 +59,7 @@ def judge_conversation(
         raise ValueError(f"{subject.id} is no conversation")
     script = scenario.conversation
     bare = empty_conversation(subject, agent.name)
-    if not subject.cassette.interactions or not _supported(subject, scenario, script, agent):
+    if not subject.cassette.interactions or not supported_conversation(subject, agent):
         return bare, None
     with deadlines():
         seen, replays = _played(subject, scenario, script, agent, cuts, limits)
@@ -100,12 +100,14 @@ def lost_conversation(subject: Loaded, agent: str, reason: str) -> Result:
     )
 
 
-def _supported(
-    subject: Loaded, scenario: Scenario, script: ConversationScript, agent: Agent
-) -> bool:
+def supported_conversation(subject: Loaded, agent: Agent) -> bool:
+    """Return whether `agent` declares all that the conversation `subject` asks for."""
+    scenario = subject.scenario
+    if scenario is None or scenario.conversation is None:
+        return False
     return (
         subject.cassette.dialect in agent.dialects
-        and prompt_of(script, subject.cassette) in agent.prompts
+        and prompt_of(scenario.conversation, subject.cassette) in agent.prompts
         and all(
             agent.policies.get(name, value) == value for name, value in scenario.policies.items()
         )

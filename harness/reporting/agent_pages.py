@@ -1,0 +1,91 @@
+"""A run -> pages for a coding agent: an index of at most 8 KB, a page for each signature.
+
+The index says what to read next; a page says what is wrong and which command shows it. What does
+not fit is counted.
+"""
+
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+
+from harness.reporting.failing import Failing, failing, headline
+from harness.reporting.markdown import code, text
+from harness.runs.gate import Gate
+from harness.runs.run import Run
+
+INDEX = "index.md"
+MAX_INDEX_BYTES = 8_192
+MAX_PAGES = 200
+_CELLS = 100
+_REASONS = 10
+_ODD = re.compile(r"[^a-z0-9]+")
+
+
+def agent_pages(run: Run, gate: Gate) -> dict[str, str]:
+    """Return name of a file -> its text; the index is `index.md`, the pages lie beside it."""
+    told = {_name(each): each for each in failing(run, gate)[:MAX_PAGES]}
+    pages = {name: "\n".join(_page(each)) for name, each in told.items()}
+    return {INDEX: _index(run, gate, told), **pages}
+
+
+def _name(each: Failing) -> str:
+    """Return a name that stays while the signature does."""
+    parts = (each.signature.rule or "none", each.signature.outcome.value, each.signature.normalizer)
+    slug = _ODD.sub("-", "-".join(parts).lower()).strip("-")[:60]
+    digest = sha256("\0".join((*parts, each.signature.level)).encode("utf-8", "replace"))
+    return f"{slug}-{digest.hexdigest()[:6]}.md"
+
+
+def _index(run: Run, gate: Gate, told: dict[str, Failing]) -> str:
+    reasons = [f"- {text(reason)}" for reason in gate.reasons[:_REASONS]]
+    more = len(gate.reasons) - len(reasons)
+    head = [
+        f"# Gate: {gate.verdict}",
+        "",
+        f"{len(run.results)} cells; {len(told)} kinds of failure, worst first.",
+        "Read the page of one failure, run its command, mend the cause, run again:",
+        f"{code(' '.join(run.header.command))}.",
+        "",
+        *reasons,
+        *([f"- and {more} more reasons"] if more > 0 else []),
+        "",
+    ]
+    lines = [
+        f"- [{text(headline(each.signature), limit=120)}]({name}): {each.signature.count} cells"
+        for name, each in told.items()
+    ]
+    return _fitting(head, lines)
+
+
+def _fitting(head: list[str], lines: list[str]) -> str:
+    """Return as many lines as fit, and how many do not."""
+    for shown in range(len(lines), -1, -1):
+        left = len(lines) - shown
+        more = [f"- and {left} more pages beside this one"] if left else []
+        page = "\n".join([*head, *lines[:shown], *more, ""])
+        if len(page.encode()) <= MAX_INDEX_BYTES:
+            return page
+    return page.encode()[:MAX_INDEX_BYTES].decode(errors="ignore")
+
+
+def _page(each: Failing) -> Iterator[str]:
+    signature, found = each.signature, each.example
+    yield f"# {text(headline(signature))}"
+    yield ""
+    yield f"{signature.count} cells fail so. The first: {code(each.cell)} ({text(each.title)})."
+    yield ""
+    if found is not None:
+        yield f"- rule: {code(found.rule)} ({found.level})"
+        yield f"- at: {code(found.path)}"
+        yield f"- expected: {text(found.expected, limit=2_000)}"
+        yield f"- actual: {text(found.actual, limit=2_000)}"
+        yield from () if found.offset is None else (f"- byte: {found.offset}",)
+    yield f"- quirks: {', '.join(map(code, signature.quirks)) or 'none'}"
+    yield f"- see it: {code(each.command)}"
+    yield ""
+    yield "## Cells"
+    yield ""
+    yield from (f"- {code(cell)}" for cell in signature.cells[:_CELLS])
+    if len(signature.cells) > _CELLS:
+        yield f"- and {len(signature.cells) - _CELLS} more"
+    yield ""

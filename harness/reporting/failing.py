@@ -1,0 +1,66 @@
+"""A run -> its failures by signature, worst first, as every text output tells them."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.judging.results import Finding, Outcome
+from harness.runs.gate import Gate, reproduce
+from harness.runs.questions import Questions, Signature
+from harness.runs.run import Run
+
+
+class Failing(msgspec.Struct, frozen=True):
+    """Cells that fail in the same way.
+
+    Fields:
+        cell: the first of them.
+        title: of its scenario.
+        example: its finding; None for a failure without one.
+        command: replays that cell.
+        excused: how many of the cells the gate does not count.
+    """
+
+    signature: Signature
+    cell: str
+    title: str
+    example: Finding | None
+    command: str
+    excused: int
+
+
+def failing(run: Run, gate: Gate) -> tuple[Failing, ...]:
+    """Return the failures of `run`: those that the gate counts before those that it excuses."""
+    with Questions(run) as questions:
+        found = questions.failures_by_signature()
+    told = tuple(_each(run, gate, found))
+    return tuple(sorted(told, key=lambda each: each.excused == each.signature.count))
+
+
+def _each(run: Run, gate: Gate, signatures: tuple[Signature, ...]) -> Iterator[Failing]:
+    excused = {each.cell for each in gate.excused}
+    results = {result.cell: result for result in run.results}
+    selection = run.header.selection
+    for signature in signatures:
+        cell = next((cell for cell in signature.cells if cell not in excused), signature.cells[0])
+        wanted = (signature.rule, signature.level, signature.outcome)
+        matching = (
+            each
+            for each in results[cell].findings
+            if (each.rule, each.level, each.outcome) == wanted
+        )
+        yield Failing(
+            signature=signature,
+            cell=cell,
+            title=results[cell].title,
+            example=next(matching, None),
+            command=reproduce(cell, selection.paths, selection.options),
+            excused=sum(cell in excused for cell in signature.cells),
+        )
+
+
+def headline(signature: Signature) -> str:
+    """Return one line that names a signature."""
+    rule = signature.rule or "without a finding"
+    outcome: Outcome = signature.outcome
+    return f"{signature.normalizer}: {outcome.value}, {signature.level} {rule}"

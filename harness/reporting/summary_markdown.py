@@ -1,0 +1,106 @@
+"""A run -> summary.md, and the step summary of a CI service: the worst first, within a limit.
+
+What does not fit is counted, never dropped in silence.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from harness.reporting.failing import Failing, failing, headline
+from harness.reporting.markdown import code, table, text
+from harness.reporting.terminal import tables
+from harness.runs.gate import Gate
+from harness.runs.gate_rules import RuleVerdict
+from harness.runs.run import Run
+from harness.runs.summary import Summary
+
+# GitHub refuses a step summary over 1 MiB; one that is read has no need of a fifth of that.
+MAX_BYTES = 200_000
+_ROOM_FOR_MORE = 200
+
+_RULES = ("rule", "metric", "verdict", "k/n", "rate", "95 % interval", "bound")
+
+
+def summary_markdown(run: Run, summary: Summary, limit: int = MAX_BYTES) -> str:
+    """Return the summary of `run`, at most `limit` bytes of UTF-8, ending in a newline."""
+    failures = failing(run, summary.gate)
+    head = "\n".join(_head(summary))
+    rankings = tables(summary, "markdown")
+    room = limit - _ROOM_FOR_MORE
+    shown = _within((_failure(each) for each in failures), room - _size(head, rankings))
+    left = len(failures) - len(shown)
+    if _size(head, rankings) > room:
+        rankings = "The rankings do not fit here: see the report.\n"
+        head = _cut(head, room - _size(rankings))
+    more = [f"and {left} more kinds of failure: see the report", ""] if left else []
+    failed = ["### Failures", "", *shown, *more] if failures else []
+    return "\n".join([head, *failed, rankings])
+
+
+def _head(summary: Summary) -> Iterator[str]:
+    gate = summary.gate
+    yield f"## Gate: {gate.verdict}"
+    yield ""
+    yield from (f"- {text(reason, limit=1_000)}" for reason in gate.reasons)
+    yield ""
+    if gate.rules:
+        yield table(_RULES, map(_rule, gate.rules))
+        yield ""
+    yield from _excused(gate)
+
+
+def _rule(rule: RuleVerdict) -> tuple[str, ...]:
+    where = "".join(f", {key} {text(value)}" for key, value in _named(rule))
+    bounds = (("min", rule.min), ("max", rule.max))
+    return (
+        text(rule.rule),
+        f"{text(rule.metric)}{where}",
+        rule.verdict,
+        f"{rule.k}/{rule.n}",
+        "-" if rule.rate is None else f"{rule.rate:.1%}",
+        f"{rule.low:.1%} to {rule.high:.1%}",
+        " ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
+        + f", {rule.basis}",
+    )
+
+
+def _named(rule: RuleVerdict) -> Iterable[tuple[str, str]]:
+    fields = rule.where.__struct_fields__
+    return ((key, getattr(rule.where, key)) for key in fields if getattr(rule.where, key))
+
+
+def _excused(gate: Gate) -> Iterator[str]:
+    if gate.excused:
+        yield f"Excused by expectations or the baseline: {len(gate.excused)} cells."
+        yield ""
+
+
+def _failure(each: Failing) -> str:
+    found, count = each.example, each.signature.count
+    excused = f", {each.excused} excused" if each.excused else ""
+    such = f"such as {code(each.cell)} ({text(each.title)})"
+    lines = [f"- **{text(headline(each.signature))}** in {count} cells{excused}, {such}"]
+    if found is not None:
+        lines.append(f"  - at {code(found.path)}: expected {text(found.expected)}")
+        lines.append(f"  - actual: {text(found.actual)}")
+    return "\n".join([*lines, f"  - {code(each.command)}", ""])
+
+
+def _within(parts: Iterable[str], room: int) -> list[str]:
+    """Return the first parts that fit into `room` bytes."""
+    fitting = []
+    for part in parts:
+        room -= _size(part)
+        if room < 0:
+            break
+        fitting.append(part)
+    return fitting
+
+
+def _cut(said: str, room: int) -> str:
+    lines = _within(said.split("\n"), room)
+    left = said.count("\n") + 1 - len(lines)
+    return "\n".join([*lines, "", f"and {left} more lines", ""]) if left else said
+
+
+def _size(*parts: str) -> int:
+    return sum(len(part.encode()) + 1 for part in parts)

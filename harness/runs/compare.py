@@ -1,0 +1,173 @@
+"""Two runs -> what was fixed, broken, added or lost between them, and whether rates differ.
+
+Only what both runs judged is paired: cells for normalizers and agents, recorded turns with the same
+bytes for models. A difference is sure only where the exact McNemar test, corrected by
+Holm for all names compared, leaves at most 5 % to chance.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from harness.judging.results import Outcome, Result
+from harness.runs.paired import Pairs, holm, mcnemar, newcombe
+from harness.runs.run import Run
+
+SURE: Final = 0.05
+
+Way = Literal["broken", "fixed", "changed", "new", "missing"]
+WAYS: Final[tuple[Way, ...]] = ("broken", "fixed", "changed", "new", "missing")
+
+_MEASURED: Final = ("recorded", "imported")
+_Trial: TypeAlias = tuple[str, bool, bool]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One cell whose outcome differs; None where that run did not judge it."""
+
+    cell: str
+    way: Way
+    before: Outcome | None
+    after: Outcome | None
+
+
+class RateChange(msgspec.Struct, frozen=True):
+    """One name over what both runs tried.
+
+    Fields:
+        pairs: `a` is the base.
+        before, after: its rates.
+        low, high: the 95 % interval of after minus before.
+        p: of the exact McNemar test, adjusted for all names compared.
+        sure: whether `p` is at most `SURE`.
+    """
+
+    name: str
+    pairs: Pairs
+    before: float
+    after: float
+    low: float
+    high: float
+    p: float
+    sure: bool
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """What changed from a base to a run.
+
+    Fields:
+        same: cells with the same outcome, or that conform in both.
+        counts: way -> number of cells.
+        changes: worst first: broken before fixed before all others.
+        conformance: of normalizers and agents, by name.
+        turn_success: of models, as the lead normalizer of each run read the same turns.
+        warnings: why the two may not be comparable.
+    """
+
+    same: int
+    counts: dict[Way, int]
+    changes: tuple[Change, ...]
+    conformance: tuple[RateChange, ...]
+    turn_success: tuple[RateChange, ...]
+    warnings: tuple[str, ...]
+
+
+def compare(base: Run, run: Run) -> Comparison:
+    """Return what changed from `base` to `run`."""
+    before, after = _judged(base), _judged(run)
+    cells = sorted(before.keys() | after.keys())
+    found = (_change(cell, before.get(cell), after.get(cell)) for cell in cells)
+    changes = sorted((each for each in found if each is not None), key=_worst_first)
+    counted = Counter(each.way for each in changes)
+    return Comparison(
+        same=len(cells) - len(changes),
+        counts={way: counted[way] for way in WAYS},
+        changes=tuple(changes),
+        conformance=_rates(_cells(before, after)),
+        turn_success=_rates(_turns(base, run)),
+        warnings=tuple(_warnings(base, run)),
+    )
+
+
+def _judged(run: Run) -> dict[str, Result]:
+    return {each.cell: each for each in run.results if each.outcome is not Outcome.UNSUPPORTED}
+
+
+def _change(cell: str, before: Result | None, after: Result | None) -> Change | None:
+    if before is None or after is None:
+        way: Way = "new" if before is None else "missing"
+        return Change(cell, way, _outcome(before), _outcome(after))
+    was, now = before.outcome, after.outcome
+    if was.conforms != now.conforms:
+        return Change(cell, "fixed" if now.conforms else "broken", was, now)
+    return None if now.conforms or was is now else Change(cell, "changed", was, now)
+
+
+def _outcome(result: Result | None) -> Outcome | None:
+    return result.outcome if result else None
+
+
+def _worst_first(change: Change) -> tuple[int, int, str]:
+    shown = change.after or change.before
+    return WAYS.index(change.way), shown.badness if shown else 0, change.cell
+
+
+def _cells(before: Mapping[str, Result], after: Mapping[str, Result]) -> Iterator[_Trial]:
+    for cell in before.keys() & after.keys():
+        was, now = before[cell].outcome, after[cell].outcome
+        yield after[cell].normalizer, was.conforms, now.conforms
+
+
+def _turns(base: Run, run: Run) -> Iterator[_Trial]:
+    before, after = _successes(base), _successes(run)
+    for turn in before.keys() & after.keys():
+        yield after[turn][0], before[turn][1], after[turn][1]
+
+
+def _successes(run: Run) -> dict[tuple[str, int, str], tuple[str, bool]]:
+    """Return each recorded turn once, with its model and whether it was a success."""
+    rows = (
+        each
+        for each in run.results
+        if each.origin in _MEASURED
+        and each.normalizer == run.header.lead
+        and each.outcome is not Outcome.UNSUPPORTED
+    )
+    return {
+        (result.cassette, turn.interaction, turn.digest): (result.model, turn.success)
+        for result in rows
+        for turn in result.turns
+    }
+
+
+def _rates(trials: Iterable[_Trial]) -> tuple[RateChange, ...]:
+    counts: dict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
+    for name, was, now in trials:
+        counts[name][was, now] += 1
+    names = sorted(counts)
+    pairs = [_pairs(counts[name]) for name in names]
+    adjusted = holm([mcnemar(each.only_a, each.only_b) for each in pairs])
+    return tuple(map(_rate, names, pairs, adjusted))
+
+
+def _pairs(counts: Counter[tuple[bool, bool]]) -> Pairs:
+    return Pairs(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
+
+
+def _rate(name: str, pairs: Pairs, p: float) -> RateChange:
+    before = (pairs.both + pairs.only_a) / pairs.n
+    after = (pairs.both + pairs.only_b) / pairs.n
+    low, high = newcombe(pairs)
+    return RateChange(name, pairs, before, after, low, high, p, p <= SURE)
+
+
+def _warnings(base: Run, run: Run) -> Iterator[str]:
+    for word, was, now in (
+        ("cuts", base.header.selection.cuts, run.header.selection.cuts),
+        ("versions of the harness", base.header.harness, run.header.harness),
+        ("lead normalizers", base.header.lead, run.header.lead),
+    ):
+        if was != now:
+            yield f"the runs have different {word}: {was or 'none'} and {now or 'none'}"
