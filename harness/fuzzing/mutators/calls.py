@@ -147,13 +147,14 @@ def _other_name(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
 
 
 def _repeated(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
-    """Make one call twice; the second is a call of its own, with its own id."""
+    """Make one call twice; the second is a call of its own, whatever its id."""
     at = draw(st.integers(0, len(calls) - 1))
     start, *rest = calls[at]
     if not isinstance(start, ToolCallStart):
         return calls, ""
-    again = (replace(start, id=f"{start.id}_2"), *rest)
-    return [*calls, again], f"call {at} once more"
+    tail = draw(st.sampled_from(("_2", "")))
+    again = (replace(start, id=start.id + tail), *rest)
+    return [*calls, again], f"call {at} once more, with {'its own' if tail else 'the same'} id"
 
 
 def _reversed(_draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
@@ -234,6 +235,7 @@ MUTATORS: Final = (
         "the same call twice",
         recalling(_repeated),
         "LOOP-IDENTICAL",
+        "DELTA-ID-SHARED-BY-SIBLINGS",
         new_calls=True,
     ),
     changing("call-dropped", "one of several calls is missing", recalling(_dropped)),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from harness.fuzzing.mutators.chat_entries import choices_of, entries_of
-from harness.fuzzing.mutators.mutator import Mutate, changing, preserving
+from harness.fuzzing.mutators.mutator import Mutate, preserving
 from harness.fuzzing.mutators.sent import Sent, dumped, sent, value_of
 from harness.wire.interaction import Interaction
 
@@ -27,7 +27,7 @@ def rechunking(rechunk: Rechunk) -> Mutate:
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         frames = sent(interaction.body)
-        if frames is None or frames.framing != "sse" or not _chunks(frames):
+        if frames is None or frames.framing != "sse" or not chunks_of(frames):
             return None
         changed = rechunk(draw, frames)
         if changed is None or changed[0] == frames:
@@ -48,33 +48,35 @@ def editing_choices(options: dict[str, EditChoice]) -> Mutate:
                 if isinstance(choice.get("delta"), dict):
                     options[how](choice, choice["delta"])
             if value is not None and value != value_of(frames.frames[at]):
-                frames = _with_value(frames, at, value)
+                frames = with_value(frames, at, value)
         return frames, how
 
     return rechunking(rechunk)
 
 
-def _with_value(frames: Sent, at: int, value: Json) -> Sent:
+def with_value(frames: Sent, at: int, value: Json) -> Sent:
+    """Return `frames` with another payload of the one at `at`."""
     frame = frames.frames[at]
     return frames.put(at, frames.changed(frame, dumped(value, frame.data)))
 
 
-def _chunks(frames: Sent) -> tuple[tuple[int, Json], ...]:
+def chunks_of(frames: Sent) -> tuple[tuple[int, Json], ...]:
     """Return place and value of the frames that are chunks."""
     values = ((at, value_of(frames.frames[at])) for at in frames.places())
     return tuple((at, value) for at, value in values if value is not None and "choices" in value)
 
 
-def _finish_of(value: Json) -> Any:  # noqa: ANN401 - what a server sends
+def finish_of(value: Json) -> Any:  # noqa: ANN401 - what a server sends
+    """Return the finish reason that a chunk gives; None where it gives none."""
     return next((c["finish_reason"] for c in choices_of(value) if c.get("finish_reason")), None)
 
 
-def _finishing(frames: Sent) -> tuple[int, Json] | None:
+def finishing(frames: Sent) -> tuple[int, Json] | None:
     """Return the one chunk that finishes the only choice."""
-    chunks = _chunks(frames)
+    chunks = chunks_of(frames)
     if any(len(choices_of(value)) > 1 for _, value in chunks):
         return None
-    found = [(at, value) for at, value in chunks if _finish_of(value)]
+    found = [(at, value) for at, value in chunks if finish_of(value)]
     return found[0] if len(found) == 1 else None
 
 
@@ -118,7 +120,7 @@ def _reasoning_renamed(_choice: Json, delta: Json) -> None:
 
 def _template(frames: Sent) -> Json:
     """Return what all chunks of the stream say about it."""
-    value = _chunks(frames)[0][1]
+    value = chunks_of(frames)[0][1]
     return {name: value[name] for name in value if name not in ("choices", "usage", "error")}
 
 
@@ -138,14 +140,15 @@ def _empty_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
             )
         )
     )
-    end = _finishing(frames)
-    places = [at for at, _ in _chunks(frames) if end is None or at <= end[0]]
+    end = finishing(frames)
+    places = [at for at, _ in chunks_of(frames) if end is None or at <= end[0]]
     at = draw(st.sampled_from(places))
-    return _inserted(frames, at, more), f"{more} before frame {at}"
+    return inserted(frames, at, more), f"{more} before frame {at}"
 
 
-def _inserted(frames: Sent, at: int, more: Json) -> Sent:
-    like = frames.frames[_chunks(frames)[0][0]]
+def inserted(frames: Sent, at: int, more: Json) -> Sent:
+    """Return `frames` with a chunk of `more` before the frame at `at`."""
+    like = frames.frames[chunks_of(frames)[0][0]]
     data = dumped({**_template(frames), **more}, like.data)
     return frames.inserted(at, frames.made(data, like.event))
 
@@ -153,56 +156,13 @@ def _inserted(frames: Sent, at: int, more: Json) -> Sent:
 def _role_first(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     delta = {"role": "assistant", "content": ""}
     choice = {"index": 0, "delta": delta, "finish_reason": None}
-    at = _chunks(frames)[0][0]
-    return _inserted(frames, at, {"choices": [choice]}), f"before frame {at}"
-
-
-def _finish_duplicate(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    end = _finishing(frames)
-    if end is None:
-        return None
-    choice = {"index": 0, "delta": {}, "finish_reason": _finish_of(end[1])}
-    more = {"choices": [choice]}
-    return _inserted(frames, end[0] + 1, more), f"after frame {end[0]}"
-
-
-def _finish_then_stop(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    end = _finishing(frames)
-    if end is None or _finish_of(end[1]) != _FINAL_CALLS:
-        return None
-    choice = {"index": 0, "delta": {}, "finish_reason": "stop"}
-    return _inserted(frames, end[0] + 1, {"choices": [choice]}), f"after frame {end[0]}"
-
-
-def _finish_with_call(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Move the reason into the chunk before, where its own says nothing else."""
-    end = _finishing(frames)
-    before = [(at, value) for at, value in _chunks(frames) if end and at < end[0]]
-    if end is None or not before or any(choices_of(end[1])[0].get("delta") or {}):
-        return None
-    at, value = before[-1]
-    choices = choices_of(value)
-    if len(choices) != 1 or end[1].get("usage"):
-        return None
-    choices[0]["finish_reason"] = _finish_of(end[1])
-    return _with_value(frames, at, value).put(end[0]), f"in frame {at}"
-
-
-def _finish_open_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    end = _finishing(frames)
-    if end is None:
-        return None
-    for at, value in _chunks(frames):
-        for choice in choices_of(value):
-            if at < end[0]:
-                choice["finish_reason"] = ""
-        frames = _with_value(frames, at, value)
-    return frames, "'' until the last"
+    at = chunks_of(frames)[0][0]
+    return inserted(frames, at, {"choices": [choice]}), f"before frame {at}"
 
 
 def _response_ids(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    for place, (at, value) in enumerate(_chunks(frames)):
-        frames = _with_value(frames, at, {**value, "id": f"{value.get('id', 'r')}-{place}"})
+    for place, (at, value) in enumerate(chunks_of(frames)):
+        frames = with_value(frames, at, {**value, "id": f"{value.get('id', 'r')}-{place}"})
     return frames, "in each chunk"
 
 
@@ -210,14 +170,14 @@ def _chunks_merged(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     """Put the entries of two chunks that follow each other into one list."""
     pairs = [
         (one, two)
-        for one, two in zip(_chunks(frames), _chunks(frames)[1:], strict=False)
+        for one, two in zip(chunks_of(frames), chunks_of(frames)[1:], strict=False)
         if _only_entries(one[1]) and _only_entries(two[1])
     ]
     if not pairs:
         return None
     (at, value), (other, more) = draw(st.sampled_from(pairs))
     choices_of(value)[0]["delta"]["tool_calls"].extend(entries_of(choices_of(more)[0]))
-    return _with_value(frames, at, value).put(other), f"frames {at} and {other}"
+    return with_value(frames, at, value).put(other), f"frames {at} and {other}"
 
 
 def _only_entries(value: Json) -> bool:
@@ -229,63 +189,6 @@ def _only_entries(value: Json) -> bool:
         and not value.get("usage")
         and not any(choices[0]["delta"].get(name) for name in ("content", "reasoning_content"))
     )
-
-
-def _arguments_end_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Send an empty fragment of the last call before the finish."""
-    end = _finishing(frames)
-    calls = [
-        entry
-        for _, value in _chunks(frames)
-        for choice in choices_of(value)
-        for entry in entries_of(choice)
-    ]
-    if end is None or not calls or "function" not in calls[-1]:
-        return None
-    entry = {"index": calls[-1].get("index", 0), "function": {"arguments": ""}}
-    choice = {"index": 0, "delta": {"tool_calls": [entry]}, "finish_reason": None}
-    return _inserted(frames, end[0], {"choices": [choice]}), f"before frame {end[0]}"
-
-
-# Usage
-
-
-def _usage_of(frames: Sent) -> tuple[int, Json] | None:
-    found = [(at, value) for at, value in _chunks(frames) if value.get("usage")]
-    return found[-1] if found else None
-
-
-def _usage_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Give the usage a chunk of its own behind the finish, spelled in one of three ways."""
-    found = _usage_of(frames)
-    if found is None:
-        return None
-    at, value = found
-    choices: Json = draw(st.sampled_from(({"choices": []}, {"choices": None}, {})))
-    own = {**choices, "usage": value["usage"]}
-    after = _inserted(frames, at + 1, own)
-    rest = {**value, "usage": None}
-    return _with_value(after, at, rest) if choices_of(value) else after.put(at), f"{own}"
-
-
-def _usage_running(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Tell smaller counts in the chunks before."""
-    found = _usage_of(frames)
-    if found is None:
-        return None
-    for at, value in _chunks(frames):
-        if at < found[0]:
-            usage = {**found[1]["usage"], "completion_tokens": 0}
-            frames = _with_value(frames, at, {**value, "usage": usage})
-    return frames, "in each chunk"
-
-
-def _usage_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    if _usage_of(frames) is not None:
-        return None
-    usage = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
-    at = _chunks(frames)[-1][0] + 1
-    return _inserted(frames, at, {"choices": [], "usage": usage}), f"before frame {at}"
 
 
 MUTATORS: Final = (
@@ -358,60 +261,6 @@ MUTATORS: Final = (
         "entries of two chunks in one list",
         rechunking(_chunks_merged),
         "DELTA-MULTI-IN-CHUNK",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "arguments-end-empty",
-        "an empty fragment of a call that is complete",
-        rechunking(_arguments_end_empty),
-        "ARGS-TRAILING-EMPTY",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "finish-duplicate",
-        "a second chunk with the same finish reason",
-        rechunking(_finish_duplicate),
-        "FINISH-DUPLICATE",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "finish-then-stop",
-        "`stop` after `tool_calls`",
-        rechunking(_finish_then_stop),
-        "FINISH-TOOLCALLS-THEN-STOP",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "finish-with-call",
-        "the finish reason in the last chunk that says something",
-        rechunking(_finish_with_call),
-        "FINISH-WITH-CALL",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "finish-open-empty",
-        "an empty finish reason until the last chunk",
-        rechunking(_finish_open_empty),
-        "FINISH-EMPTY-STRING",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "usage-chunk",
-        "usage in a chunk of its own",
-        rechunking(_usage_chunk),
-        "CHUNK-CHOICES-EMPTY",
-        "CHUNK-CHOICES-NULL",
-        "CHUNK-CHOICES-ABSENT",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "usage-running", "running totals in each chunk", rechunking(_usage_running), dialects=_CHAT
-    ),
-    changing(
-        "usage-added",
-        "usage where none was told",
-        rechunking(_usage_added),
-        "CHUNK-CHOICES-EMPTY",
         dialects=_CHAT,
     ),
 )

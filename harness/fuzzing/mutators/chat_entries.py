@@ -13,6 +13,7 @@ from hypothesis.strategies import DrawFn
 
 from harness.fuzzing.mutators.mutator import Mutate, changing, preserving
 from harness.fuzzing.mutators.sent import Sent, dumped, sent, value_of
+from harness.turns.arguments import parse
 from harness.wire.interaction import Interaction
 
 Json: TypeAlias = dict[str, Any]
@@ -134,6 +135,13 @@ def _told_apart_by_ids(entries: list[Entry]) -> bool:
 def _text_of(entries: list[Entry], call: int) -> str:
     own = (entry.function for entry in entries if entry.call == call)
     return "".join(str(f.get("arguments") or f.get("input") or "") for f in own)
+
+
+def _whole_and_told_apart(entries: list[Entry]) -> bool:
+    """Whether each of several calls is whole before the next one, with another id, begins."""
+    texts = [_text_of(entries, call) for call in range(max(entry.call for entry in entries) + 1)]
+    whole = all(parse(text).value is not None for text in texts)
+    return _several(entries) and whole and _told_apart_by_ids(entries)
 
 
 def _with_later(entries: list[Entry]) -> bool:
@@ -291,7 +299,7 @@ MUTATORS: Final = (
         editing_entries(
             "of each call",
             _index(lambda _: 0),
-            lambda all_: _several(all_) and _told_apart_by_ids(all_),
+            _whole_and_told_apart,
         ),
         "DELTA-INDEX-ALL-ZERO",
         "DELTA-INDEX-BY-NAME",

@@ -181,9 +181,9 @@ MUTATORS: Final = (
         "SSE-EOF-NO-FINISH-TEXT",
     ),
     changing("done-early", "`[DONE]` before the turn has ended", _done_early),
-    changing("frame-dropped", "one frame is missing", _dropped),
-    changing("frame-duplicated", "one frame comes twice", _duplicated),
-    changing("frames-swapped", "two frames in the other order", _swapped),
+    changing("frame-dropped", "one frame is missing", _dropped, new_calls=True),
+    changing("frame-duplicated", "one frame comes twice", _duplicated, new_calls=True),
+    changing("frames-swapped", "two frames in the other order", _swapped, new_calls=True),
     changing(
         "failed",
         "the turn fails in the middle, as the API tells it",
@@ -231,5 +231,5 @@ MUTATORS: Final = (
         "STREAM-NO-EVENTS",
     ),
     changing("compressed", "a body that nobody unpacked", _compressed, "SSE-GZIP"),
-    changing("byte-changed", "one byte is another", _byte_changed, "AWS-CHECKSUM"),
+    changing("byte-changed", "one byte is another", _byte_changed, "AWS-CHECKSUM", new_calls=True),
 )

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from harness.fuzzing.mutators.mutator import Mutate, preserving
 from harness.fuzzing.mutators.sent import (
+    BYTE_ORDER_MARK,
     DONE,
     Framing,
     Sent,
@@ -95,12 +96,8 @@ def _spaces(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return replace(frames, frames=changed), "in no frame"
 
 
-def _byte_order_mark(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    del draw
-    first = frames.frames[0]
-    if first.raw.startswith(b"\xef\xbb\xbf"):
-        return None
-    return frames.put(0, replace(first, raw=b"\xef\xbb\xbf" + first.raw)), "at the start"
+def _byte_order_mark(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
+    return replace(frames, head=BYTE_ORDER_MARK), "at the start"
 
 
 def _data_lines(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:

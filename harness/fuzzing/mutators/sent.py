@@ -22,6 +22,7 @@ from harness.wire.sse import SSEDecoder, encode
 
 Framing = Literal["sse", "lines", "messages"]
 DONE: Final = b"[DONE]"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 _EVENT_END = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)|(?<=\r\r)")
 _LINE_END = re.compile(rb"(?<=\n)")
@@ -49,11 +50,13 @@ class Sent(msgspec.Struct, frozen=True):
 
     Fields:
         line_end: of an event stream or of lines.
+        head: what stands before the first frame, whichever that is: a byte order mark.
     """
 
     framing: Framing
     frames: tuple[SentFrame, ...]
     line_end: bytes = b"\n"
+    head: bytes = b""
 
     def made(self, data: bytes, event: str = "") -> SentFrame:
         """Return a frame with `data`, spelled as the others are."""
@@ -90,7 +93,7 @@ class Sent(msgspec.Struct, frozen=True):
 
     def into(self, interaction: Interaction) -> Interaction:
         """Return `interaction` with these frames as its body."""
-        return with_body(interaction, b"".join(frame.raw for frame in self.frames))
+        return with_body(interaction, self.head + b"".join(frame.raw for frame in self.frames))
 
 
 @lru_cache(_BODIES_KEPT)
@@ -114,8 +117,9 @@ def _text(body: bytes) -> Sent | None:
     if body.startswith(b"{"):
         lines = (line for line in _LINE_END.split(body) if line)
         return Sent("lines", tuple(_line(line) for line in lines), line_end)
-    pieces = (piece for piece in _EVENT_END.split(body) if piece)
-    return Sent("sse", tuple(_event(piece) for piece in pieces), line_end)
+    head = BYTE_ORDER_MARK if body.startswith(BYTE_ORDER_MARK) else b""
+    pieces = (piece for piece in _EVENT_END.split(body[len(head) :]) if piece)
+    return Sent("sse", tuple(_event(piece) for piece in pieces), line_end, head)
 
 
 def _line(raw: bytes) -> SentFrame:

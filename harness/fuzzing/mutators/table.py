@@ -5,11 +5,14 @@ from typing import Final
 from harness.fuzzing.mutators import (
     calls,
     chat_chunks,
+    chat_ends,
     chat_entries,
+    chat_spellings,
     endings,
     framing,
     payloads,
     pieces,
+    requests,
     texts,
 )
 from harness.fuzzing.mutators.mutator import Mutator
@@ -18,8 +21,11 @@ _ALL: Final[tuple[Mutator, ...]] = (
     *framing.MUTATORS,
     *payloads.MUTATORS,
     *pieces.MUTATORS,
+    *requests.MUTATORS,
     *chat_entries.MUTATORS,
     *chat_chunks.MUTATORS,
+    *chat_ends.MUTATORS,
+    *chat_spellings.MUTATORS,
     *endings.MUTATORS,
     *calls.MUTATORS,
     *texts.MUTATORS,

@@ -34,10 +34,20 @@ _QUOTED: Final = ("Write `{}` to call it.", "The model says “{}” then.", "> 
 
 def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     text = draw(words(most=20).filter(bool))
-    places = [at for at, delta in enumerate(deltas) if not isinstance(delta, UsageDelta)]
-    ends = [at for at, delta in enumerate(deltas) if isinstance(delta, Finish)]
-    at = draw(st.sampled_from([place for place in places if not ends or place <= ends[0]]))
+    at = draw(st.sampled_from([at for at in range(_end_of(deltas) + 1) if not _amid(deltas, at)]))
     return (*deltas[:at], TextDelta(text), *deltas[at:]), repr(text)
+
+
+def _end_of(deltas: Deltas) -> int:
+    """Return where the turn's finish or usage stands, the first of them."""
+    ends = (isinstance(delta, Finish | UsageDelta) for delta in deltas)
+    return next((at for at, ending in enumerate(ends) if ending), len(deltas))
+
+
+def _amid(deltas: Deltas, at: int) -> bool:
+    """Whether the pieces around a place are of one text: it may be a call, which would change."""
+    pair = deltas[max(0, at - 1) : at + 1]
+    return len(pair) > 1 and all(isinstance(delta, TextDelta) for delta in pair)
 
 
 def _reasoning_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:

@@ -1,0 +1,177 @@
+"""How an openai-chat stream ends, in the spellings of its many servers: finish and usage."""
+
+from typing import Any, Final, TypeAlias
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from harness.fuzzing.mutators.chat_chunks import (
+    chunks_of,
+    finish_of,
+    finishing,
+    inserted,
+    rechunking,
+    with_value,
+)
+from harness.fuzzing.mutators.chat_entries import choices_of, entries_of
+from harness.fuzzing.mutators.mutator import changing, preserving
+from harness.fuzzing.mutators.sent import Sent
+
+Json: TypeAlias = dict[str, Any]
+_CHAT: Final = ("openai-chat",)
+_FINAL_CALLS: Final = "tool_calls"
+
+
+def _finish_duplicate(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+    end = finishing(frames)
+    if end is None:
+        return None
+    choice = {"index": 0, "delta": {}, "finish_reason": finish_of(end[1])}
+    more = {"choices": [choice]}
+    return inserted(frames, end[0] + 1, more), f"after frame {end[0]}"
+
+
+def _finish_then_stop(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+    end = finishing(frames)
+    if end is None or finish_of(end[1]) != _FINAL_CALLS:
+        return None
+    choice = {"index": 0, "delta": {}, "finish_reason": "stop"}
+    return inserted(frames, end[0] + 1, {"choices": [choice]}), f"after frame {end[0]}"
+
+
+def _finish_with_call(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+    """Move the reason into the chunk before, where its own says nothing else."""
+    end = finishing(frames)
+    before = [(at, value) for at, value in chunks_of(frames) if end and at < end[0]]
+    if end is None or not before or any(choices_of(end[1])[0].get("delta") or {}):
+        return None
+    at, value = before[-1]
+    choices = choices_of(value)
+    if len(choices) != 1 or end[1].get("usage"):
+        return None
+    choices[0]["finish_reason"] = finish_of(end[1])
+    return with_value(frames, at, value).put(end[0]), f"in frame {at}"
+
+
+def _finish_open_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+    end = finishing(frames)
+    if end is None:
+        return None
+    for at, value in chunks_of(frames):
+        for choice in choices_of(value):
+            if at < end[0]:
+                choice["finish_reason"] = ""
+        frames = with_value(frames, at, value)
+    return frames, "'' until the last"
+
+
+def _arguments_end_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+    """Send an empty fragment of the last call before the finish."""
+    end = finishing(frames)
+    calls = [
+        entry
+        for _, value in chunks_of(frames)
+        for choice in choices_of(value)
+        for entry in entries_of(choice)
+    ]
+    if end is None or not calls or "function" not in calls[-1]:
+        return None
+    entry = {"index": calls[-1].get("index", 0), "function": {"arguments": ""}}
+    choice = {"index": 0, "delta": {"tool_calls": [entry]}, "finish_reason": None}
+    return inserted(frames, end[0], {"choices": [choice]}), f"before frame {end[0]}"
+
+
+def _usage_of(frames: Sent) -> tuple[int, Json] | None:
+    found = [(at, value) for at, value in chunks_of(frames) if value.get("usage")]
+    return found[-1] if found else None
+
+
+def _usage_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+    """Give the usage a chunk of its own behind the finish, spelled in one of three ways."""
+    found = _usage_of(frames)
+    if found is None:
+        return None
+    at, value = found
+    choices: Json = draw(st.sampled_from(({"choices": []}, {"choices": None}, {})))
+    own = {**choices, "usage": value["usage"]}
+    after = inserted(frames, at + 1, own)
+    rest = {**value, "usage": None}
+    return with_value(after, at, rest) if choices_of(value) else after.put(at), f"{own}"
+
+
+def _usage_running(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+    """Tell smaller counts in the chunks before."""
+    found = _usage_of(frames)
+    if found is None:
+        return None
+    for at, value in chunks_of(frames):
+        if at < found[0]:
+            usage = {**found[1]["usage"], "completion_tokens": 0}
+            frames = with_value(frames, at, {**value, "usage": usage})
+    return frames, "in each chunk"
+
+
+def _usage_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+    if _usage_of(frames) is not None:
+        return None
+    usage = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
+    at = chunks_of(frames)[-1][0] + 1
+    return inserted(frames, at, {"choices": [], "usage": usage}), f"before frame {at}"
+
+
+MUTATORS: Final = (
+    preserving(
+        "arguments-end-empty",
+        "an empty fragment of a call that is complete",
+        rechunking(_arguments_end_empty),
+        "ARGS-TRAILING-EMPTY",
+        dialects=_CHAT,
+    ),
+    preserving(
+        "finish-duplicate",
+        "a second chunk with the same finish reason",
+        rechunking(_finish_duplicate),
+        "FINISH-DUPLICATE",
+        dialects=_CHAT,
+    ),
+    preserving(
+        "finish-then-stop",
+        "`stop` after `tool_calls`",
+        rechunking(_finish_then_stop),
+        "FINISH-TOOLCALLS-THEN-STOP",
+        dialects=_CHAT,
+    ),
+    preserving(
+        "finish-with-call",
+        "the finish reason in the last chunk that says something",
+        rechunking(_finish_with_call),
+        "FINISH-WITH-CALL",
+        dialects=_CHAT,
+    ),
+    preserving(
+        "finish-open-empty",
+        "an empty finish reason until the last chunk",
+        rechunking(_finish_open_empty),
+        "FINISH-EMPTY-STRING",
+        dialects=_CHAT,
+    ),
+    preserving(
+        "usage-chunk",
+        "usage in a chunk of its own",
+        rechunking(_usage_chunk),
+        "CHUNK-CHOICES-EMPTY",
+        "CHUNK-CHOICES-NULL",
+        "CHUNK-CHOICES-ABSENT",
+        dialects=_CHAT,
+    ),
+    preserving(
+        "usage-running", "running totals in each chunk", rechunking(_usage_running), dialects=_CHAT
+    ),
+    changing(
+        "usage-added",
+        "usage where none was told",
+        rechunking(_usage_added),
+        "CHUNK-CHOICES-EMPTY",
+        dialects=_CHAT,
+    ),
+)
