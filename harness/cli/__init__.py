@@ -16,10 +16,16 @@ from harness.errors import HarnessError
 # name -> module:attribute; a command's module is imported when it is called or helped.
 _COMMANDS = {
     "run": "harness.cli.run:run_command",
+    "gate": "harness.cli.gate:gate_command",
     "report": "harness.cli.report:report_command",
+    "view": "harness.cli.view:view_command",
+    "compare": "harness.cli.compare:compare_command",
+    "fuzz": "harness.cli.fuzz:fuzz_command",
     "replay": "harness.cli.replay:replay_command",
     "show": "harness.cli.show:show_command",
     "serve": "harness.cli.serve:serve_command",
+    "record": "harness.cli.record:record_command",
+    "audit": "harness.cli.audit:audit_command",
     "import": "harness.cli.import_:import_command",
     "list": "harness.cli.list_:list_command",
     "prompt": "harness.cli.prompt:prompt_command",

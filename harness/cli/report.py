@@ -1,18 +1,28 @@
-"""`harness report`: a run file -> one self-contained HTML page.
+"""`harness report`: run files -> one self-contained HTML page, and the same for machines.
 
 Refuses what is no finished run: a report of half a run would read like one of a whole run.
 """
 
+import webbrowser
+from datetime import date
 from pathlib import Path
 
 import click
 
-from harness.errors import UnreadableError, UsageError
-from harness.reporting.page import page
-from harness.runs.run import Run
-from harness.runs.store import read_run
+from harness.cli.holding import policy_here, today_option
+from harness.cli.page_file import (
+    beside_runs,
+    chosen_run,
+    finished_run,
+    write_page,
+    write_text,
+)
+from harness.reporting.files import KINDS, files
+from harness.runs.summary import summarize
 
-DEFAULT_RUNS = Path("reports")
+_PAGE = "html"
+# The pages for coding agents are many; whoever wants them says so.
+_USUAL = (_PAGE, *(kind for kind in KINDS if kind != "agent"))
 
 
 @click.command("report")
@@ -20,72 +30,57 @@ DEFAULT_RUNS = Path("reports")
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path),
     default=None,
-    help="Where to write the page. Default: index.html beside the run.",
+    help="A folder, or a file that ends in .html for the page alone. Default: beside the run.",
 )
-def report_command(runs: tuple[Path, ...], output: Path | None) -> None:
+@click.option(
+    "--format",
+    "kinds",
+    type=click.Choice([_PAGE, *KINDS]),
+    multiple=True,
+    help=f"What to write; repeatable. Default: {', '.join(_USUAL)}.",
+)
+@click.option(
+    "--base",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="RUN",
+    help="A run to compare with: what broke, what was fixed.",
+)
+@click.option("--open", "look", is_flag=True, help="Open the page in a browser.")
+@today_option
+def report_command(  # noqa: PLR0913 - one parameter for each option
+    runs: tuple[Path, ...],
+    *,
+    output: Path | None,
+    kinds: tuple[str, ...],
+    base: Path | None,
+    look: bool,
+    today: date,
+) -> None:
     """Write the HTML report of RUN, by default of the newest run in reports/.
 
-    The page is one file: it opens from disk, asks no network and reads without script.
+    Of several RUNs, the oldest first, the last is shown, with its trends over all of them. The
+    page is one file: it opens from disk, asks no network and reads without script. Beside it lie
+    summary.md, junit.xml, results.csv, turns.csv, badge.json and summary.json.
     """
-    path = _one(runs)
-    output = output or path.parent / "index.html"
-    write_page(finished(read_run(path), path), output)
-    click.echo(str(output))
-
-
-def finished(run: Run, path: Path) -> Run:
-    """Return `run` if it has a footer.
-
-    Raises:
-        UnreadableError: its process was killed before the run was finished.
-    """
-    if run.footer is None:
-        raise UnreadableError(
-            f"not a finished run: {len(run.results)} results and no footer",
-            where=str(path),
-            hint="Run it again with `harness run`; its process was killed or still runs.",
-        )
-    return run
-
-
-def write_page(run: Run, output: Path) -> None:
-    """Write the report of `run` to `output`; its folder is made where it is missing.
-
-    Raises:
-        UsageError: nothing can be written there.
-    """
-    text = page(run)
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(
-            f"cannot write the report: {error.strerror}",
-            where=str(output),
-            hint="Choose another place with -o.",
-        ) from error
-
-
-def _one(runs: tuple[Path, ...]) -> Path:
-    if len(runs) > 1:
-        raise UsageError(
-            f"one RUN is shown at a time in this edition, found {len(runs)}",
-            where="RUN",
-            hint="Name one run; comparing several comes with a later edition.",
-        )
-    place = runs[0] if runs else DEFAULT_RUNS
-    return _newest(place) if place.is_dir() or not runs else place
-
-
-def _newest(folder: Path) -> Path:
-    """Return the run in `folder` that was written last; of equal times the last name."""
-    found = sorted(folder.glob("*.jsonl"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    if not found:
-        raise UnreadableError(
-            "no run here: expected a *.jsonl file",
-            where=str(folder),
-            hint="Make one with `harness run`, or name a run file.",
-        )
-    return found[-1]
+    *history, path = map(chosen_run, runs or (None,))
+    run = finished_run(path)
+    alone = output is not None and output.suffix == ".html"
+    folder = path.parent if output is None else output.parent if alone else output
+    at = output if output is not None and alone else folder / "index.html"
+    wanted = (_PAGE,) if alone else kinds or _USUAL
+    policy = policy_here(today, tuple(map(Path, run.header.selection.paths)))
+    summary = summarize(run, policy)
+    if _PAGE in wanted:
+        beside = beside_runs(path, chosen_run(base) if base else None, history)
+        write_page(run, at, summary.gate, beside)
+        click.echo(str(at))
+    for kind in KINDS:
+        if kind in wanted:
+            for name, text in files(run, summary, kind).items():
+                write_text(folder / name, text)
+                click.echo(str(folder / name))
+    if look:
+        webbrowser.open(at.resolve().as_uri())

@@ -79,6 +79,7 @@ class ConversationRow(msgspec.Struct, frozen=True):
     place: str
     share: str
     interval: str
+    turns: str
     parse_errors: str
     recovered: str
     strategies: str
@@ -102,6 +103,7 @@ def _conversation_row(ranked: RankedConversations) -> ConversationRow:
         place=_range(ranked.rank_low, ranked.rank_high),
         share=percent(rate.k / rate.n),
         interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
+        turns=_of(rate.turns - rate.broken_turns, rate.turns),
         parse_errors=_of(rate.parse_error_turns, rate.turns),
         recovered=f"{rate.recovered} of {rate.broken_turns}",
         strategies=_strategies(rate.tool_use, rate.json_fallback),

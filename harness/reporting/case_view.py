@@ -1,7 +1,5 @@
 """A failing result and its case -> what the case page shows, and the command that repeats it."""
 
-from urllib.parse import quote
-
 import msgspec
 
 from harness.judging.cases import Case
@@ -52,11 +50,6 @@ class CaseView(msgspec.Struct, frozen=True):
     differences: tuple[Difference, ...]
     lanes: Lanes | None
     talk: ConversationView | None = None
-
-
-def anchor(cell: str) -> str:
-    """Return the id of a cell's place in the page; the same text works after `#`."""
-    return "case/" + quote(cell, safe="/:@!$*,;", errors="replace")
 
 
 def case_view(

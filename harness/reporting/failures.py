@@ -1,21 +1,34 @@
-"""Signatures of failures -> groups as they are shown, each with an example."""
+"""Signatures of failures -> groups as they are shown, and the cells whose bytes come along.
+
+A page of every failing case could not be opened: each signature brings its first few.
+"""
 
 from collections.abc import Iterable, Mapping
+from itertools import zip_longest
+from typing import Final
 
 import msgspec
 
 from harness.judging.results import Finding, Result
+from harness.reporting.anchors import search
 from harness.reporting.words import WORD, OutcomeWord
 from harness.runs.questions import Signature
+
+CASES_PER_SIGNATURE: Final = 3
+MAX_CASES: Final = 120
 
 
 class Group(msgspec.Struct, frozen=True):
     """Cells that fail in the same way.
 
     Fields:
+        name: of the signature, the same in every report.
+        link: the place of all its cells in the table of replays.
         example: the first such finding of the first cell; None for a failure without one.
     """
 
+    name: str
+    link: str
     signature: Signature
     word: OutcomeWord
     example: Finding | None
@@ -26,7 +39,25 @@ def groups(signatures: Iterable[Signature], results: Mapping[str, Result]) -> tu
     return tuple(_group(each, results[each.cells[0]]) for each in signatures)
 
 
+def embedded(found: Iterable[Group]) -> tuple[str, ...]:
+    """Return the cells whose case is part of the page, at most `MAX_CASES`.
+
+    First the first cell of each signature, then the second of each, so that as many kinds of
+    failure as can be are there.
+    """
+    ranks = zip_longest(*(each.signature.cells[:CASES_PER_SIGNATURE] for each in found))
+    cells = dict.fromkeys(cell for rank in ranks for cell in rank if cell is not None)
+    return tuple(cells)[:MAX_CASES]
+
+
 def _group(signature: Signature, result: Result) -> Group:
     wanted = (signature.rule, signature.level, signature.outcome)
     matching = (each for each in result.findings if (each.rule, each.level, each.outcome) == wanted)
-    return Group(signature, WORD[signature.outcome], next(matching, None))
+    rule, outcome, name = signature.rule, signature.outcome.value, signature.normalizer
+    return Group(
+        f"{rule or 'none'}/{signature.level}/{outcome}/{name}",
+        search(rule=rule, normalizer=name) if rule else search(outcome=outcome, normalizer=name),
+        signature,
+        WORD[signature.outcome],
+        next(matching, None),
+    )

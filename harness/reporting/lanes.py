@@ -22,6 +22,7 @@ from harness.wire.frames import Frame
 
 # Above one cut in two bytes, ticks would hide the text that they cut.
 _DENSE = 0.5
+_MOST_STEPS = 500
 _BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
@@ -59,12 +60,16 @@ class Lanes(msgspec.Struct, frozen=True):
 
     Fields:
         dense: reads end so often that ticks are not drawn into the text.
+        steps: where reads end, for stepping; none where they are too many to step through.
+        split: the byte after which the normalizer first said something else; None for never.
         diverges: whether the normalizer and `reference` said different things.
     """
 
     size: int
     cut: bool
     dense: bool
+    steps: tuple[int, ...]
+    split: int | None
     diverges: bool
     axis: tuple[AxisLane, ...]
     wire: tuple[WireRow, ...]
@@ -84,12 +89,21 @@ def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
         size=size,
         cut=case.cut,
         dense=dense,
+        steps=case.chunking if len(case.chunking) <= _MOST_STEPS else (),
+        split=_byte_of(split, case, size),
         diverges=split is not None,
         axis=axis_lanes(case, size, starts, split, normalizer),
         wire=tuple(_wire(case, starts, notes, interests, () if dense else case.chunking)),
         deltas=tuple(_delta_rows(case.deltas, split.actual if split else None)),
         reference=tuple(_delta_rows(case.reference, split.reference if split else None)),
     )
+
+
+def _byte_of(split: Divergence | None, case: Case, size: int) -> int | None:
+    if split is None:
+        return None
+    places = (case.deltas, split.actual), (case.reference, split.reference)
+    return min(said[at].bytes_read if at < len(said) else size for said, at in places)
 
 
 def _starts(case: Case) -> tuple[int, ...]:

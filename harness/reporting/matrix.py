@@ -1,129 +1,122 @@
-"""A run -> two tables: quirks by normalizers ("can I use"), and models by prompts.
+"""A run -> tables of squares: what normalizers do with quirks and dialects, models with prompts.
 
-A square is a count, a word and a symbol; its tone only repeats them. Denominators are those
-of the rankings: no unsupported cell, no emulated turn, each measured turn once.
+Denominators are those of the rankings: no unsupported cell, no emulated turn, each measured
+turn once.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from typing import Literal, TypeAlias
-
-import msgspec
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from harness.judging.results import Outcome, Result, TurnFacts
+from harness.reporting.anchors import search
+from harness.reporting.squares import Matrix, Pair, Square, largest, matrix
 from harness.reporting.words import fails
 from harness.runs.questions import QuirkLoss
 from harness.runs.run import Run
 
-_Pair: TypeAlias = tuple[str, str]
-Verdict = Literal["all", "some", "none", "absent"]
-
 # A larger table is mostly empty, and slow to draw; the ranking of pairs holds the rest.
-MOST_ROWS = 40
-MOST_COLUMNS = 25
-
-_SYMBOLS: dict[Verdict, str] = {"all": "✓", "some": "◐", "none": "✕", "absent": "·"}
-
-
-class Square(msgspec.Struct, frozen=True):
-    """k of n, and the worst failing cell to look at ("" where none fails)."""
-
-    k: int = 0
-    n: int = 0
-    worst: str = ""
-
-    @property
-    def verdict(self) -> Verdict:
-        """Return whether all, some or none of n succeeded."""
-        if not self.n:
-            return "absent"
-        if self.k == self.n:
-            return "all"
-        return "some" if self.k else "none"
-
-    @property
-    def symbol(self) -> str:
-        """Return what stands before the number."""
-        return _SYMBOLS[self.verdict]
-
-
-class Matrix(msgspec.Struct, frozen=True):
-    """Rows by columns, both sorted; the squares of a row are in the order of `columns`.
-
-    Fields:
-        more_rows, more_columns: how many were left out, those with the fewest trials.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Square, ...]], ...]
-    more_rows: int = 0
-    more_columns: int = 0
+MOST_ROWS: Final = 40
+MOST_COLUMNS: Final = 25
 
 
 def quirk_matrix(losses: Iterable[QuirkLoss], results: Iterable[Result]) -> Matrix:
     """Return quirks by normalizers: cells that conform, of those that show the quirk."""
-    worst: dict[tuple[str, str], Result] = {}
-    for result in sorted(results, key=lambda each: (each.outcome.badness, each.cell)):
-        for quirk in result.quirks if fails(result) else ():
-            worst.setdefault((quirk, result.normalizer), result)
-    squares: dict[tuple[str, str], Square] = {}
-    for loss in losses:
-        pair = (loss.quirk, loss.normalizer)
-        cell = worst[pair].cell if pair in worst else ""
-        squares[pair] = Square(loss.k, loss.n, cell)
-    return _matrix(squares)
+    worst = _worst(results, lambda each: each.quirks)
+    squares = {
+        (loss.quirk, loss.normalizer): Square(
+            loss.k,
+            loss.n,
+            worst.get((loss.quirk, loss.normalizer), ""),
+            search(quirk=loss.quirk, normalizer=loss.normalizer),
+        )
+        for loss in losses
+    }
+    return matrix(squares)
+
+
+def dialect_matrix(results: Iterable[Result]) -> Matrix:
+    """Return dialects by normalizers: cells that conform, of those that they support."""
+    supported = [each for each in results if each.outcome is not Outcome.UNSUPPORTED]
+    worst = _worst(supported, lambda each: (each.dialect,))
+    k: Counter[Pair] = Counter()
+    n: Counter[Pair] = Counter()
+    for each in supported:
+        if each.kind == "turns":
+            n[each.dialect, each.normalizer] += 1
+            k[each.dialect, each.normalizer] += each.outcome.conforms
+    squares = {
+        pair: Square(
+            k[pair], n[pair], worst.get(pair, ""), search(dialect=pair[0], normalizer=pair[1])
+        )
+        for pair in n
+    }
+    return matrix(squares)
+
+
+def _worst(
+    results: Iterable[Result], names: Callable[[Result], tuple[str, ...]]
+) -> dict[Pair, str]:
+    worst: dict[Pair, str] = {}
+    for result in sorted(
+        filter(fails, results), key=lambda each: (each.outcome.badness, each.cell)
+    ):
+        for name in names(result):
+            worst.setdefault((name, result.normalizer), result.cell)
+    return worst
 
 
 def model_matrix(run: Run) -> Matrix:
     """Return models by prompts: turns that succeeded, of those really measured."""
-    turns: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for result, turn in _measured(run):
+    turns: dict[Pair, list[bool]] = defaultdict(list)
+    for result, turn in measured(run):
         turns[result.model, result.prompt].append(turn.success)
-    squares = {pair: Square(sum(each), len(each)) for pair, each in turns.items()}
-    rows, columns = _most(squares, 0, MOST_ROWS), _most(squares, 1, MOST_COLUMNS)
-    shown = {
-        (model, prompt): square
-        for (model, prompt), square in squares.items()
-        if model in rows and prompt in columns
+    squares = {
+        (model, prompt): Square(sum(each), len(each), "", search(model=model, prompt=prompt))
+        for (model, prompt), each in turns.items()
     }
-    return msgspec.structs.replace(
-        _matrix(shown), more_rows=_more(squares, shown, 0), more_columns=_more(squares, shown, 1)
-    )
+    return largest(squares, MOST_ROWS, MOST_COLUMNS)
 
 
-def _more(squares: Iterable[_Pair], shown: Iterable[_Pair], side: int) -> int:
-    return len({pair[side] for pair in squares} - {pair[side] for pair in shown})
+def client_matrix(run: Run) -> Matrix:
+    """Return models by normalizers: turns that succeeded as each of them read the same bytes."""
+    turns: dict[Pair, list[bool]] = defaultdict(list)
+    for name in sorted({each.normalizer for each in run.results if each.kind == "turns"}):
+        for result, turn in measured(run, name):
+            turns[result.model, name].append(turn.success)
+    squares = {
+        (model, name): Square(sum(each), len(each), "", search(model=model, normalizer=name))
+        for (model, name), each in turns.items()
+    }
+    return largest(squares, MOST_ROWS, MOST_COLUMNS)
 
 
-def _most(squares: dict[_Pair, Square], side: int, limit: int) -> set[str]:
-    """Return the names on one side of the pairs that have the most trials."""
-    trials: Counter[str] = Counter()
-    for pair, square in squares.items():
-        trials[pair[side]] += square.n
-    return set(sorted(trials, key=lambda name: (-trials[name], name))[:limit])
-
-
-def _measured(run: Run) -> Iterable[tuple[Result, TurnFacts]]:
-    """Return each recorded or imported turn once, as the lead normalizer read it."""
-    once: dict[tuple[str, int], tuple[Result, TurnFacts]] = {}
-    for result in sorted(run.results, key=_labelled_first):
-        counts = result.origin != "emulated" and result.outcome is not Outcome.UNSUPPORTED
-        if counts and result.normalizer == run.header.lead:
-            for turn in result.turns:
-                once.setdefault((result.cassette, turn.interaction), (result, turn))
+def measured(run: Run, normalizer: str = "") -> Iterable[tuple[Result, TurnFacts]]:
+    """Return each recorded or imported turn once, as `normalizer` (or the lead) read it."""
+    reader = normalizer or run.header.lead
+    once: dict[tuple[str, int, str], tuple[Result, TurnFacts]] = {}
+    read = [each for each in run.results if each.normalizer == reader and _counts(each)]
+    for result in sorted(read, key=_labelled_first):
+        for turn in result.turns:
+            once.setdefault((result.cassette, turn.interaction, turn.digest), (result, turn))
     return once.values()
+
+
+def _counts(result: Result) -> bool:
+    return result.origin != "emulated" and result.outcome is not Outcome.UNSUPPORTED
 
 
 def _labelled_first(result: Result) -> tuple[bool, str]:
     return result.scenario.startswith("cassette:"), result.scenario
 
 
-def _matrix(squares: dict[tuple[str, str], Square]) -> Matrix:
-    columns = tuple(sorted({column for _, column in squares}))
-    rows = sorted({row for row, _ in squares})
-    return Matrix(
-        columns,
-        tuple(
-            (row, tuple(squares.get((row, column), Square()) for column in columns)) for row in rows
-        ),
-    )
+def of_row(table: Matrix) -> dict[str, tuple[tuple[str, Square], ...]]:
+    """Return for each row its measured squares with the names of their columns."""
+    return {
+        row: tuple(
+            (column, square)
+            for column, square in zip(table.columns, squares, strict=True)
+            if square.n
+        )
+        for row, squares in table.rows
+    }

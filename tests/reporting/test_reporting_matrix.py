@@ -7,10 +7,13 @@ import msgspec
 from harness.reporting.matrix import (
     MOST_COLUMNS,
     MOST_ROWS,
-    Square,
+    client_matrix,
+    dialect_matrix,
+    measured,
     model_matrix,
     quirk_matrix,
 )
+from harness.reporting.squares import Square
 from harness.runs.questions import Questions
 from harness.runs.rankings import rankings
 from harness.runs.run import Run
@@ -66,3 +69,19 @@ def test_a_square_says_what_it_means_without_colour() -> None:
         "absent",
     ]
     assert len({Square(k, n).symbol for k, n in ((2, 2), (1, 2), (0, 2), (0, 0))}) == 4
+
+
+def test_levels_are_fifths_of_the_rate() -> None:
+    assert [Square(k, 10).level for k in range(11)] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4]
+
+
+def test_each_normalizer_is_asked_about_its_own_reading(sample: Run) -> None:
+    names = dict(client_matrix(sample).rows)
+    assert set(names) == {row for row, _ in model_matrix(sample).rows}
+    assert not list(measured(sample, "naive"))
+
+
+def test_dialects_count_the_cells_that_are_supported(sample: Run) -> None:
+    (row,) = dialect_matrix(sample.results).rows
+    conform = {name: (s.k, s.n) for name, s in zip(("d", "n", "r"), row[1], strict=True)}
+    assert conform == {"d": (5, 5), "n": (0, 5), "r": (74, 74)}

@@ -1,0 +1,105 @@
+"""Results -> columns that a browser reads fast: dictionary-coded, deflated, in base64.
+
+A column is the sorted list of its different values and one small number for each row, so that
+sorting is by number and a filter looks at each different value once. Base64 has no character
+that HTML could take for markup, whatever a name holds.
+"""
+
+import base64
+import zlib
+from array import array
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from harness.judging.results import Outcome, Result
+
+_Value: TypeAlias = str | int | tuple[str, ...]
+
+# A title or a name of this length is shown cut; rows are for finding, the run file holds all.
+_LONGEST: Final = 200
+_CODES: Final = ((0xFF, "B"), (0xFFFF, "H"), (0xFFFFFFFF, "I"))
+_ALIGNED: Final = 4
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _success(result: Result) -> str:
+    facts = result.conversation
+    if facts is not None:
+        return "yes" if facts.success else "no"
+    if not result.turns:
+        return ""
+    return "yes" if all(turn.success for turn in result.turns) else "no"
+
+
+def _rules(result: Result) -> tuple[str, ...]:
+    return tuple(sorted({finding.rule for finding in result.findings}))
+
+
+# The names are those of the filter's fields: a public grammar, see docs/reference/report.md.
+_COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
+    "scenario": lambda each: each.scenario,
+    "normalizer": lambda each: each.normalizer,
+    "outcome": lambda each: each.outcome.value,
+    "blame": lambda each: each.blame,
+    "title": lambda each: _cut(each.title),
+    "cassette": lambda each: each.cassette,
+    "provider": lambda each: _cut(each.provider),
+    "model": lambda each: _cut(each.model),
+    "prompt": lambda each: _cut(each.prompt),
+    "dialect": lambda each: each.dialect,
+    "text": lambda each: each.text_dialect,
+    "origin": lambda each: each.origin,
+    "kind": lambda each: each.kind,
+    "success": _success,
+    "quirk": lambda each: each.quirks,
+    "rule": _rules,
+    "replays": lambda each: each.replays,
+}
+
+_BADNESS: Final = {outcome.value: outcome.badness for outcome in Outcome}
+
+
+def rows(results: Iterable[Result]) -> str:
+    """Return `results`, in their order, as base64 of deflated columns.
+
+    The bytes inside: the length of the head as 4 bytes, little-endian; the head, as JSON
+    `{"count", "odd", "columns": [{"name", "values", "bytes"}]}`; then the codes of each column,
+    `bytes` wide each; head and columns start at multiples of 4. `odd` holds the ids of cells
+    that are not SCENARIO/NORMALIZER, by row.
+    """
+    listed = tuple(results)
+    heads: list[dict[str, Any]] = []
+    codes: list[bytes] = []
+    for name, value in _COLUMNS.items():
+        head, coded = _column(name, [value(each) for each in listed])
+        heads.append(head)
+        codes.append(_padded(coded))
+    odd = {
+        place: each.cell
+        for place, each in enumerate(listed)
+        if each.cell != f"{each.scenario}/{each.normalizer}"
+    }
+    text = msgspec.json.encode({"count": len(listed), "odd": odd, "columns": heads})
+    whole = b"".join((len(text).to_bytes(4, "little"), _padded(text), *codes))
+    return base64.b64encode(zlib.compress(whole, 9)).decode()
+
+
+def _column(name: str, values: list[_Value]) -> tuple[dict[str, Any], bytes]:
+    different = sorted(set(values), key=_order(name))
+    places = {value: place for place, value in enumerate(different)}
+    kind = next(kind for most, kind in _CODES if len(different) <= most + 1)
+    coded = array(kind, [places[value] for value in values])
+    return {"name": name, "values": different, "bytes": coded.itemsize}, coded.tobytes()
+
+
+def _order(name: str) -> Callable[[Any], Any]:
+    return _BADNESS.__getitem__ if name == "outcome" else lambda value: value
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % _ALIGNED)

@@ -1,0 +1,46 @@
+// Keys, where no box is being typed into.
+const KEYS = [
+  ["/", "go to the filter"], ["[ and ]", "page before, page after"], ["n and p", "next case, case before"],
+  ["← and →", "step back and on in a case"], ["d", "step to the first divergence"],
+  ["c", "copy the case, or the first table, as Markdown"], ["t", "turn the theme"], ["?", "these keys"],
+];
+let dialog;
+const showKeys = () => {
+  if (!dialog) {
+    const list = make("dl", { className: "facts" });
+    for (const [key, does] of KEYS) list.append(make("dt", {}, make("kbd", {}, key)), make("dd", {}, does));
+    dialog = make("dialog", {}, make("h2", { id: "keys-title" }, "Keys"), list, button("Close", () => dialog.close()));
+    dialog.setAttribute("aria-labelledby", "keys-title");
+    document.body.append(dialog);
+  }
+  dialog.showModal();
+};
+const here = () => document.querySelector("main > section.here");
+const neighbour = (list, current, way) => list[list.indexOf(current) + way];
+const turnPage = (way) => {
+  const links = all("nav[aria-label=Pages] a");
+  neighbour(links, links.find((each) => each.hasAttribute("aria-current")), way)?.click();
+};
+const turnCase = (way) => {
+  const cases = all("#cases details.case");
+  const next = shownCase ? neighbour(cases, shownCase, way) : cases[0];
+  if (next) location.hash = "#" + next.querySelector(".body").id;
+};
+const steps = () => (shownCase ? stepper(shownCase.querySelector(".body")) : null);
+const ACTS = {
+  "/": () => here()?.querySelector("input[type=search]")?.focus(),
+  "[": () => turnPage(-1), "]": () => turnPage(1),
+  n: () => turnCase(1), p: () => turnCase(-1),
+  ArrowRight: () => steps()?.step(1), ArrowLeft: () => steps()?.step(-1),
+  d: () => steps()?.diverge(), t: () => turnTheme(), "?": () => showKeys(),
+  c: () => (shownCase ?? here())?.querySelector("button.copy")?.click(),
+};
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || dialog?.open) return;
+  if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
+  const act = ACTS[event.key];
+  const scrolls = event.key.startsWith("Arrow") && (!shownCase || event.target.closest?.(".scroll"));
+  if (!act || scrolls) return;
+  event.preventDefault();
+  act();
+});

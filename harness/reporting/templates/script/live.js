@@ -1,0 +1,23 @@
+// Served while its run goes on: asks its own server whether there is more, and keeps the place.
+const LIVE_SECONDS = 2;
+const watch = () => {
+  if (!("live" in root.dataset)) return;
+  const kept = sessionStorage.getItem("harness-scroll");
+  if (kept !== null) { sessionStorage.removeItem("harness-scroll"); scrollTo(0, Number(kept)); }
+  const first = document.getElementById("live");
+  let version = null;
+  const ask = async () => {
+    try {
+      const answer = await fetch("/version", { cache: "no-store" });
+      const now = await answer.text();
+      if (version !== null && now !== version && !document.activeElement?.closest("input")) {
+        sessionStorage.setItem("harness-scroll", String(scrollY));
+        location.reload();
+        return;
+      }
+      version ??= now;
+    } catch { first.textContent = "The server of this page has ended; what is shown stays."; return; }
+    setTimeout(ask, LIVE_SECONDS * 1000);
+  };
+  ask();
+};

@@ -1,0 +1,76 @@
+// Pages: the hash names a section, something inside one, or a cell.
+const back = make("p", { className: "back" }, make("a", { href: "#failures" }, "← Failures"), " ", make("a", { href: "#replays" }, "Replays"));
+let shownCase = null;
+const readied = new WeakSet();
+// A page gets its buttons when it is first looked at: opening the file stays fast.
+const ready = (section) => {
+  if (readied.has(section)) return;
+  readied.add(section);
+  for (const table of all("table[data-table]", section)) {
+    if (table.closest("details.case")) continue;
+    sortable(table);
+    if (table.dataset.filter) filterable(table);
+  }
+  for (const table of all("table[data-copy]", section)) {
+    if (table.closest("details.case")) continue;
+    const bar = tools(table);
+    bar.append(copyButton(() => tableAsMarkdown(table)));
+    bar.classList.toggle("bare", bar.childElementCount === 1);
+  }
+};
+const readyCase = (body) => {
+  if (readied.has(body)) return;
+  readied.add(body);
+  body.prepend(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(body))));
+};
+const show = () => {
+  const { route, byte, params } = read();
+  const target = document.getElementById(route);
+  const isCell = route.startsWith("case/");
+  const fallback = document.getElementById(isCell ? "sheet" : "overview");
+  const section = target?.closest("section") ?? fallback;
+  const opened = isCell ? target?.closest("details.case") : null;
+  paintFrom(params);
+  if (section.id === "sheet") { section.hidden = false; sheet(section, route); }
+  for (const each of all("main > section")) each.classList.toggle("here", each === section);
+  for (const each of all("details.case.here")) each.classList.remove("here");
+  for (const each of all(".aimed")) each.classList.remove("aimed");
+  section.classList.toggle("one", Boolean(opened));
+  back.remove();
+  shownCase = opened;
+  if (opened || section.id === "sheet") section.prepend(back);
+  if (opened) {
+    opened.open = true;
+    opened.classList.add("here");
+    readyCase(target);
+    const steps = stepper(target);
+    if (steps && byte !== null) steps.to(byte, false);
+  }
+  const page = isCell ? "cases" : section.id;
+  for (const each of all("nav a")) {
+    if (each.hash === "#" + page) each.setAttribute("aria-current", "page");
+    else each.removeAttribute("aria-current");
+  }
+  document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  ready(section);
+  restoreTables(section, params);
+  if (section.id === "replays") replays.show(params);
+  if (!target || target === section || opened) scrollTo(0, 0);
+  else { target.classList.add("aimed"); target.scrollIntoView({ block: "center" }); }
+};
+const begin = async () => {
+  const bar = document.getElementById("theme");
+  bar.append(themeButton, button("Keys", showKeys));
+  bar.hidden = false;
+  learnChips();
+  ages();
+  addEventListener("hashchange", show);
+  show();
+  replays.data = decode(await unpack(document.getElementById("rows").textContent));
+  const { route } = read();
+  if (route === "replays" || route.startsWith("case/")) show();
+  root.dataset.ready = "yes";
+  performance.mark("ready");
+  watch();
+};
+addEventListener("DOMContentLoaded", begin);

@@ -1,0 +1,32 @@
+// The page of a cell whose bytes are not part of this file: its facts, and the command for the rest.
+const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\"'\"'") + "'");
+const sheet = (section, route) => {
+  const { data } = replays;
+  const name = nameOf(route);
+  const row = data ? findRow(data, name) : -1;
+  section.replaceChildren(make("h2", {}, plain(name)));
+  if (row < 0) {
+    section.append(make("p", { className: "empty" }, data ? "No cell of this run is called so." : "Loading."));
+    return;
+  }
+  const of = (column) => data.of(column, row);
+  const command = ["harness replay", quoted(name), section.dataset.suffix].filter(Boolean).join(" ");
+  const facts = make("dl", { className: "facts" });
+  const fact = (term, ...value) => facts.append(make("dt", {}, term), make("dd", {}, ...value));
+  fact("Outcome", chip(of("outcome")));
+  fact(of("kind") === "conversation" ? "Agent" : "Normalizer", plain(of("normalizer")));
+  fact("Blame", of("blame") || "nobody");
+  fact("Rules broken", of("rule").map(plain).join(", ") || "none");
+  fact("Cassette", make("code", {}, plain(of("cassette"))), ` ${of("origin")}`);
+  fact("Model, prompt", plain(`${of("provider")} / ${of("model")}, ${of("prompt")}, ${of("dialect")}`));
+  fact("Quirks", of("quirk").map(plain).join(", ") || "none cited");
+  fact("Replays", grouped(of("replays")));
+  fact("Do it again", make("code", { className: "command" }, command));
+  section.append(make("p", { className: "lead" }, plain(of("title"))), facts,
+    make("p", { className: "notice" }, "The bytes of this cell are not part of this file: only the first cells of each way to fail are. The command shows them."));
+  section.append(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(section))));
+};
+const findRow = (data, name) => {
+  for (let row = 0; row < data.count; row += 1) if (data.cell(row) === name) return row;
+  return -1;
+};
