@@ -16,6 +16,7 @@ from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import available
+from harness.normalizers.protocol import Normalizer
 from harness.turns.text_calls.table import TEXT_DIALECTS
 from harness.wire import cassette_file
 
@@ -60,7 +61,8 @@ def _normalizers() -> Iterator[Row]:
         yield {
             "name": normalizer.name,
             "role": normalizer.role,
-            "summary": normalizer.summary,
+            "installed": not normalizer.missing,
+            "summary": _summary(normalizer),
             "dialects": sorted(normalizer.dialects),
             "capabilities": sorted(normalizer.capabilities),
             "text_dialects": sorted(normalizer.text_dialects),
@@ -68,6 +70,12 @@ def _normalizers() -> Iterator[Row]:
             "policies": normalizer.policies,
             "breaks": sorted(normalizer.breaks),
         }
+
+
+def _summary(normalizer: Normalizer) -> str:
+    if not normalizer.missing:
+        return normalizer.summary
+    return f"not installed (extra {normalizer.extra or 'unknown'}): {normalizer.summary}"
 
 
 def _agents() -> Iterator[Row]:

@@ -4,6 +4,7 @@ Loading a plug-in runs its module, so it happens only for what was named or is i
 A normalizer is called what it was named by, so that the name in a cell finds it again.
 """
 
+import importlib
 import importlib.metadata
 from collections.abc import Collection, Iterator
 
@@ -33,9 +34,31 @@ def load_normalizer(name: str) -> Normalizer:
 
     Raises:
         UsageError: nothing is called so, or two things are.
-        NormalizerLoadError: it cannot be imported, or is no normalizer.
+        NormalizerLoadError: it cannot be imported, is no normalizer, or needs a package that
+            is not installed.
         UnreadableError: the project says something of itself that cannot be used.
     """
+    found = _found(name)
+    if found.missing:
+        raise _not_installed(found)
+    for module in found.needs:  # now, since the first replay has little time
+        try:
+            importlib.import_module(module)
+        except (Exception, SystemExit) as problem:
+            told = f"{module}: {type(problem).__name__}: {problem}"
+            raise NormalizerLoadError(told, where=f"normalizer {name}") from problem
+    return found
+
+
+def _not_installed(found: Normalizer) -> NormalizerLoadError:
+    what = " and ".join(found.missing)
+    how = f"pip install 'toolcall-harness[{found.extra}]'" if found.extra else f"install {what}"
+    return NormalizerLoadError(
+        f"needs {what}, which is not installed", where=f"normalizer {found.name}", hint=how
+    )
+
+
+def _found(name: str) -> Normalizer:
     ours = project().table.normalizers.get(name)
     if ours is not None:
         return _of_project(name, ours)
@@ -54,16 +77,19 @@ def installed_names() -> tuple[str, ...]:
 
 
 def available() -> Iterator[Normalizer]:
-    """Yield every normalizer that can be named without a module path."""
+    """Yield every normalizer that can be named without a module path.
+
+    Those whose packages are not installed are among them, and say so in `missing`.
+    """
     for name in (*project().table.normalizers, *installed_names()):
-        yield load_normalizer(name)
+        yield _found(name)
     yield from MINIATURES.values()
 
 
 def default_names() -> tuple[str, ...]:
     """Return the names that run where none is given: those that are meant to pass."""
     names = installed_names()
-    return tuple(name for name in names if load_normalizer(name).role == "meant-to-pass")
+    return tuple(name for name in names if _found(name).role == "meant-to-pass")
 
 
 def _of_project(name: str, ours: DeclaredNormalizer) -> Normalizer:

@@ -1,5 +1,6 @@
 """The one protocol that outsiders write, and what a normalizer declares about itself."""
 
+import importlib.util
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TypeAlias
 
@@ -10,7 +11,7 @@ from harness.wire.interaction import Interaction
 
 Normalize: TypeAlias = Callable[[Interaction, Iterable[bytes]], Iterator[Delta]]
 
-Role = Literal["meant-to-pass", "ancestor", "miniature"]
+Role = Literal["meant-to-pass", "ancestor", "miniature", "peer"]
 
 # What a scenario may ask for beyond its dialect; an undeclared one makes the cell unsupported.
 CAPABILITIES = {
@@ -33,13 +34,16 @@ class Normalizer(msgspec.Struct, frozen=True):
         capabilities: those of `CAPABILITIES` that it has.
         streams: False where it can only give the finished turn at the end.
         role: `meant-to-pass` runs by default; an `ancestor` (a client that was really
-            broken so) and a `miniature` (wrong in one way, to prove a rule) run when named.
+            broken so), a `miniature` (wrong in one way, to prove a rule) and a `peer` (a
+            library of others, behind an adapter) run when named.
         breaks: for miniatures and ancestors, the ids of the rules that must catch it.
         summary: one line for `harness list normalizers`.
         policies: choices where catalogued rules pull against each other, such as
             `{"name": "by-tools"}`; a declared policy is what it is judged by.
         text_dialects: names of the text dialects whose calls it finds in text; a scenario of
             any other is `unsupported`.
+        needs: top-level modules without which it cannot run, such as a provider's package.
+        extra: the extra of this package that installs them.
     """
 
     name: str
@@ -52,3 +56,10 @@ class Normalizer(msgspec.Struct, frozen=True):
     summary: str = ""
     policies: dict[str, str] = msgspec.field(default_factory=dict)
     text_dialects: frozenset[str] = frozenset()
+    needs: tuple[str, ...] = ()
+    extra: str = ""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Those of `needs` that are not installed."""
+        return tuple(name for name in self.needs if importlib.util.find_spec(name) is None)

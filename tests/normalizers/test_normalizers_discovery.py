@@ -1,6 +1,7 @@
 """Names -> normalizers: what is found, under which name, and what is said where nothing is."""
 
 import importlib.metadata
+import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,3 +130,35 @@ def test_a_broken_plug_in_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch
     assert installed_names() == ("broken",)
     with pytest.raises(NormalizerLoadError, match=r"broken \(exits_on_import:normalize\)"):
         default_names()
+
+
+@pytest.fixture
+def _without_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+
+
+@pytest.mark.usefixtures("_without_packages")
+def test_an_adapter_without_its_package_is_told_when_it_is_named() -> None:
+    with pytest.raises(NormalizerLoadError) as told:
+        load_normalizer("openai-sdk")
+    assert "needs openai and httpx2, which is not installed" in str(told.value)
+    assert "pip install 'toolcall-harness[openai]'" in str(told.value)
+
+
+@pytest.mark.usefixtures("_without_packages")
+def test_an_adapter_without_its_package_is_listed_and_disturbs_nobody() -> None:
+    missing = {each.name: each.missing for each in available() if each.missing}
+    assert missing["anthropic-sdk"] == ("anthropic", "httpx2")
+    assert load_normalizer("reference").missing == ()
+    assert "openai-sdk" not in default_names()
+
+
+def test_a_package_that_cannot_be_imported_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(folder)
+    (folder / "own_peer.py").write_text(
+        MODULE + "peer = Normalizer('p', normalize, needs=('raises_on_import',))\n"
+    )
+    with pytest.raises(NormalizerLoadError, match="raises_on_import: ValueError: no key"):
+        load_normalizer("own_peer:peer")

@@ -1,0 +1,111 @@
+"""`anthropic-sdk`: the stream helper of the anthropic package, `client.messages.stream`.
+
+Text and thinking come from its events; calls, finish and usage from `get_final_message`. The
+package hands arguments over as values, which it parses while they are incomplete: what it makes
+of a text that never became whole is what agent code gets, and what is judged.
+"""
+
+import importlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.sdk.handed import handed_call, told_failure, withheld_call
+from harness.normalizers.sdk.transport import BASE_URL, KEY, client
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
+from harness.wire.interaction import Interaction
+
+_FINISH: Final = {
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "tool_use": FinishReason.TOOL_CALLS,
+    "max_tokens": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "refusal": FinishReason.CONTENT_FILTER,
+}
+
+
+def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    """Yield what the helper gives its user."""
+    anthropic: Any = importlib.import_module("anthropic")
+    http = client("httpx2", interaction, reads)
+    stream: Any = None
+    with anthropic.Anthropic(
+        api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http
+    ) as asked:
+        try:
+            with asked.messages.stream(model="replay", max_tokens=1, messages=[]) as stream:
+                for event in stream:
+                    yield from _said(event)
+                message = stream.get_final_message()
+        except anthropic.APIError as problem:
+            yield from _raised(_failure(problem), stream)
+        else:
+            yield from _final(message)
+
+
+def _said(event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of a package that may not be installed
+    if event.type == "text" and event.text:
+        yield TextDelta(event.text)
+    elif event.type == "thinking" and event.thinking:
+        yield ReasoningDelta(event.thinking)
+
+
+def _final(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    if message.usage is not None:
+        yield UsageDelta(Usage(message.usage.input_tokens, message.usage.output_tokens))
+    for index, call in enumerate(_calls(message)):
+        yield from handed_call(index, call.id, call.name, call.input)
+    if message.stop_reason is None:
+        yield StreamFailure("interrupted", "the message has no stop reason")
+    else:
+        reason = _FINISH.get(message.stop_reason, FinishReason.OTHER)
+        yield Finish(reason, message.stop_reason)
+
+
+def _calls(message: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
+    return (block for block in message.content if block.type == "tool_use")
+
+
+def _raised(failure: StreamFailure, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    """Tell a documented exception: agent code gets no call, and knows why."""
+    try:
+        calls = () if stream is None else tuple(_calls(stream.current_message_snapshot))
+    except AssertionError:  # not even the message's first event came
+        calls = ()
+    for index, call in enumerate(calls):
+        why = failure.message or failure.code
+        yield from withheld_call(index, call.id, call.name, json.dumps(call.input), why)
+    yield failure
+
+
+def _failure(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of the package
+    """Return the failure with the code that stands in the body, where the package keeps it."""
+    body = problem.body if isinstance(problem.body, dict) else {}
+    error = body.get("error")
+    told = told_failure(problem)
+    if not isinstance(error, dict) or not error.get("type"):
+        return told
+    return StreamFailure(str(error["type"]), str(error.get("message", told.message)))
+
+
+normalizer = Normalizer(
+    name="anthropic-sdk",
+    normalize=normalize,
+    dialects=frozenset(("anthropic",)),
+    capabilities=frozenset(CAPABILITIES),
+    role="peer",
+    summary="the anthropic package: messages.stream and get_final_message",
+    needs=("anthropic", "httpx2"),
+    extra="anthropic",
+)

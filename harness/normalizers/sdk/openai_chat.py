@@ -1,0 +1,136 @@
+"""`openai-sdk`: the stream helper of the openai package, `client.chat.completions.stream`.
+
+Text comes from its `content.delta` events; calls, finish and usage from `get_final_completion`,
+which is what its documentation gives to agent code. Of an answer without a finish reason it
+says nothing, so its calls are handed over as all others are, and the turn is interrupted.
+"""
+
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.sdk.handed import handed_call, told_failure, withheld_call
+from harness.normalizers.sdk.transport import BASE_URL, KEY, client
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
+from harness.wire.interaction import Interaction
+
+_FINISH: Final = {
+    "stop": FinishReason.STOP,
+    "tool_calls": FinishReason.TOOL_CALLS,
+    "function_call": FinishReason.TOOL_CALLS,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+}
+_ENDED_EARLY: Final = frozenset(("length", "content_filter"))
+# The package keeps fields that it does not know; users of reasoning models read these there.
+_REASONING: Final = ("reasoning_content", "reasoning")
+
+
+def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    """Yield what the helper gives its user."""
+    openai: Any = importlib.import_module("openai")
+    http = client("httpx2", interaction, reads)
+    stream: Any = None
+    with openai.OpenAI(api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http) as asked:
+        try:
+            # Without tools, since the helper refuses those that are not strict.
+            with asked.chat.completions.stream(model="replay", messages=[]) as stream:
+                for event in stream:
+                    yield from _said(event)
+                completion = stream.get_final_completion()
+        except (openai.APIError, *_ends(openai)) as problem:
+            yield from _raised(problem, stream)
+        else:
+            yield from _final(completion)
+
+
+def _ends(openai: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401 - a package that may not be installed
+    """Return what the helper raises of an answer that ended too early."""
+    return openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError
+
+
+def _raised(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    """Tell a documented exception: agent code gets no call, and knows why."""
+    so_far = _snapshot(stream)
+    choice = so_far.choices[0] if so_far is not None and so_far.choices else None
+    calls = (choice.message.tool_calls or ()) if choice else ()
+    for index, call in enumerate(calls):
+        said = call.function
+        yield from withheld_call(index, call.id, said.name, said.arguments, problem)
+    reason = choice.finish_reason if choice else None
+    if reason in _ENDED_EARLY:
+        yield Finish(_FINISH[reason], reason)
+    else:
+        yield told_failure(problem)
+
+
+def _snapshot(stream: Any) -> Any:  # noqa: ANN401 - as above
+    """Return the completion as far as it came; None where not even a first chunk did."""
+    try:
+        return None if stream is None else stream.current_completion_snapshot
+    except AssertionError:
+        return None
+
+
+def _said(event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of a package that may not be installed
+    if event.type == "content.delta" and event.delta:
+        yield TextDelta(event.delta)
+    elif event.type == "chunk":
+        for choice in event.chunk.choices[:1]:
+            yield from map(ReasoningDelta, _reasoning(choice.delta))
+
+
+def _reasoning(delta: Any) -> Iterator[str]:  # noqa: ANN401 - as above
+    found = (getattr(delta, name, None) for name in _REASONING)
+    text = next(filter(None, found), "")
+    if isinstance(text, str) and text:
+        yield text
+
+
+def _final(completion: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    if completion.usage is not None:
+        usage = completion.usage
+        yield UsageDelta(Usage(usage.prompt_tokens, usage.completion_tokens))
+    if not completion.choices:
+        yield StreamFailure("interrupted", "the completion has no choice")
+        return
+    choice = completion.choices[0]
+    yield from _calls(choice.message)
+    if choice.message.refusal:
+        yield StreamFailure("refusal", choice.message.refusal)
+    elif choice.finish_reason is None:
+        yield StreamFailure("interrupted", "the completion has no finish reason")
+    else:
+        reason = _FINISH.get(choice.finish_reason, FinishReason.OTHER)
+        yield Finish(reason, choice.finish_reason)
+
+
+def _calls(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    for index, call in enumerate(message.tool_calls or ()):
+        yield from handed_call(index, call.id, call.function.name, call.function.arguments)
+    older = message.function_call
+    if older is not None and not message.tool_calls:
+        # It has no id in this API, and agent code needs none.
+        yield from handed_call(0, "function_call", older.name, older.arguments)
+
+
+normalizer = Normalizer(
+    name="openai-sdk",
+    normalize=normalize,
+    capabilities=frozenset(CAPABILITIES),
+    role="peer",
+    summary="the openai package: chat.completions.stream and get_final_completion",
+    policies={"names": "append", "arguments": "append"},
+    needs=("openai", "httpx2"),
+    extra="openai",
+)

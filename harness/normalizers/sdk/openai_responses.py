@@ -1,0 +1,133 @@
+"""`openai-sdk-responses`: the stream helper of the openai package, `client.responses.stream`.
+
+Text and reasoning come from its events; calls, finish and usage from the response that its last
+event carries, which for a completed one is what `get_final_response` gives. Without such an
+event that method raises, which is told as an interrupted turn.
+"""
+
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.sdk.handed import handed_call, told_failure, withheld_call
+from harness.normalizers.sdk.transport import BASE_URL, KEY, client
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
+from harness.wire.interaction import Interaction
+
+_TEXT: Final = "response.output_text.delta"
+_REASONING: Final = frozenset(
+    ("response.reasoning_text.delta", "response.reasoning_summary_text.delta")
+)
+_REFUSAL: Final = "response.refusal.done"
+_ADDED: Final = "response.output_item.added"
+_FRAGMENT: Final = "response.function_call_arguments.delta"
+_LAST: Final = frozenset(("response.completed", "response.incomplete", "response.failed", "error"))
+_INCOMPLETE: Final = {
+    "max_output_tokens": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+}
+
+
+def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    """Yield what the helper gives its user."""
+    openai: Any = importlib.import_module("openai")
+    http = client("httpx2", interaction, reads)
+    seen = _Seen()
+    with openai.OpenAI(api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http) as asked:
+        try:
+            with asked.responses.stream(model="replay", input=[]) as stream:
+                for event in stream:
+                    yield from seen.take(event)
+        except openai.APIError as problem:
+            yield from seen.failed(told_failure(problem))
+        else:
+            yield from seen.end()
+
+
+class _Seen:
+    """What the events of one stream said so far."""
+
+    def __init__(self) -> None:
+        self._last: Any = None  # the event that ended the stream
+        self._refusal = ""
+        self._begun: dict[int, Any] = {}  # calls by their place, as far as the helper has them
+
+    def take(self, event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of a package that may not be installed
+        """Keep what an event says, and yield what a user would show at once."""
+        if event.type == _TEXT and event.delta:
+            yield TextDelta(event.delta)
+        elif event.type in _REASONING and event.delta:
+            yield ReasoningDelta(event.delta)
+        elif event.type == _REFUSAL:
+            self._refusal = event.refusal
+        elif event.type in _LAST:
+            self._last = event
+        elif event.type == _ADDED and event.item.type == "function_call":
+            self._begun[event.output_index] = event.item
+        elif event.type == _FRAGMENT and event.output_index in self._begun:
+            self._begun[event.output_index].arguments = event.snapshot
+
+    def failed(self, failure: StreamFailure) -> Iterator[Delta]:
+        """Yield the calls that agent code does not get, and why."""
+        for index, item in enumerate(self._begun.values()):
+            why = failure.message or failure.code
+            yield from withheld_call(index, item.call_id, item.name, item.arguments, why)
+        yield failure
+
+    def end(self) -> Iterator[Delta]:
+        """Yield what the last event holds."""
+        last = self._last
+        if last is None:
+            told = "the helper received no completed response"
+            yield from self.failed(StreamFailure("interrupted", told))
+        elif last.type == "error":
+            yield from self.failed(told_failure(last))
+        elif last.response.status == "failed":
+            yield from self.failed(told_failure(last.response.error))
+        else:
+            yield from _final(last.response, self._refusal)
+
+
+def _final(response: Any, refusal: str) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    if response.usage is not None:
+        yield UsageDelta(Usage(response.usage.input_tokens, response.usage.output_tokens))
+    index = 0
+    for item in response.output:
+        if item.type == "function_call":
+            yield from handed_call(index, item.call_id, item.name, item.arguments)
+        elif item.type == "custom_tool_call":
+            yield from handed_call(index, item.call_id, item.name, item.input, "custom")
+        else:
+            continue
+        index += 1
+    yield StreamFailure("refusal", refusal) if refusal else _finish(response, index)
+
+
+def _finish(response: Any, calls: int) -> Finish:  # noqa: ANN401 - as above
+    if response.incomplete_details is not None:
+        raw = str(response.incomplete_details.reason)
+        return Finish(_INCOMPLETE.get(raw, FinishReason.OTHER), raw)
+    # This API has no word for it: whether there are calls is how agent code knows.
+    return Finish(FinishReason.TOOL_CALLS if calls else FinishReason.STOP, str(response.status))
+
+
+normalizer = Normalizer(
+    name="openai-sdk-responses",
+    normalize=normalize,
+    dialects=frozenset(("openai-responses",)),
+    capabilities=frozenset(CAPABILITIES),
+    role="peer",
+    summary="the openai package: responses.stream and its last event",
+    needs=("openai", "httpx2"),
+    extra="openai",
+)

@@ -1,0 +1,56 @@
+"""`anthropic-sdk`: clean streams come out as they went in, guessed arguments as guessed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("anthropic", reason="the extra anthropic is not installed")
+pytest.importorskip("httpx2", reason="the extra anthropic is not installed")
+
+from harness.dialects.anthropic.write import write
+from harness.normalizers.discovery import load_normalizer
+from harness.turns.arguments import same_value
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    StreamFailure,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from harness.turns.fold import fold
+from tests.normalizers.sdk.sdk_streams import an_answer, clean_turns, replayed
+
+SDK = load_normalizer("anthropic-sdk")
+CALL = (ToolCallStart(0, "call_a", "get"), ArgumentsDelta(0, '{"a": 1}'), ToolCallEnd(0))
+
+
+@given(clean_turns("end_turn", "tool_use"), st.data())
+def test_a_clean_stream_comes_out_as_it_went_in(said: list[Delta], data: st.DataObject) -> None:
+    interaction = an_answer("anthropic", tuple(write(said)))
+    cuts = data.draw(st.sets(st.integers(1, len(interaction.body) - 1), max_size=9))
+    done, wanted = replayed(SDK, interaction, tuple(sorted(cuts))), fold(said)
+    assert (done.error, done.turn.text, done.turn.finish) == ("", wanted.text, wanted.finish)
+    assert done.turn.usage == wanted.usage
+    pairs = zip(done.turn.tool_calls, wanted.tool_calls, strict=True)
+    assert all(
+        (got.id, got.name) == (call.id, call.name) and same_value(got.arguments, call.arguments)
+        for got, call in pairs
+    )
+
+
+def test_arguments_that_never_became_whole_are_handed_over_as_the_package_guessed_them() -> None:
+    events = tuple(write([TextDelta("So."), *CALL, StreamFailure("interrupted")]))
+    at = next(n for n, event in enumerate(events) if b"1}" in event)
+    begun = events[at].replace(rb"1}", b"1")
+    turn = replayed(SDK, an_answer("anthropic", (*events[:at], begun))).turn
+    assert turn.failure is not None
+    assert turn.failure.code == "interrupted"
+    assert [call.arguments for call in turn.tool_calls] == ['{"a": 1}']
+
+
+def test_an_error_event_is_a_failure_with_its_code() -> None:
+    events = tuple(write([*CALL, StreamFailure("overloaded_error", "busy")]))
+    turn = replayed(SDK, an_answer("anthropic", events)).turn
+    assert turn.failure == StreamFailure("overloaded_error", "busy")
+    assert [error.name for error in turn.parse_errors] == ["get"]
