@@ -20,7 +20,11 @@ from harness.turns.text_calls.table import TEXT_DIALECTS
 
 GROUP = "harness.normalizers"
 _EXAMPLE = "mypackage.llm:normalize"
-_WORDS: dict[str, Collection[str]] = {"dialects": DIALECTS, "capabilities": CAPABILITIES, "text_dialects": TEXT_DIALECTS}
+_WORDS: dict[str, Collection[str]] = {
+    "dialects": DIALECTS,
+    "capabilities": CAPABILITIES,
+    "text_dialects": TEXT_DIALECTS,
+}
 
 
 def load_normalizer(name: str) -> Normalizer:
