@@ -1,6 +1,7 @@
 """What a search found: for each bug one input, the simplest so far; and in the end, shrunk."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -29,11 +30,13 @@ class FuzzFinding(msgspec.Struct, frozen=True):
         cassette: id of the parent's cassette; "" where it was generated.
         trail: the steps that made it.
         interaction: the input.
-        expectation: what it is judged by.
+        expectation: what it is judged by; None for a conversation.
         chunking: the cuts that it takes; () where it fails as a whole.
         licence: of the parent's cassette, whose bytes the input is made of.
         random: the seed of the search.
         examples: how many inputs had been judged when it was met.
+        others: the replies after the first, where a whole conversation is the input.
+        conversation: the value of that key in its scenario; None for a single turn.
         again: it was found by a former search and fails still.
     """
 
@@ -46,7 +49,7 @@ class FuzzFinding(msgspec.Struct, frozen=True):
     cassette: str
     trail: tuple[Mutation, ...]
     interaction: Interaction
-    expectation: Expectation
+    expectation: Expectation | None
     chunking: Chunking = ()
     text_dialect: str = ""
     capabilities: tuple[str, ...] = ()
@@ -56,6 +59,8 @@ class FuzzFinding(msgspec.Struct, frozen=True):
     licence: str = ""
     random: int = 0
     examples: int = 0
+    others: tuple[Interaction, ...] = ()
+    conversation: dict[str, Any] | None = None
     again: bool = False
 
     @property

@@ -133,4 +133,5 @@ def _explained(signature: Signature, known: Iterable[Signature]) -> bool:
 
 
 def _size(finding: FuzzFinding) -> tuple[int, int, int]:
-    return len(finding.trail), len(finding.interaction.body), len(finding.chunking)
+    said = sum(len(each.body) for each in (finding.interaction, *finding.others))
+    return len(finding.trail), said, len(finding.chunking)

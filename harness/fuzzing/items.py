@@ -25,5 +25,5 @@ def fuzz_findings(
         NormalizerLoadError: the normalizer cannot be loaded.
         UnreadableError: a file of `paths` cannot be used.
     """
-    task = Task(normalizer, select(paths), find_profile(profile), random=random)
+    task = Task("normalizer", normalizer, select(paths), find_profile(profile), random=random)
     return search_here(task).findings

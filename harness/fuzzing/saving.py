@@ -12,13 +12,12 @@ import msgspec
 
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.scenario_text import scenario_text
-from harness.judging.judge import CASSETTE_PREFIX, judge
+from harness.judging.judge import CASSETTE_PREFIX
 from harness.judging.results import Result
-from harness.normalizers.protocol import Normalizer
 from harness.runs.gate import reproduce
-from harness.runs.plan import Subject
+from harness.runs.plan import Job, Subject
 from harness.runs.select import select, subject_id
-from harness.runs.worker import load_subject
+from harness.runs.worker import judge_job
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_text import dump
 from harness.wire.cuts import split
@@ -71,7 +70,7 @@ def _cassette(finding: FuzzFinding) -> Cassette:
     source = f"shrunk from {finding.cassette or finding.parent}{steps}; seed {finding.random}"
     return Cassette(
         _name(finding),
-        (_as_cut(finding),),
+        (_as_cut(finding), *finding.others),
         Origin("emulated", by=_BY, source=source, licence=finding.licence),
         provider=finding.provider,
         model=finding.model,
@@ -86,17 +85,17 @@ def _as_cut(finding: FuzzFinding) -> Interaction:
     return msgspec.structs.replace(finding.interaction, reads=reads, reads_kept=True)
 
 
-def known(folder: Path, normalizer: Normalizer) -> Iterator[tuple[Subject, Result]]:
-    """Yield what was saved of `normalizer` below `folder`, each with what comes of it today.
+def known(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
+    """Yield what was saved of `name` below `folder`, each with what comes of it today.
 
     Raises:
-        UnreadableError: a file of the folder cannot be used.
+        HarnessError: a file of the folder cannot be used, or `name` cannot be loaded.
     """
-    name = plain_name(normalizer.name)
+    target, name = name, plain_name(name)
     rooms = (folder / room / "fuzz" / name for room in ("scenarios", "cassettes"))
     there = [room for room in rooms if room.is_dir()]
     for subject in select(there) if there else ():
-        yield subject, judge(load_subject(subject), normalizer, cuts="quick")[0]
+        yield subject, judge_job(Job(subject, target))[0]
 
 
 def forget(subject: Subject, folder: Path) -> None:

@@ -20,7 +20,10 @@ _QUIRKS = {mutator.name: mutator.quirks for mutator in MUTATORS}
 def scenario_text(finding: FuzzFinding, cassette: str) -> str | None:
     """Return the YAML text; `cassette` is the id of its cassette."""
     expected = finding.expectation
-    if not expected.judged >= _DECIDED:
+    if finding.conversation is not None:
+        lines = (f"  {key}: {_flow(value)}" for key, value in finding.conversation.items())
+        return "\n".join([*_head(finding, cassette), "conversation:", *lines, ""])
+    if expected is None or not expected.judged >= _DECIDED:
         return None
     if expected.failure is None and (expected.finish is None or "finish" not in expected.judged):
         return None

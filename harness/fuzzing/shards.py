@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import redirect_stdout
+from typing import Literal
 
 import msgspec
 
+from harness.conversation.discovery import load_agent
+from harness.fuzzing.agents import hunt_agent
 from harness.fuzzing.hunt import Hunt, hunt, merged
 from harness.fuzzing.profiles import Profile
 from harness.fuzzing.seeds import seeds
@@ -25,11 +28,13 @@ class Task(msgspec.Struct, frozen=True):
     """What one process is to search; small and picklable.
 
     Fields:
+        name: as it was given.
         clean: start from what shows no quirk only.
         random: of the whole search.
     """
 
-    normalizer: str
+    kind: Literal["normalizer", "agent"]
+    name: str
     subjects: tuple[Subject, ...]
     profile: Profile
     clean: bool = False
@@ -42,16 +47,12 @@ def search_here(task: Task) -> Hunt:
     """Search in this process."""
     # What a normalizer prints must not mix with the findings on standard output.
     with redirect_stdout(sys.stderr):
-        normalizer = load_normalizer(task.normalizer)
+        shared = {"random": task.random, "share": task.share, "shares": task.shares}
+        if task.kind == "agent":
+            return hunt_agent(load_agent(task.name), task.profile, **shared)
+        normalizer = load_normalizer(task.name)
         found = seeds(task.subjects, normalizer, clean=task.clean)
-        return hunt(
-            normalizer,
-            found,
-            task.profile,
-            random=task.random,
-            share=task.share,
-            shares=task.shares,
-        )
+        return hunt(normalizer, found, task.profile, **shared)
 
 
 def search(task: Task, processes: int) -> Hunt:

@@ -6,15 +6,13 @@ from typing import Literal
 
 import msgspec
 
+from harness.fuzzing.agents import ROOM
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.hunt import Hunt
 from harness.fuzzing.profiles import Profile
 from harness.fuzzing.saving import forget, known, save
 from harness.fuzzing.shards import Task, search, search_here
 from harness.judging.results import Result
-from harness.judging.strict_reading.expect import expectation_from
-from harness.judging.strict_reading.table import strict_reading
-from harness.normalizers.discovery import load_normalizer
 from harness.runs.plan import Subject
 from harness.runs.worker import load_subject
 
@@ -51,15 +49,19 @@ def search_target(target: Target, options: Options) -> Hunt:
     Raises:
         HarnessError: it cannot be loaded, or a file cannot be used.
     """
-    normalizer = load_normalizer(target.name)
     task = Task(
-        target.name, options.subjects, options.profile, clean=options.clean, random=options.random
+        target.kind,
+        target.name,
+        options.subjects,
+        options.profile,
+        clean=options.clean,
+        random=options.random,
     )
     found = search_here(task) if options.processes == 1 else search(task, options.processes)
     new = {finding.slug for finding in found.findings}
     old: tuple[FuzzFinding, ...] = ()
     if options.database is not None:
-        pairs = known(options.database, normalizer)
+        pairs = known(options.database, target.name)
         old = tuple(it for it in _failing(pairs, options.database) if it.slug not in new)
         save(found.findings, options.database)
     if options.folder is not None:
@@ -80,20 +82,21 @@ def _failing(pairs: Iterator[tuple[Subject, Result]], folder: Path) -> Iterator[
 def _told_again(subject: Subject, result: Result) -> FuzzFinding:
     loaded = load_subject(subject)
     scenario, interaction = loaded.scenario, loaded.cassette.interactions[0]
+    expected = scenario.expect[0] if scenario and scenario.expect else None
     text_dialect = scenario.text_dialect if scenario else ""
+    room = f"{interaction.dialect}/{text_dialect}" if text_dialect else interaction.dialect
     return FuzzFinding(
         slug=Path(subject.path).stem,
         normalizer=result.normalizer,
         finding=result.findings[0],
         blame=result.blame or "normalizer",
-        room=f"{interaction.dialect}/{text_dialect}" if text_dialect else interaction.dialect,
+        room=ROOM if subject.conversation else room,
         parent=loaded.cassette.origin.source,
         cassette=loaded.cassette.id,
         trail=(),
         interaction=interaction,
-        expectation=(
-            scenario.expect[0] if scenario else expectation_from(strict_reading(interaction))
-        ),
+        expectation=expected,
         chunking=result.chunking,
+        others=loaded.cassette.interactions[1:],
         again=True,
     )

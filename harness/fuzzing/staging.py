@@ -1,0 +1,235 @@
+"""A talk -> the cassette of its replies and the scenario that says what an agent makes of them."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from harness.conversation.agent import Agent
+from harness.dialects.table import DIALECTS
+from harness.fuzzing.talks import FAILING, RESULTS, Call, Round, Talk
+from harness.judging.conversations.file import ConversationFile, script_of
+from harness.judging.judge import Loaded
+from harness.judging.scenario import Scenario
+from harness.judging.strict_reading.table import strict_reading
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction, Request
+from harness.wire.reads import synthetic
+
+_TOOLS: Final = (*RESULTS, FAILING)
+_FAILED: Final = "no network"
+_RETRIED: Final = "once"
+_IDENTICAL: Final = 2
+_AGAIN: Final = Call("note", {"again": True})
+
+
+class Staged(msgspec.Struct, frozen=True):
+    """A talk made ready.
+
+    Fields:
+        conversation: the value of the key `conversation` of a scenario file.
+        policies: of the agent, on which what is expected rests.
+    """
+
+    cassette: Cassette
+    conversation: dict[str, Any]
+    policies: dict[str, str]
+
+    def loaded(self, name: str = "talk") -> Loaded:
+        """Return it as a run loads it from files."""
+        file = msgspec.convert(self.conversation, ConversationFile)
+        scenario = Scenario(
+            name, name, name, conversation=script_of(file, name), policies=self.policies
+        )
+        return Loaded(msgspec.structs.replace(self.cassette, id=name), scenario)
+
+
+def staged(talk: Talk, agent: Agent) -> Staged:
+    """Return what `agent` is to be judged by."""
+    replies = tuple(_replies(talk, agent))
+    cassette = Cassette("talk", replies, Origin("emulated", by="harness fuzz"))
+    probes = bool(talk.probed)
+    return Staged(
+        cassette,
+        _conversation(talk, agent),
+        {"probe": "undeclared"} if probes or not talk.takes_tools else {},
+    )
+
+
+# What the provider says
+
+
+def _replies(talk: Talk, agent: Agent) -> Iterator[Interaction]:
+    if talk.probed and agent.policies.get("probe") == "undeclared":
+        yield _probe(talk)
+    number = 0
+    for place, rounds in enumerate(talk.questions):
+        for each in rounds:
+            yield _reply(talk, _round(talk, each, number))
+            number += len(each.calls)
+        last = place == len(talk.questions) - 1
+        if last and talk.again:
+            for _ in range(_IDENTICAL + 1):
+                yield _reply(talk, _round(talk, Round((_AGAIN,)), number))
+                number += 1
+        elif not last or talk.end == "whole":
+            yield _reply(talk, [TextDelta(_answer(talk, place)), Finish(FinishReason.STOP)])
+        elif talk.end == "cut":
+            yield _cut(_reply(talk, _cut_turn(talk, number)))
+        else:
+            yield _reply(talk, [Finish(FinishReason.STOP)])
+
+
+def _cut_turn(talk: Talk, number: int) -> list[Delta]:
+    said = [TextDelta("So far "), *_round(talk, Round((Call(),)), number)]
+    return (
+        [TextDelta("So far so "), TextDelta("good"), Finish(FinishReason.STOP)]
+        if (talk.tagged)
+        else [*said[:-1], Finish(FinishReason.TOOL_CALLS)]
+    )
+
+
+def _answer(talk: Talk, place: int) -> str:
+    return f"{talk.answer} ({place + 1})"
+
+
+def _round(talk: Talk, each: Round, number: int) -> list[Delta]:
+    said: list[Delta] = [ReasoningDelta(talk.reasoning)] if talk.reasoning else []
+    text = each.text + (_tags(each) if talk.tagged else "")
+    said += [TextDelta(text)] if text else []
+    if talk.tagged:
+        return [*said, Finish(FinishReason.STOP)]
+    first = 0 if talk.same_ids else number
+    for index, call in enumerate(each.calls):
+        said += [
+            ToolCallStart(index, f"call_{first + index}", call.tool.replace(".", "_")),
+            ArgumentsDelta(index, call.broken or _spelled(call.arguments)),
+            ToolCallEnd(index),
+        ]
+    return [*said, Finish(FinishReason.TOOL_CALLS)]
+
+
+def _spelled(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _tags(each: Round) -> str:
+    calls = ({"name": call.tool, "arguments": call.arguments} for call in each.calls)
+    return "".join(f"<tool_call>\n{_spelled(call)}\n</tool_call>\n" for call in calls)
+
+
+def _reply(talk: Talk, deltas: list[Delta]) -> Interaction:
+    dialect = DIALECTS[talk.dialect]
+    return _interaction(talk, b"".join(dialect.write(deltas)), dialect.content_type)
+
+
+def _interaction(
+    talk: Talk, body: bytes, content_type: str = "application/json", status: int = 200
+) -> Interaction:
+    tools = [_declared(name) for name in _TOOLS]
+    asked = {"model": "any", "stream": True, "messages": []}
+    request = Request(body=json.dumps(asked if talk.tagged else asked | {"tools": tools}).encode())
+    return Interaction(
+        request,
+        status,
+        (("content-type", content_type),),
+        body,
+        synthetic(body),
+        reads_kept=False,
+        dialect=talk.dialect,
+        tools=tuple(tool["function"] for tool in tools) if talk.tagged else (),
+    )
+
+
+def _declared(name: str) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": {}}
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+def _probe(talk: Talk) -> Interaction:
+    match talk.probed:
+        case "ok":
+            call = ToolCallStart(0, "call_p", "harness_probe")
+            end = (ToolCallEnd(0), Finish(FinishReason.TOOL_CALLS))
+            return _reply(talk, [call, ArgumentsDelta(0, "{}"), *end])
+        case "no":
+            return _reply(talk, [TextDelta("I cannot."), Finish(FinishReason.STOP)])
+        case _:
+            return _interaction(talk, b'{"error": {"message": "down"}}', status=500)
+
+
+def _cut(reply: Interaction) -> Interaction:
+    """Return `reply` without its last frames, so that it does not come to its end."""
+    sizes = [read.size for read in reply.reads]
+    while sizes:
+        sizes.pop()
+        body = reply.body[: sum(sizes)]
+        cut = msgspec.structs.replace(reply, body=body, reads=synthetic(body))
+        if not strict_reading(cut).ended:
+            return cut
+    return reply
+
+
+# What must come of it
+
+
+def _conversation(talk: Talk, agent: Agent) -> dict[str, Any]:
+    count = len(talk.questions)
+    said: dict[str, Any] = {
+        "questions": [f"Question {number + 1}?" for number in range(count)],
+        "tools": {name: {"result": value} for name, value in RESULTS.items()}
+        | {FAILING: {"error": _FAILED}},
+        "prompt": "tag-tools/v1" if talk.tagged else "native-tools/v1",
+        "capabilities": talk.capabilities | _takes(talk),
+        "expect": _expect(talk, agent),
+    }
+    return said
+
+
+def _takes(talk: Talk) -> dict[str, Any]:
+    return {"supports_tool_use": None if talk.probed else talk.takes_tools}
+
+
+def _expect(talk: Talk, agent: Agent) -> dict[str, Any]:
+    rounds = [each for rounds in talk.questions for each in rounds]
+    calls = [call for each in rounds for call in each.calls]
+    calls += [_AGAIN] * _IDENTICAL if talk.again else []
+    broken = sum(bool(call.broken) for call in calls)
+    alone = sum(all(call.broken for call in each.calls) for each in rounds)
+    expect: dict[str, Any] = {
+        "ending": _ending(talk),
+        "executed": [
+            {"tool": call.tool, "arguments": call.arguments} for call in calls if not call.broken
+        ],
+        "parse_errors": "any" if talk.end == "cut" else broken,
+        "retries": alone if agent.policies.get("retry") == _RETRIED else 0,
+    }
+    if talk.end == "whole" and not talk.again:
+        expect["answer"] = _answer(talk, len(talk.questions) - 1)
+    probes = talk.probed if agent.policies.get("probe") == "undeclared" else ""
+    if probes:
+        expect["probe"] = probes
+    if not talk.tagged:
+        expect["strategy"] = "tool_use" if talk.takes_tools else "json_fallback"
+    if talk.capabilities.get("supports_parallel_tools") is False and not probes:
+        expect["requests"] = [
+            {"fields": {"parallel_tool_calls": False}} for _ in _replies(talk, agent)
+        ]
+    return expect
+
+
+def _ending(talk: Talk) -> str:
+    if talk.again:
+        return "limit"
+    return {"whole": "done", "cut": "interrupted", "empty": "empty"}[talk.end]
