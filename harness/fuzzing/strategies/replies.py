@@ -1,0 +1,128 @@
+"""What a provider says over a whole conversation: reply after reply, good and bad.
+
+Each reply knows which calls of it may be run, told by whoever made it and by nobody who reads
+it. So a mock provider can hold any agent to the one rule that must not break.
+"""
+
+import json
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from harness.dialects.table import DIALECTS
+from harness.fuzzing.strategies.arguments import argument_texts
+from harness.fuzzing.strategies.malformed import malformed_arguments
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from harness.turns.tools import Tool
+
+Kind: TypeAlias = Literal["calls", "text", "malformed", "truncated", "failing", "broken"]
+KINDS: Final[tuple[Kind, ...]] = ("calls", "text", "malformed", "truncated", "failing", "broken")
+
+# Bodies that are no answer of any API, or none that is whole.
+NO_ANSWERS: Final = (
+    b"",
+    b"\x00\xff\xfe",
+    b"data: {]\n\n",
+    b"<html>busy</html>",
+    b'{"candidates": [{"content": {"parts": [{"text": "hi"}]}}]}',
+    b'data: {"choices": []}\n\n' * 50,
+)
+_STATUSES: Final = (400, 401, 429, 500, 503, 529)
+_TEXTS: Final = ("", " ", "Let me see.", "我来查一下。", "{", "</tool_call>", "\n\n")
+
+
+class Said(msgspec.Struct, frozen=True):
+    """One reply of a provider.
+
+    Fields:
+        kind: what is wrong with it, if anything.
+        may_run: name and JSON text of the arguments of each call that may be run.
+    """
+
+    kind: Kind
+    status: int
+    body: bytes
+    may_run: tuple[tuple[str, str], ...] = ()
+
+
+def conversations(
+    tools: tuple[Tool, ...],
+    *,
+    dialect: str = "openai-chat",
+    kinds: tuple[Kind, ...] = KINDS,
+    most: int = 6,
+) -> SearchStrategy[tuple[Said, ...]]:
+    """Return sequences of one to `most` replies, some of them several times in a row.
+
+    Args:
+        tools: that were offered, at least one.
+        dialect: in which the replies are written.
+        kinds: to draw from.
+        most: replies at most.
+    """
+    runs = st.tuples(replies(tools, dialect=dialect, kinds=kinds), st.integers(1, 3))
+    some = st.lists(runs, min_size=1, max_size=most)
+    return some.map(lambda each: tuple(said for said, times in each for _ in range(times))[:most])
+
+
+@st.composite
+def replies(
+    draw: DrawFn,
+    tools: tuple[Tool, ...],
+    *,
+    dialect: str = "openai-chat",
+    kinds: tuple[Kind, ...] = KINDS,
+) -> Said:
+    """Draw one reply; the arguments are as those of `conversations`."""
+    kind = draw(st.sampled_from(kinds))
+    match kind:
+        case "text":
+            text = draw(st.sampled_from(_TEXTS)) or "Done."
+            return Said(kind, 200, _body(dialect, [TextDelta(text), Finish(FinishReason.STOP)]))
+        case "failing":
+            status = draw(st.sampled_from(_STATUSES))
+            return Said(kind, status, draw(st.sampled_from((_error(status), b""))))
+        case "broken":
+            return Said(kind, 200, draw(st.sampled_from(NO_ANSWERS)))
+        case _:
+            return _calling(draw, kind, tools, dialect)
+
+
+def _calling(draw: DrawFn, kind: Kind, tools: tuple[Tool, ...], dialect: str) -> Said:
+    calls = draw(st.lists(_call(tools), min_size=1, max_size=3))
+    bad = draw(malformed_arguments(True)).text if kind == "malformed" else ""  # noqa: FBT003 - the schema that allows all
+    told = [*calls, (calls[0][0], bad)] if bad else calls
+    said: list[Delta] = [TextDelta(text) for text in (draw(st.sampled_from(_TEXTS)),) if text]
+    for index, (name, text) in enumerate(told):
+        said += [ToolCallStart(index, f"call_{index}", name), ArgumentsDelta(index, text)]
+        said.append(ToolCallEnd(index))
+    body = _body(dialect, [*said, Finish(FinishReason.TOOL_CALLS)])
+    if kind == "truncated":
+        # The turn's own end is in the last third, so this is never the whole of it.
+        return Said(kind, 200, body[: draw(st.integers(0, len(body) // 2))])
+    return Said(kind, 200, body, tuple(calls))
+
+
+@st.composite
+def _call(draw: DrawFn, tools: tuple[Tool, ...]) -> tuple[str, str]:
+    tool = draw(st.sampled_from(tools))
+    return tool.name, draw(argument_texts(tool.parameters or {"type": "object"}))
+
+
+def _body(dialect: str, said: list[Delta]) -> bytes:
+    return b"".join(DIALECTS[dialect].write(said))
+
+
+def _error(status: int) -> bytes:
+    error: dict[str, Any] = {"message": "no", "code": status}
+    return json.dumps({"error": error}).encode()
