@@ -1,7 +1,15 @@
 """Wire mutators: an interaction in, one that a provider might have sent instead out."""
 
-from harness.fuzzing.mutators.mutants import mutants
+from harness.fuzzing.mutators.mutants import fitting, may_call_more, mutants
 from harness.fuzzing.mutators.mutator import Mutant, Mutation, Mutator
 from harness.fuzzing.mutators.table import MUTATORS
 
-__all__ = ["MUTATORS", "Mutant", "Mutation", "Mutator", "mutants"]
+__all__ = [
+    "MUTATORS",
+    "Mutant",
+    "Mutation",
+    "Mutator",
+    "fitting",
+    "may_call_more",
+    "mutants",
+]

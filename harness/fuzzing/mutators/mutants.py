@@ -1,11 +1,46 @@
 """An interaction and some mutators -> mutants of it, each after up to `most` steps."""
 
+from collections.abc import Collection
+from typing import Final
+
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from harness.fuzzing.mutators.mutator import Mutant, Mutation, Mutator
 from harness.fuzzing.mutators.table import MUTATORS
+from harness.normalizers.protocol import CAPABILITIES
 from harness.wire.interaction import Interaction
+
+_BY_NAME: Final = {mutator.name: mutator for mutator in MUTATORS}
+
+
+def fitting(
+    dialect: str,
+    *,
+    capabilities: Collection[str] = tuple(CAPABILITIES),
+    chosen: tuple[Mutator, ...] = MUTATORS,
+) -> tuple[Mutator, ...]:
+    """Return those of `chosen` that apply to a dialect and ask no more than what is declared.
+
+    Args:
+        dialect: of the interaction.
+        capabilities: that the normalizer declares; all of them by default.
+        chosen: mutators to choose from.
+    """
+    return tuple(
+        each
+        for each in chosen
+        if (not each.dialects or dialect in each.dialects) and each.needs.issubset(capabilities)
+    )
+
+
+def may_call_more(trail: Collection[Mutation]) -> bool:
+    """Whether, after these steps, a call may come out that the clean turn has not.
+
+    Where not, one that does (another name, other arguments, or the same once more) is a wrong
+    executed call, also where the strict reading of the changed bytes leaves open what they say.
+    """
+    return any(_BY_NAME[step.name].new_calls for step in trail if step.name in _BY_NAME)
 
 
 def mutants(
@@ -21,11 +56,9 @@ def mutants(
         chosen: mutators to draw from; those of other dialects are left out.
         most: steps at most.
     """
-    fitting = tuple(
-        each for each in chosen if not each.dialects or interaction.dialect in each.dialects
-    )
-    steps = st.lists(st.sampled_from(fitting), max_size=most) if fitting else st.just([])
-    return _mutants(interaction, steps)
+    steps = fitting(interaction.dialect, chosen=chosen)
+    drawn = st.lists(st.sampled_from(steps), max_size=most) if steps else st.just([])
+    return _mutants(interaction, drawn)
 
 
 @st.composite
