@@ -19,6 +19,7 @@ import msgspec
 
 from harness.cli.dialect_option import dialect_option
 from harness.cli.exits import EXIT_NOTHING_SELECTED, EXIT_USAGE
+from harness.cli.file_names import safe
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
 from harness.recording.detect import Confidence
@@ -30,12 +31,10 @@ from harness.wire.yaml_guard import MAX_BYTES
 
 _NOT_A_RECORDING = "no recording of a known kind"
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _SUFFIX = re.compile(
     r"\.(?:ya?ml|jsonl?|ndjson|txt|sse|httprr|chunks|stream|har|flows?|trace|responses)$",
     re.IGNORECASE,
 )
-_MOST_CHARS = 120
 _MOST_DOUBTS = 20
 
 
@@ -114,7 +113,7 @@ class _Names:
 
     def path(self, provider: str, model: str, name: str, suffix: str) -> Path:
         """Return the path for what a file named `name` gave, numbered where it is taken."""
-        base = f"{_safe(provider)}/{_safe(model)}/{_safe(_stem(name))}"
+        base = f"{safe(provider)}/{safe(model)}/{safe(_stem(name))}"
         free, number = base, 1
         while free.lower() in self._taken:  # some file systems do not tell case apart
             number += 1
@@ -128,10 +127,6 @@ class _Names:
                 hint="Remove the symbolic link, or choose another folder with -o.",
             )
         return path
-
-
-def _safe(name: str) -> str:
-    return _UNSAFE.sub("-", name)[:_MOST_CHARS].strip(".-") or "unnamed"
 
 
 def _stem(name: str) -> str:

@@ -3,7 +3,6 @@
 Each check is one function that yields a line for each thing that is wrong.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -25,15 +24,13 @@ from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import default_names, load_normalizer
 from harness.normalizers.miniatures import MINIATURES
 from harness.normalizers.protocol import CAPABILITIES
-from harness.recording import scrub
+from harness.recording import audit
 from harness.recording.identify import identify
 from harness.runs import kill_table
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 
 T = TypeVar("T")
-
-_SECRET_TEXT = re.compile(rb"\b(sk|gsk|xai|hf)[-_][A-Za-z0-9_-]{20,}\b|AIza[A-Za-z0-9_-]{30,}")
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -210,12 +207,7 @@ def _passing_agents_pass(data: Shipped) -> Iterator[str]:
 
 def _scrubbed(data: Shipped) -> Iterator[str]:
     for cassette in data.cassettes.values():
-        for place, interaction in enumerate(cassette.interactions):
-            yield from (f"{cassette.id}#{place}: {leak}" for leak in scrub.leaks(interaction))
-            uri = interaction.request.uri.encode("utf-8", "replace")
-            for part in (uri, interaction.request.body, interaction.body):
-                if _SECRET_TEXT.search(part):
-                    yield f"{cassette.id}#{place}: the address or a body holds a key"
+        yield from audit.leaks(cassette)
 
 
 _CHECKS: dict[str, tuple[Callable[[Shipped], Iterator[str]], Callable[[Shipped], int]]] = {

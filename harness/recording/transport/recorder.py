@@ -139,6 +139,11 @@ class Recorder:
             self._tapes.append(tape)
         return tape
 
+    @property
+    def count(self) -> int:
+        """How many responses were recorded so far."""
+        return sum(tape.answered for tape in self._tapes)
+
     def cassette(self) -> Cassette:
         """Return what would be written now: scrubbed, identified, in the order of the requests.
 

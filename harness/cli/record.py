@@ -1,0 +1,260 @@
+"""`harness record`: a real server's streams -> cassettes, reads kept and secrets removed.
+
+Three ways: questions of our own to an address, a proxy for any client, or the requests of a
+cassette once more. It says whom it asks before it asks, and in CI it asks nobody unless told.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+import click
+import msgspec
+
+from harness.cli.cassette_argument import load_cassette
+from harness.cli.file_names import safe
+from harness.cli.record_refresh import refresh
+from harness.cli.record_scenarios import write_scenario
+from harness.dialects.table import read_request
+from harness.errors import UsageError
+from harness.judging.scenario_file import load_scenario
+from harness.recording.prompt_set import Asked, load_prompts, requests
+from harness.recording.proxy import RecordingProxy
+from harness.recording.transport import About, Recorder
+from harness.recording.transport.modes import MODES, RecordMode
+from harness.recording.upstream import asking, check_address
+from harness.reporting.visible import marked
+from harness.shipped import folder
+from harness.wire.cassette_file import load
+from harness.wire.interaction import Headers, Request
+
+# Where an API of each dialect that can be asked answers, below the server's address.
+_PATHS: Final = {
+    "cohere": "/v2/chat",
+    "mistral": "/v1/chat/completions",
+    "ollama": "/api/chat",
+    "openai-chat": "/v1/chat/completions",
+}
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """What the options say of questions of our own."""
+
+    url: str
+    dialect: str
+    model: str
+    headers: Headers
+    options: dict[str, Any]
+    about: About
+    output: Path
+    scenarios: Path | None
+    repeat: int
+    allow_in_ci: bool
+
+
+@click.command("record")
+@click.argument("url", required=False, default="")
+@click.option("--prompts", type=click.Path(path_type=Path), help="A file of prompts to ask.")
+@click.option("--scenario", default="", help="Ask what the cassette of this scenario was asked.")
+@click.option("--repeat", type=click.IntRange(1, 10_000), default=1, show_default=True)
+@click.option("--model", default="", help="Whom to ask; with a scenario, by default its model.")
+@click.option(
+    "--dialect", type=click.Choice(sorted(_PATHS)), default="openai-chat", show_default=True
+)
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=JSON",
+    help="A field of each body; repeatable.",
+)
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="NAME:VALUE",
+    help="Sent, never written; repeatable.",
+)
+@click.option("--key-env", default="", metavar="NAME", help="The variable that holds a bearer key.")
+@click.option("--proxy", type=click.IntRange(0, 65_535), metavar="PORT", help="0 for any port.")
+@click.option("--upstream", default="", metavar="URL", help="What the proxy, or --refresh, asks.")
+@click.option("--refresh", "again", type=click.Path(path_type=Path), metavar="CASSETTE")
+@click.option("--write", is_flag=True, help="Let --refresh replace the cassette.")
+@click.option(
+    "--mode", type=click.Choice(MODES), default="all", show_default=True, help="Of the proxy."
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default=Path("recorded"), show_default=True,
+    help="The folder for cassettes; of the proxy, the folder or one .yaml file.",
+)  # fmt: skip
+@click.option(
+    "--scenarios", type=click.Path(path_type=Path), help="Write scenarios to confirm here."
+)
+@click.option("--provider", default="", help="Instead of the one that the address names.")
+@click.option("--source", default="", help="The server and its version, for the cassette's origin.")
+@click.option("--allow-in-ci", is_flag=True, help="Ask a live server even where CI is set.")
+def record_command(  # noqa: PLR0913 - one argument for each option
+    *,
+    url: str,
+    prompts: Path | None,
+    scenario: str,
+    headers: Sequence[str],
+    options: Sequence[str],
+    key_env: str,
+    proxy: int | None,
+    upstream: str,
+    again: Path | None,
+    write: bool,
+    mode: str,
+    provider: str,
+    source: str,
+    **rest: Any,  # noqa: ANN401 - the other options, as Asking types them
+) -> int:
+    """Record from a live or local server: `record URL`, `--proxy PORT`, or `--refresh CASSETTE`."""
+    ways = [bool(url), proxy is not None, again is not None]
+    if ways.count(True) != 1:
+        raise UsageError(
+            "expected one of URL, --proxy and --refresh",
+            hint="harness record URL --prompts FILE; harness record --proxy 8080 --upstream URL",
+        )
+    sent = tuple(_headers(headers, key_env))
+    about = About(provider=provider, model=rest["model"], source=source)
+    if again is not None:
+        return refresh(again, upstream, sent, write=write, allow_in_ci=rest["allow_in_ci"])
+    if proxy is not None:
+        path = _one_file(rest["output"])
+        recorder = Recorder(path, mode=mode, about=about, allow_in_ci=rest["allow_in_ci"])
+        return _serve(recorder, upstream, proxy)
+    asking_of = Asking(
+        url=_address(url, rest["dialect"]),
+        headers=sent,
+        options=dict(map(_option, options)),
+        about=about,
+        **rest,
+    )
+    return _ask(asking_of, prompts, scenario)
+
+
+def _ask(how: Asking, prompts: Path | None, scenario: str) -> int:
+    if (prompts is None) == (not scenario):
+        raise UsageError(
+            "expected either --prompts FILE or --scenario ID", hint="Say what to ask the server."
+        )
+    asked = list(_of_scenario(how, scenario) if prompts is None else _of_prompts(how, prompts))
+    count = len(asked) * how.repeat
+    click.echo(f"asking {marked(how.url)}: {count} requests", err=True)
+    for turn in range(how.repeat):
+        for each, request in asked:
+            name = safe(each.id) + (f"-{turn + 1}" if how.repeat > 1 else "")
+            click.echo(_record(how, each, request, name))
+    return 0
+
+
+def _record(how: Asking, asked: Asked, request: Request, name: str) -> str:
+    """Ask once, and write the cassette and the scenario; return the line that says so."""
+    about = msgspec.structs.replace(
+        how.about, prompt=asked.prompt, dialect=how.dialect, tools=asked.taught
+    )
+    path = how.output / f"{name}.yaml"
+    with (
+        Recorder(path, mode=RecordMode.ALL, about=about, allow_in_ci=how.allow_in_ci) as recorder,
+        asking(recorder, request) as answer,
+    ):
+        size = sum(map(len, answer.reads()))
+    cassette = load(path, how.output)
+    ended = cassette.interactions[0].ended
+    if how.scenarios is not None:
+        write_scenario(cassette, how.scenarios / f"{name}.yaml")
+    broken = "" if ended == "complete" else f", {ended}"
+    return marked(f"{path}: status {answer.head.status}, {size} bytes{broken}")
+
+
+def _of_prompts(how: Asking, path: Path) -> Iterator[tuple[Asked, Request]]:
+    for asked, request in requests(
+        load_prompts(path), how.url, how.dialect, how.model, how.options
+    ):
+        yield asked, _with_headers(request, how)
+
+
+def _of_scenario(how: Asking, name: str) -> Iterator[tuple[Asked, Request]]:
+    """Yield the requests of a scenario's cassette, asked of the server at hand."""
+    root = folder("scenarios")
+    path = Path(name) if Path(name).is_file() else root / f"{name}.yaml"
+    scenario = load_scenario(path, root)
+    cassette = load_cassette(Path(scenario.cassette))
+    for place, each in enumerate(cassette.interactions):
+        asked = read_request(each.dialect, each.request)
+        if not asked.tools_known or each.dialect != how.dialect:
+            raise UsageError(
+                f"interaction {place} keeps no request in the dialect {how.dialect}",
+                where=scenario.cassette,
+                hint="Name a scenario of a recorded cassette, and its dialect with --dialect.",
+            )
+        body = msgspec.json.decode(each.request.body)
+        if not body.get("messages"):
+            raise UsageError("its request has no messages to ask with", where=scenario.cassette)
+        body |= {"stream": True, **({"model": how.model} if how.model else {}), **how.options}
+        request = Request("POST", how.url, (), msgspec.json.encode(body))
+        yield (
+            Asked(f"{scenario.id}-{place}", "", prompt=cassette.prompt),
+            _with_headers(request, how),
+        )
+
+
+def _with_headers(request: Request, how: Asking) -> Request:
+    headers = (("content-type", "application/json"), ("accept-encoding", "identity"), *how.headers)
+    return msgspec.structs.replace(request, headers=headers)
+
+
+def _serve(recorder: Recorder, upstream: str, port: int) -> int:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with (
+        recorder,
+        RecordingProxy(recorder, upstream, port=port) as proxy,
+        suppress(KeyboardInterrupt),
+    ):
+        click.echo(f"asking {marked(upstream)} for each request", err=True)
+        click.echo(proxy.base_url)
+        threading.Event().wait()
+    click.echo(marked(f"{recorder.path}: {recorder.count} interactions recorded"))
+    return 0
+
+
+def _one_file(output: Path) -> Path:
+    return output if output.suffix in {".yaml", ".yml"} else output / "proxy.yaml"
+
+
+def _address(url: str, dialect: str) -> str:
+    check_address(url)
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=_PATHS[dialect])) if parts.path in {"", "/"} else url
+
+
+def _headers(given: Sequence[str], key_env: str) -> Iterator[tuple[str, str]]:
+    for each in given:
+        name, colon, value = each.partition(":")
+        if not colon or not name.strip():
+            raise UsageError(f"expected --header NAME:VALUE, found {name[:40]!r} without a colon")
+        yield name.strip(), value.strip()
+    if key_env:
+        key = os.environ.get(key_env)
+        if not key:
+            raise UsageError(
+                f"the variable {key_env} is not set", hint="Export it, or drop --key-env."
+            )
+        yield "authorization", f"Bearer {key}"
+
+
+def _option(given: str) -> tuple[str, Any]:
+    name, equals, value = given.partition("=")
+    try:
+        return name, msgspec.json.decode(value if equals else "")
+    except msgspec.DecodeError:
+        raise UsageError(
+            f"expected --option KEY=JSON, found {given!r}", hint="Such as --option temperature=0.7"
+        ) from None

@@ -1,0 +1,125 @@
+"""A file of prompts -> the requests that ask a server with them, in order.
+
+    - id: weather-oslo
+      question: What is the weather in Oslo?
+      prompt: tag-tools/v1          # of `harness list prompts`; by default native-tools/v1
+      tools: [{name: get_weather, parameters: {type: object}}]
+      options: {temperature: 0.7}   # further fields of the request
+
+An unknown key is an error. What the prompt teaches in words is kept beside the request.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from harness.conversation.asking import request_of
+from harness.conversation.messages import system, user
+from harness.conversation.prompts import find_prompt, system_text
+from harness.conversation.task import Reply, Task
+from harness.errors import UnreadableError
+from harness.turns.tools import Tool
+from harness.wire import taught_tools, yaml_guard
+from harness.wire.fields import mapping, only_keys, refuse, sequence, text
+from harness.wire.interaction import Request
+
+NATIVE: Final = "native-tools/v1"
+
+_KEYS: Final = ("id", "question", "prompt", "system", "tools", "options")
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One prompt.
+
+    Fields:
+        id: names the cassette.
+        prompt: id of a prompt of `conversation.prompts`.
+        options: further fields of the request's body.
+    """
+
+    id: str
+    question: str
+    prompt: str = NATIVE
+    system: str = ""
+    tools: tuple[Tool, ...] = ()
+    options: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    @property
+    def taught(self) -> tuple[dict[str, Any], ...]:
+        """The tools that are told in words, as a cassette keeps them."""
+        if not find_prompt(self.prompt).taught:
+            return ()
+        return tuple(msgspec.to_builtins(tool) for tool in self.tools)
+
+
+def load_prompts(path: Path) -> tuple[Asked, ...]:
+    """Return the prompts that a file lists.
+
+    Raises:
+        UnreadableError: no file that can be read, or no list of prompts.
+        UsageError: it names a prompt that there is not.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(
+            f"cannot be read: {error.strerror}", where=str(path), hint="Check --prompts."
+        ) from None
+    items = sequence(yaml_guard.load(data, str(path)), str(path))
+    asked = tuple(_asked(item, f"{path}: [{n}]") for n, item in enumerate(items))
+    if not asked:
+        raise UnreadableError("expected a list of prompts, found none", where=str(path))
+    return asked
+
+
+def _asked(value: object, where: str) -> Asked:
+    fields = mapping(value, where)
+    only_keys(fields, _KEYS, where)
+    said = {name: text(fields.get(name), f"{where}.{name}") for name in _KEYS[:4]}
+    for name in ("id", "question"):
+        if not said[name]:
+            refuse("text", fields.get(name), f"{where}.{name}")
+    prompt = find_prompt(said["prompt"] or NATIVE).id
+    tools = taught_tools.read(fields.get("tools"), f"{where}.tools")
+    return Asked(
+        said["id"],
+        said["question"],
+        prompt,
+        said["system"],
+        msgspec.convert(tools, tuple[Tool, ...]),
+        mapping(fields.get("options"), f"{where}.options"),
+    )
+
+
+def requests(
+    asked: Sequence[Asked], uri: str, dialect: str, model: str, options: Mapping[str, Any]
+) -> Iterator[tuple[Asked, Request]]:
+    """Yield each prompt with the request that asks it.
+
+    Args:
+        asked: the prompts.
+        uri: the whole address.
+        dialect: how the server's API spells requests.
+        model: whom to ask.
+        options: further fields of all bodies; those of a prompt go first.
+
+    Raises:
+        UsageError: nobody knows how to ask in `dialect`.
+    """
+    for each in asked:
+        prompt = find_prompt(each.prompt)
+        told = system(system_text(prompt, each.tools, each.system))
+        task = Task((each.question,), each.tools, _nobody, _nothing, model, "", dialect, uri)
+        tools = () if prompt.taught else each.tools
+        request = request_of(task, (told, user(each.question)), tools, {**options, **each.options})
+        yield each, request
+
+
+def _nobody(request: Request) -> Reply:
+    raise NotImplementedError(f"{request.uri}: a recorder asks")
+
+
+def _nothing(name: str, arguments: dict[str, Any]) -> object:
+    raise NotImplementedError(f"{name}({arguments}): recording runs no tool")

@@ -1,0 +1,84 @@
+"""An old and a new answer to the same request -> what differs in meaning, in words.
+
+A model never says the same twice, so a difference of texts alone says little: what counts is
+whether events, their fields, the end or the calls changed, since those are what a client reads.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from harness.errors import StreamError
+from harness.judging.strict_reading.reading import StrictReading
+from harness.judging.strict_reading.table import READINGS, strict_reading
+from harness.wire.framing import frames
+from harness.wire.interaction import Interaction
+from harness.wire.payload import NotJson, decode_json
+
+_MOST_DEPTH: Final = 24
+# Keys whose values are what a client branches on; other texts differ from answer to answer.
+_TELLING: Final = frozenset({"type", "object", "event_type", "event", "role", "finish_reason"})
+
+
+def differences(old: Interaction, new: Interaction) -> tuple[str, ...]:
+    """Return what of `new` means something else than `old`; () where nothing does."""
+    return tuple(_differences(old, new))
+
+
+def _differences(old: Interaction, new: Interaction) -> Iterator[str]:
+    yield from _changed("status", old.status, new.status)
+    yield from _changed("content type", old.header("content-type"), new.header("content-type"))
+    yield from _changed("ended", old.ended, new.ended)
+    before, after = _fields(old), _fields(new)
+    yield from (f"event kind or field gone: {field}" for field in sorted(before - after))
+    yield from (f"event kind or field new: {field}" for field in sorted(after - before))
+    if old.dialect in READINGS and new.dialect in READINGS:
+        yield from _read_differently(strict_reading(old), strict_reading(new))
+
+
+def _read_differently(old: StrictReading, new: StrictReading) -> Iterator[str]:
+    yield from _changed("finish", old.finish, new.finish)
+    yield from _changed("error", old.error and old.error[0], new.error and new.error[0])
+    yield from _changed("calls", _calls(old), _calls(new))
+    yield from _changed("text", bool(old.text), bool(new.text))
+    yield from _changed("reasoning", bool(old.reasoning), bool(new.reasoning))
+    yield from _changed("quirks", sorted(old.quirks), sorted(new.quirks))
+
+
+def _calls(reading: StrictReading) -> list[str] | None:
+    return None if reading.calls is None else [call.name for call in reading.calls]
+
+
+def _changed(what: str, old: object, new: object) -> Iterator[str]:
+    if old != new:
+        yield f"{what}: was {old!r}, is {new!r}"
+
+
+def _fields(interaction: Interaction) -> set[str]:
+    """Return the path of each field that the events have, and the values that clients branch on."""
+    found: set[str] = set()
+    try:
+        for frame in frames([interaction.body]):
+            if frame.event:
+                found.add(f"event {frame.event}")
+            found.update(_paths(_decoded(frame.data), "", 0))
+    except StreamError:
+        found.add("(the framing breaks)")
+    return found
+
+
+def _paths(value: Any, above: str, depth: int) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    if isinstance(value, dict) and depth < _MOST_DEPTH:
+        for key, item in value.items():
+            path = f"{above}.{key}" if above else key
+            yield f"{path} = {item}" if key in _TELLING and isinstance(item, str) else path
+            yield from _paths(item, path, depth + 1)
+    elif isinstance(value, list) and depth < _MOST_DEPTH:
+        for item in value:
+            yield from _paths(item, f"{above}[]", depth + 1)
+
+
+def _decoded(data: bytes) -> object:
+    try:
+        return decode_json(data)
+    except NotJson:
+        return None
