@@ -181,6 +181,8 @@ def _problem(rule: GateRule) -> str:
         return "expected `min` or `max`"
     if rule.min is not None and rule.max is not None and rule.min > rule.max:
         return f"`min` {rule.min} is above `max` {rule.max}: no rate can keep both"
+    if rule.where.blame and rule.metric in ("retries", "recovery"):
+        return f"`blame` means nothing to {rule.metric}"
     if rule.basis == "interval" and (rule.min == 1 or rule.max == 0):
         return 'no interval reaches 0 or 1: say a bound between, or basis = "point"'
     return ""

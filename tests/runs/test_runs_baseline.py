@@ -1,0 +1,106 @@
+"""The ratchet: it shrinks freely, grows only when told to, and is never guessed."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import UnreadableError, UsageError
+from harness.judging.results import Outcome
+from harness.runs.baseline import (
+    SCHEMA,
+    Baseline,
+    ratchet,
+    read_baseline,
+    write_baseline,
+)
+from harness.runs.known import Known
+from tests.runs.runs_samples import a_result, a_run
+
+CELLS = tuple(f"area/{letter}/ours" for letter in "abcd")
+EXISTING = Known(frozenset(f"area/{letter}" for letter in "abcd"), frozenset({"ours"}))
+FAILING = tuple(each for each in Outcome if not each.conforms and each is not Outcome.UNSUPPORTED)
+
+baselines = st.dictionaries(st.sampled_from(CELLS), st.sampled_from(FAILING)).map(
+    lambda cells: Baseline(SCHEMA, cells)
+)
+found = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(tuple(Outcome))).map(
+    lambda rows: a_run([a_result(f"area/{k}", "ours", outcome=v) for k, v in rows.items()], "ours")
+)
+
+
+@given(baselines, found)
+def test_it_never_grows_by_itself(baseline: Baseline, run: object) -> None:
+    after, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=False)  # type: ignore[arg-type]  # a Run, drawn
+    assert after.cells.keys() <= baseline.cells.keys()
+    for cell, outcome in after.cells.items():
+        assert outcome.badness >= baseline.cells[cell].badness
+    assert moved.added == ()
+    assert moved.moved is (after != baseline)
+
+
+@given(baselines, found)
+def test_what_it_excuses_fails_no_worse_than_it_says(baseline: Baseline, run: object) -> None:
+    _, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=False)  # type: ignore[arg-type]  # as above
+    now = {result.cell: result.outcome for result in run.results}  # type: ignore[attr-defined]  # as above
+    for cell in moved.known:
+        assert now[cell].badness >= baseline.cells[cell].badness
+        assert not now[cell].conforms
+
+
+@given(baselines, found)
+def test_accepted_failures_are_all_known_the_next_time(baseline: Baseline, run: object) -> None:
+    after, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=True)  # type: ignore[arg-type]  # as above
+    again, settled = ratchet(after, run, frozenset(), EXISTING, accept_new=False)  # type: ignore[arg-type]  # as above
+    assert (again, settled.moved) == (after, False)
+    assert settled.known == moved.known
+
+
+def test_a_cell_that_does_not_exist_any_more_leaves_it() -> None:
+    baseline = Baseline(SCHEMA, {"old/x/ours": Outcome.LEAK, "area/a/ours": Outcome.LEAK})
+    after, moved = ratchet(baseline, a_run([], "ours"), frozenset(), EXISTING, accept_new=False)
+    assert (moved.gone, tuple(after.cells)) == (("old/x/ours",), ("area/a/ours",))
+
+
+def test_what_has_an_expectation_of_its_own_needs_no_baseline() -> None:
+    run = a_run([a_result("area/a", "ours", outcome=Outcome.LEAK)], "ours")
+    excused = frozenset({"area/a/ours"})
+    after, moved = ratchet(Baseline(SCHEMA, {}), run, excused, EXISTING, accept_new=True)
+    assert (after.cells, moved.added) == ({}, ())
+
+
+@given(baselines)
+def test_it_comes_back_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, baseline: Baseline
+) -> None:
+    path = tmp_path_factory.mktemp("baseline") / "baseline.json"
+    write_baseline(baseline, path)
+    assert read_baseline(path) == baseline
+    lines = path.read_text().splitlines()
+    assert [line for line in lines if "/ours" in line] == sorted(
+        line for line in lines if "/ours" in line
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", '{"schema": 1}', '{"schema": 99, "cells": {}}', '{"schema": 1, "cells": 3}']
+)
+def test_what_cannot_be_read_is_an_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "baseline.json"
+    path.write_text(text)
+    with pytest.raises(UnreadableError):
+        read_baseline(path, may_be_missing=True)
+
+
+def test_a_missing_one_is_an_error_unless_it_is_about_to_be_made(tmp_path: Path) -> None:
+    path = tmp_path / "baseline.json"
+    with pytest.raises(UnreadableError, match="--accept-new"):
+        read_baseline(path)
+    assert read_baseline(path, may_be_missing=True) == Baseline(SCHEMA, {})
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot write"):
+        write_baseline(Baseline(SCHEMA, {}), tmp_path / "file" / "baseline.json")

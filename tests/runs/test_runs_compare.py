@@ -1,0 +1,96 @@
+"""Two runs: what changed, and what of it is more than noise."""
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.judging.results import Outcome
+from harness.runs.compare import WAYS, compare
+from harness.runs.paired import Pairs, mcnemar, newcombe
+from harness.runs.run import Run
+from tests.runs.runs_samples import a_result, a_run, a_turn
+
+outcomes = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from(tuple(Outcome)))
+
+
+def _run(rows: dict[str, Outcome]) -> Run:
+    return a_run([a_result(cell, outcome=outcome) for cell, outcome in rows.items()])
+
+
+@given(outcomes, outcomes)
+def test_each_judged_cell_is_in_one_place(
+    before: dict[str, Outcome], after: dict[str, Outcome]
+) -> None:
+    found = compare(_run(before), _run(after))
+    judged = {
+        cell
+        for rows in (before, after)
+        for cell, outcome in rows.items()
+        if outcome is not Outcome.UNSUPPORTED
+    }
+    assert found.same + len(found.changes) == len(judged)
+    assert sum(found.counts.values()) == len(found.changes)
+    assert len({each.cell for each in found.changes}) == len(found.changes)
+    ways = [WAYS.index(each.way) for each in found.changes]
+    assert ways == sorted(ways)
+
+
+@given(outcomes, outcomes)
+def test_turned_round_broken_is_fixed_and_new_is_missing(
+    before: dict[str, Outcome], after: dict[str, Outcome]
+) -> None:
+    there, back = compare(_run(before), _run(after)), compare(_run(after), _run(before))
+    assert there.counts["broken"] == back.counts["fixed"]
+    assert there.counts["new"] == back.counts["missing"]
+    assert there.counts["changed"] == back.counts["changed"]
+
+
+def test_a_run_is_the_same_as_itself() -> None:
+    run = _run({"a": Outcome.PASS, "b": Outcome.LEAK})
+    found = compare(run, run)
+    assert (found.changes, found.same, found.warnings) == ((), 2, ())
+    (rate,) = found.conformance
+    assert (rate.before, rate.after, rate.p, rate.sure) == (0.5, 0.5, 1.0, False)
+
+
+def test_a_parse_error_instead_of_a_pass_is_no_change() -> None:
+    found = compare(_run({"a": Outcome.PASS}), _run({"a": Outcome.PARSE_ERROR}))
+    assert found.changes == ()
+
+
+def test_rates_are_paired_and_corrected_for_their_number() -> None:
+    def rows(name: str, broken: int) -> list[object]:
+        return [
+            a_result(f"s/{n}", name, outcome=Outcome.LEAK if n < broken else Outcome.PASS)
+            for n in range(9)
+        ]
+
+    before = a_run([*rows("x", 0), *rows("y", 0)], "x", "y")  # type: ignore[list-item]  # results
+    after = a_run([*rows("x", 7), *rows("y", 1)], "x", "y")  # type: ignore[list-item]  # results
+    x, y = compare(before, after).conformance
+    assert x.pairs == Pairs(both=2, only_a=7)
+    assert x.p == 2 * mcnemar(7, 0)
+    assert (x.low, x.high) == newcombe(x.pairs)
+    assert (x.sure, y.sure) == (True, False)
+
+
+def test_models_are_paired_by_recorded_turns() -> None:
+    def run(success: str, origin: str = "recorded") -> Run:
+        turns = tuple(
+            a_turn(place, success=good == "1", digest=str(place))
+            for place, good in enumerate(success)
+        )
+        return a_run([a_result("a", model="qwen", turns=turns, origin=origin)])
+
+    (rate,) = compare(run("110"), run("100")).turn_success
+    assert (rate.name, rate.pairs) == ("qwen", Pairs(1, 1, 0, 1))
+    assert compare(run("1", origin="emulated"), run("1")).turn_success == ()
+
+
+def test_what_makes_two_runs_hard_to_compare_is_told() -> None:
+    run = _run({"a": Outcome.PASS})
+    selection = msgspec.structs.replace(run.header.selection, cuts="quick")
+    other = msgspec.structs.replace(
+        run, header=msgspec.structs.replace(run.header, selection=selection)
+    )
+    assert compare(run, other).warnings == ("the runs have different cuts: standard and quick",)

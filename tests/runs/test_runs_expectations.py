@@ -1,0 +1,137 @@
+"""Accepted failures are held strictly: what is no longer true is stale."""
+
+from datetime import date
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.errors import UnreadableError
+from harness.judging.results import Outcome
+from harness.runs.expectations import Expectation, expected_of, hold, read_expectations
+from harness.runs.known import Known
+from harness.runs.run import Run
+from tests.runs.runs_samples import a_result, a_run
+
+DAY = date(2026, 11, 22)
+NOBODY = Known()
+
+
+def _entry(**changes: object) -> Expectation:
+    entry = Expectation("area/*", "ours", "fail", "the server is old")
+    return msgspec.structs.replace(entry, **changes)
+
+
+def _failing(*, then: Outcome = Outcome.LOST_CALL) -> Run:
+    rows = [a_result("area/one", "ours", outcome=Outcome.LOST_CALL)]
+    return a_run([*rows, a_result("area/two", "ours", outcome=then)], "ours")
+
+
+def test_a_failure_that_is_expected_is_excused() -> None:
+    held = hold(_failing(), [_entry()], DAY, NOBODY)
+    assert [each.cell for each in held.excused] == ["area/one/ours", "area/two/ours"]
+    assert {each.reason for each in held.excused} == {"the server is old"}
+    assert held.stale == ()
+
+
+def test_an_unexpected_pass_is_stale_and_excuses_nothing() -> None:
+    held = hold(_failing(then=Outcome.PASS), [_entry()], DAY, NOBODY)
+    (stale,) = held.stale
+    assert (stale.kind, stale.cells) == ("unexpected_pass", ("area/two/ours",))
+    assert [each.cell for each in held.excused] == ["area/one/ours"]
+    assert "area/two/ours conforms" in stale.told
+
+
+def test_a_flaky_cell_may_pass() -> None:
+    held = hold(_failing(then=Outcome.PASS), [_entry(expect="flaky")], DAY, NOBODY)
+    assert (len(held.excused), held.stale) == (2, ())
+
+
+@pytest.mark.parametrize(("expires", "stale"), [(DAY, 0), (date(2026, 11, 21), 1)])
+def test_it_holds_up_to_its_last_day(expires: date, stale: int) -> None:
+    held = hold(_failing(), [_entry(expires=expires)], DAY, NOBODY)
+    assert [each.kind for each in held.stale] == ["expired"] * stale
+    assert bool(held.excused) is not bool(stale)
+
+
+@pytest.mark.parametrize("changes", [{"id": "aera/*"}, {"normalizer": "uors"}])
+def test_a_pattern_that_matches_nothing_is_stale(changes: dict[str, str]) -> None:
+    known = Known(frozenset({"area/one", "area/two", "other/one"}), frozenset({"ours", "theirs"}))
+    (stale,) = hold(_failing(), [_entry(**changes)], DAY, known).stale
+    assert stale.kind == "matches_nothing"
+
+
+@pytest.mark.parametrize("changes", [{"id": "other/*"}, {"normalizer": "theirs"}])
+def test_a_pattern_about_what_was_not_asked_for_is_not(changes: dict[str, str]) -> None:
+    known = Known(frozenset({"area/one", "area/two", "other/one"}), frozenset({"ours", "theirs"}))
+    assert hold(_failing(), [_entry(**changes)], DAY, known).stale == ()
+
+
+def test_an_unsupported_cell_is_no_cell() -> None:
+    run = a_run([a_result("area/one", "ours", outcome=Outcome.UNSUPPORTED)], "ours")
+    (stale,) = hold(run, [_entry()], DAY, NOBODY).stale
+    assert stale.kind == "matches_nothing"
+
+
+def test_a_skipped_cell_is_matched_and_excused() -> None:
+    run = a_run([], "ours")
+    selection = msgspec.structs.replace(run.header.selection, skipped=("area/one/ours",))
+    header = msgspec.structs.replace(run.header, selection=selection)
+    entry = _entry(expect="skip")
+    held = hold(msgspec.structs.replace(run, header=header), [entry], DAY, NOBODY)
+    assert [(each.cell, each.expect) for each in held.excused] == [("area/one/ours", "skip")]
+    assert held.stale == ()
+
+
+def test_the_first_entry_that_holds_counts() -> None:
+    old = _entry(expires=date(2020, 1, 1))
+    first, second = _entry(expect="flaky"), _entry(expect="skip")
+    assert expected_of([old, first, second], "area/one", "ours", DAY) is first
+    assert expected_of([old], "area/one", "ours", DAY) is None
+    assert expected_of([first], "areal", "ours", DAY) is None
+
+
+FILE = """
+[[expectation]]
+id = "qwen/*"
+normalizer = "ours"
+expect = "fail"
+reason = "old server"
+expires = 2026-12-31
+"""
+
+
+def test_the_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "expectations.toml"
+    path.write_text(FILE)
+    (entry,) = read_expectations(path)
+    assert entry.expires == date(2026, 12, 31)
+    assert entry.issue == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("reason", "raeson", "did you mean 'reason'?"),
+        ('reason = "old server"\n', "", "the key 'reason' is missing"),
+        ("old server", " ", "reason: is empty"),
+        ('"fail"', '"fial"', "did you mean 'fail'?"),
+        ("2026-12-31", '"soon"', "expires"),
+        ("[[expectation]]", "[[expectations]]", "did you mean 'expectation'?"),
+        ('"qwen/*"', "3", "expected a string"),
+        ("expires", "expires =", "cannot be read"),
+    ],
+)
+def test_a_file_that_says_something_else_is_refused(
+    tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    path = tmp_path / "expectations.toml"
+    path.write_text(FILE.replace(old, new, 1))
+    with pytest.raises(UnreadableError) as error:
+        read_expectations(path)
+    assert told in str(error.value)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError):
+        read_expectations(tmp_path / "none.toml")

@@ -1,0 +1,51 @@
+"""What a project holds its runs against, read from its files."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UnreadableError
+from harness.project import Project, Table, project
+from harness.runs.expectations import Expectation
+from harness.runs.plan import Job, Subject
+from harness.runs.policy import Policy, expectations_of, policy_of, project_paths, without_skipped
+
+DAY = date(2026, 11, 22)
+ENTRY = '[[expectation]]\nid = "*"\nnormalizer = "x"\nexpect = "skip"\nreason = "slow"\n'
+
+
+def test_without_files_there_is_nothing_to_hold(tmp_path: Path) -> None:
+    assert policy_of(Project(tmp_path), DAY) == Policy(today=DAY)
+
+
+def test_the_file_of_expectations_is_found_where_it_lies_by_custom(tmp_path: Path) -> None:
+    (tmp_path / "expectations.toml").write_text(ENTRY)
+    policy = policy_of(Project(tmp_path), DAY)
+    assert [entry.reason for entry in policy.expectations] == ["slow"]
+    assert "reference" in policy.known.names
+    assert "dashscope/split-chunks" in policy.known.scenarios
+
+
+def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError):
+        expectations_of(Project(tmp_path, Table(expectations="none.toml")))
+    with pytest.raises(UnreadableError):
+        policy_of(Project(tmp_path, Table(baseline="none.json")), DAY)
+
+
+def test_cells_to_be_skipped_are_no_jobs() -> None:
+    jobs = tuple(Job(Subject("scenario", "scenarios/a.yaml", ("scenarios",)), n) for n in "xy")
+    policy = Policy(expectations=(Expectation("a", "x", "skip", "slow"),), today=DAY)
+    assert without_skipped(jobs, policy) == (jobs[1:], ("a/x",))
+    assert without_skipped(jobs, Policy()) == (jobs, ())
+
+
+def test_paths_of_the_project_are_told_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.harness]\npaths = ["scenarios"]\n')
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    assert project().root == tmp_path
+    assert project_paths() == (Path("../scenarios"),)
