@@ -2,6 +2,7 @@
 
 Two findings of one rule, at places of one shape, with one outcome, in one dialect, after the
 same steps are taken for one bug. What needs fewer steps is the same bug too, told better.
+Crashes are of one bug only where the same was raised.
 """
 
 import re
@@ -12,6 +13,9 @@ import msgspec
 from harness.judging.results import Finding, Level, Outcome
 
 _NUMBER = re.compile(r"\d+")
+# Of what was raised: its type, and so many words of its text that no input stands in them.
+_WORD = re.compile(r"[A-Za-z_]+")
+_RAISED_WORDS = 6
 _DIGITS = 6
 
 
@@ -19,7 +23,7 @@ class Place(msgspec.Struct, frozen=True, order=True):
     """Which rule was broken where.
 
     Fields:
-        path: of the finding, with `*` for each number.
+        path: of the finding, with `*` for each number; of a crash, with what was raised.
         room: the dialect, or `dialect/text dialect`.
     """
 
@@ -52,6 +56,8 @@ class Signature(msgspec.Struct, frozen=True, order=True):
 def place_of(finding: Finding, room: str) -> Place:
     """Return the place of `finding`."""
     path = _NUMBER.sub("*", finding.path)
+    if finding.outcome is Outcome.CRASH:
+        path = " ".join((path, *_WORD.findall(finding.actual)[:_RAISED_WORDS]))
     return Place(finding.level, finding.outcome.badness, finding.rule, path, room)
 
 
