@@ -1,20 +1,28 @@
 """The pytest plugin: scenario files become items, `scenario::normalizer` or `scenario::agent`.
 
 pytest loads this module in every project that has harness installed, so it imports nothing
-of the package until a scenario is really collected.
+of the package until a scenario is really collected, or a test asks for a fixture.
+
+Fixtures: `harness_recorder`, which plays or records this test's cassette, and
+`harness_client`, which makes clients of httpx or httpx2 that ask it.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 if TYPE_CHECKING:
-    import pytest
+    from harness.recording.transport import Recorder
 
 _SUFFIX = ".yaml"
 _SHARED = frozenset(("tools", "prompts"))
 
 
-def pytest_addoption(parser: "pytest.Parser") -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; all begin with --harness-."""
     group = parser.getgroup("harness", "conformance of stream normalizers")
     group.addoption(
@@ -48,10 +56,36 @@ def pytest_addoption(parser: "pytest.Parser") -> None:
         action="store_true",
         help="make a skipped item of each cell that a normalizer does not declare itself for",
     )
+    group.addoption(
+        "--harness-record",
+        default="none",
+        metavar="MODE",
+        help="what harness_recorder does: none (default), once, new_episodes, any, all",
+    )
+    group.addoption(
+        "--harness-record-in-ci",
+        action="store_true",
+        help="let --harness-record ask live servers even where CI is set",
+    )
+    group.addoption(
+        "--harness-block-network",
+        action="store_true",
+        help="refuse connections to anything but this machine",
+    )
     parser.addini("harness_scenarios", "folders of scenario files to collect", "paths", [])
 
 
-def pytest_collect_file(file_path: Path, parent: "pytest.Collector") -> "pytest.Collector | None":
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the whole run on this machine where --harness-block-network asks for it."""
+    if config.getoption("--harness-block-network"):
+        from harness.recording.network import only_this_machine  # noqa: PLC0415 - see the rule of this module
+
+        blocked = ExitStack()
+        blocked.enter_context(only_this_machine())
+        config.add_cleanup(blocked.close)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect scenario files that lie in a folder of `harness_scenarios`."""
     if file_path.suffix != _SUFFIX or _SHARED.intersection(file_path.parts):
         return None
@@ -61,3 +95,31 @@ def pytest_collect_file(file_path: Path, parent: "pytest.Collector") -> "pytest.
     from harness.testing import ScenarioFile  # noqa: PLC0415 - see the rule of this module
 
     return ScenarioFile.from_parent(parent, path=file_path)
+
+
+@pytest.fixture
+def harness_recorder(request: pytest.FixtureRequest) -> "Iterator[Recorder]":
+    """Play or record the cassette of this test: `cassettes/MODULE/TEST.yaml` beside its file."""
+    from harness.recording.transport.for_tests import recorder_of  # noqa: PLC0415 - see the rule of this module
+
+    option = request.config.getoption
+    recorder = recorder_of(
+        request.path,
+        request.node.name,
+        option("--harness-record"),
+        allow_in_ci=option("--harness-record-in-ci"),
+    )
+    with recorder:
+        yield recorder
+
+
+@pytest.fixture
+def harness_client(harness_recorder: "Recorder") -> Iterator[Callable[..., Any]]:
+    """Return a function that makes a sync client of a library: `harness_client(httpx)`."""
+    with ExitStack() as open_clients:
+
+        def make(library: ModuleType, **options: Any) -> Any:  # noqa: ANN401 - options and client of the library
+            transport = harness_recorder.transport(library)
+            return open_clients.enter_context(library.Client(transport=transport, **options))
+
+        yield make

@@ -17,6 +17,7 @@ from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import available
 from harness.normalizers.protocol import Normalizer
+from harness.recording.age import age_in_words
 from harness.turns.text_calls.table import TEXT_DIALECTS
 from harness.wire import cassette_file
 
@@ -51,6 +52,8 @@ def _cassettes() -> Iterator[Row]:
             "prompt": cassette.prompt,
             "dialect": cassette.dialect,
             "origin": cassette.origin.kind,
+            "at": cassette.origin.at,
+            "age": age_in_words(cassette.origin),
             "interactions": len(cassette.interactions),
             "bytes": sum(len(part.body) for part in cassette.interactions),
         }
@@ -166,7 +169,7 @@ _KINDS: dict[str, Callable[[], Iterator[Row]]] = {
 }
 _COLUMNS = {
     "scenarios": ("id", "title"),
-    "cassettes": ("id", "origin", "bytes"),
+    "cassettes": ("id", "origin", "bytes", "age"),
     "normalizers": ("name", "role", "summary"),
     "agents": ("name", "role", "summary"),
     "dialects": ("name", "cassettes", "title"),

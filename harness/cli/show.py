@@ -1,13 +1,15 @@
 """`harness show`: a cassette as a person reads it, read by read and event by event.
 
 Also a driver for git: `git config diff.cassette.textconv "harness show"`. The same cassette
-always gives the same text, and nothing in it can move a terminal's cursor.
+always gives the same text, but for its age, which only a terminal gets unless asked; and
+nothing in it can move a terminal's cursor.
 """
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 import msgspec
@@ -16,6 +18,7 @@ from harness.cli.cassette_argument import load_cassette
 from harness.cli.dialect_option import dialect_option
 from harness.dialects.table import read_request
 from harness.errors import StreamError
+from harness.recording.age import age_in_words
 from harness.recording.detect import Detected
 from harness.recording.identify import detected, identify
 from harness.recording.importing import reasons_to_skip
@@ -28,6 +31,11 @@ from harness.wire.interaction import Interaction
 
 _LABEL_WIDTH = 20
 _SYSTEM_CHARS = 100
+_ENDINGS: Final[dict[str, str]] = {
+    "reset": "then the connection was reset",
+    "truncated": "then the server closed in the middle of the body",
+    "aborted": "then the client left",
+}
 
 
 @click.command("show")
@@ -36,7 +44,10 @@ _SYSTEM_CHARS = 100
 @click.option(
     "--format", "form", type=click.Choice(["pretty", "json"]), default="pretty", show_default=True
 )
-def show_command(cassette: Path, dialect: str | None, form: str) -> None:
+@click.option(
+    "--age/--no-age", default=None, help="Say how old a recording is; by default on a terminal."
+)
+def show_command(cassette: Path, dialect: str | None, form: str, *, age: bool | None) -> None:
     r"""Print CASSETTE, a file or the id of one that ships, read by read and event by event.
 
     Invisible characters are made visible: ␍ ␊ ␉ for controls, <U+2028> for others, <\xFF> for
@@ -45,7 +56,9 @@ def show_command(cassette: Path, dialect: str | None, form: str) -> None:
     stored = load_cassette(cassette)
     said = stored.in_dialect(dialect) if dialect else stored
     left_out = ("",) * len(said.interactions) if dialect else reasons_to_skip(said)
-    shown = _Shown(identify(said), _detected(said), left_out)
+    aged = sys.stdout.isatty() if age is None else age
+    old = age_in_words(said.origin) if aged else ""
+    shown = _Shown(identify(said), _detected(said), left_out, old)
     if form == "json":
         click.echo(json.dumps(_as_json(shown), indent=2))
     else:
@@ -58,11 +71,13 @@ class _Shown(msgspec.Struct, frozen=True):
     Fields:
         detected: its dialect, how sure that is, and why.
         left_out: why it is no answer that the suite would judge, "" where it is one.
+        age: of the recording, in words; "" where it is not known or not asked for.
     """
 
     cassette: Cassette
     detected: tuple[Detected, ...]
     left_out: tuple[str, ...]
+    age: str
 
 
 def _detected(cassette: Cassette) -> tuple[Detected, ...]:
@@ -77,6 +92,8 @@ def _as_text(shown: _Shown) -> Iterator[str]:
     origin = msgspec.structs.asdict(cassette.origin)
     said = (f"{key} {marked(value)}" for key, value in origin.items() if value)
     yield f"{'origin':<12}{', '.join(said)}"
+    if shown.age:
+        yield f"{'age':<12}{shown.age}"
     if cassette.tools:
         names = " ".join(str(tool["name"]) for tool in cassette.tools)
         yield f"{'tools':<12}{marked(f'{names} (taught in words)')}"
@@ -103,11 +120,19 @@ def _interaction(n: str, about: str, interaction: Interaction) -> Iterator[str]:
     for name, value in interaction.headers:
         yield f"  header    {marked(name)}: {marked(value)}"
     kept = "as the network cut them" if interaction.reads_kept else "synthetic, one for each event"
-    yield f"  body      {len(interaction.body)} bytes in {len(interaction.reads)} reads ({kept})"
+    size = f"{len(interaction.body)} bytes in {len(interaction.reads)} reads ({kept})"
+    yield f"  body      {size}{_ending(interaction)}"
     frames, problem = _frames(interaction.body)
     yield from _reads(interaction, {frame.offset: (k, frame) for k, frame in enumerate(frames)})
     if problem:
         yield f"  {marked(problem)}"
+
+
+def _ending(interaction: Interaction) -> str:
+    encoding = f", came as {marked(interaction.encoding)}" if interaction.encoding else ""
+    return (
+        f"{encoding}, {_ENDINGS[interaction.ended]}" if interaction.ended in _ENDINGS else encoding
+    )
 
 
 def _request(interaction: Interaction) -> str:
@@ -167,6 +192,7 @@ def _as_json(shown: _Shown) -> dict[str, Any]:
         **{name: getattr(cassette, name) for name in names},
         "origin": msgspec.structs.asdict(cassette.origin),
         "tools": cassette.tools,
+        **({"age": shown.age} if shown.age else {}),
         "interactions": [
             {
                 **_interaction_as_json(interaction),
@@ -197,6 +223,8 @@ def _interaction_as_json(interaction: Interaction) -> dict[str, Any]:
         "headers": [list(header) for header in interaction.headers],
         "bytes": len(interaction.body),
         "reads_kept": interaction.reads_kept,
+        "ended": interaction.ended,
+        "encoding": interaction.encoding,
         "reads": [{"bytes": read.size, "delay_ms": read.delay_ms} for read in interaction.reads],
         "events": [
             {

@@ -1,0 +1,77 @@
+"""While a block runs, sockets of this process reach this machine and nothing else.
+
+For tests that must not ask a live server in silence. What connects in another process, or
+below Python's sockets, is not seen.
+"""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from ipaddress import ip_address
+from typing import Any, Final
+from unittest import mock
+
+from harness.errors import BlockedRequestError
+
+_NAMES: Final = frozenset({"", "localhost", "localhost.localdomain"})
+_METHODS: Final = ("connect", "connect_ex", "sendto")
+
+
+@contextmanager
+def only_this_machine() -> Iterator[None]:
+    """Refuse connections to other machines, and their names, until the block ends.
+
+    Raises, from a connection:
+        BlockedRequestError: it would leave this machine.
+    """
+    patches = [
+        mock.patch.object(socket.socket, name, _guarded(getattr(socket.socket, name)))
+        for name in _METHODS
+    ]
+    patches.append(mock.patch.object(socket, "getaddrinfo", _resolving(socket.getaddrinfo)))
+    for patch in patches:
+        patch.start()
+    try:
+        yield
+    finally:
+        for patch in patches:
+            patch.stop()
+
+
+def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(self: socket.socket, *args: Any) -> Any:  # noqa: ANN401 - what socket takes and gives
+        address = args[-1] if args else None
+        if self.family in {socket.AF_INET, socket.AF_INET6} and isinstance(address, tuple):
+            _check(address[0])
+        return method(self, *args)
+
+    return guarded
+
+
+def _resolving(resolve: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(host: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as above
+        _check(host)
+        return resolve(host, *args, **options)
+
+    return guarded
+
+
+def _check(host: object) -> None:
+    name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
+    if not is_local(name):
+        raise BlockedRequestError(
+            f"a connection to {name} is blocked",
+            where="--harness-block-network",
+            hint="Play a cassette (fixture harness_client), or drop the option to record one.",
+        )
+
+
+def is_local(host: str) -> bool:
+    """Whether `host` names this machine."""
+    if host.lower().rstrip(".") in _NAMES:
+        return True
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified

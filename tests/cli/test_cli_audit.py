@@ -1,0 +1,71 @@
+"""`harness audit`: says where a secret is and of what kind, and never what it is."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from harness.cli.audit import audit_command
+from harness.errors import UsageError
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.cassette_file import save
+from harness.wire.interaction import Interaction, Read, Request
+
+BODY = b'data: {"t": "sk-aB3dE6gH9"}\n\ndata: {"t": "jK2mN5pQ8sT"}\n\n'
+CLEAN = Interaction(Request(), 200, (), b"data: {}\n\n", (Read(10),))
+
+
+def audit(*paths: Path, form: str = "pretty") -> tuple[int, str]:
+    result = CliRunner().invoke(
+        audit_command,
+        [*map(str, paths), "--format", form],
+        catch_exceptions=False,
+        standalone_mode=False,
+    )
+    return result.return_value, result.output
+
+
+def saved(folder: Path, **changes: object) -> Path:
+    interaction = msgspec.structs.replace(CLEAN, **changes)
+    save(Cassette("a", (interaction,), Origin("recorded")), folder / "a.yaml")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"body": BODY, "reads": (Read(len(BODY)),)},
+            "response body: key of 20 characters at byte",
+        ),
+        ({"request": Request(body=b"carol@corp.io")}, "request body: e-mail address"),
+        ({"request": Request(uri="http://h/?u=carol%40corp.io")}, "the address: e-mail address"),
+        ({"request": Request(headers=(("x", "/home/carol/x"),))}, "header x: home folder"),
+        ({"headers": (("set-cookie", "a=b"),)}, "header set-cookie"),
+    ],
+)
+def test_tells_where_and_of_what_kind(
+    changes: dict[str, object], told: str, tmp_path: Path
+) -> None:
+    code, output = audit(saved(tmp_path, **changes))
+    assert code == 1
+    assert told in output
+    assert "1 cassettes, 1 with something to remove" in output
+    for secret in ("aB3dE", "carol"):
+        assert secret not in output
+    assert list(json.loads(audit(tmp_path, form="json")[1])["found"]) == [str(tmp_path / "a.yaml")]
+
+
+def test_a_clean_cassette_passes(tmp_path: Path) -> None:
+    assert audit(saved(tmp_path)) == (0, "1 cassettes, 0 with something to remove\n")
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("interactions: 1")
+    code, output = audit(tmp_path)
+    assert code == 1
+    assert "cannot be read" in output
+    with pytest.raises(UsageError):
+        audit(tmp_path / "none")

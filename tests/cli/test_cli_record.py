@@ -1,0 +1,202 @@
+"""`harness record`: questions of our own, a proxy for others, and a cassette asked again."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from harness.cli.record import record_command
+from harness.errors import UnreadableError, UsageError
+from harness.judging.scenario_file import load_scenario
+from harness.wire.cassette import Cassette
+from harness.wire.cassette_file import load
+from tests.recording.paced_server import PacedServer
+
+CALL = (
+    b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","function":'
+    + b'{"name":"get_weather","arguments":"{\\"city\\":\\"Oslo\\"}"}}]}}]}\n\n',
+    b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n',
+    b"data: [DONE]\n\n",
+)
+ANSWER = (
+    b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"Rain."}}]}\n\n',
+    b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+    b"data: [DONE]\n\n",
+)
+PROMPTS = """
+- id: native/oslo
+  question: Weather in Oslo?
+  tools: [{name: get_weather, parameters: {type: object, properties: {city: {type: string}}}}]
+- id: told
+  question: Weather in Oslo?
+  prompt: tag-tools-zh/v1
+  tools: [{name: get_weather}]
+  options: {temperature: 0}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+
+
+def record(*args: str | Path) -> tuple[int, str]:
+    result = CliRunner().invoke(
+        record_command, list(map(str, args)), catch_exceptions=False, standalone_mode=False
+    )
+    return result.return_value, result.output
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> tuple[PacedServer, Path]:
+    """Record two prompts twice, with a key and scenarios; return the server and the folder."""
+    (tmp_path / "prompts.yaml").write_text(PROMPTS, "utf-8")
+    server = PacedServer(CALL, gated=False)
+    with server.running():
+        code, output = record(
+            server.url, "--prompts", tmp_path / "prompts.yaml", "--repeat", "2", "--model", "m1",
+            "--option", "seed=7", "--header", "X-Api-Key: s3cret-value-0001", "-o", tmp_path / "c",
+            "--scenarios", tmp_path / "s", "--provider", "llamacpp", "--source", "a server 1.0",
+        )  # fmt: skip
+    assert code == 0
+    assert "4 requests" in output
+    return server, tmp_path
+
+
+def test_prompts_become_cassettes(asked: tuple[PacedServer, Path]) -> None:
+    server, folder = asked
+    names = ["native-oslo-1", "native-oslo-2", "told-1", "told-2"]
+    assert sorted(path.stem for path in (folder / "c").iterdir()) == names
+    native, told = load(folder / "c" / "native-oslo-1.yaml"), load(folder / "c" / "told-1.yaml")
+    assert (native.model, native.provider, native.prompt) == ("m1", "llamacpp", "native-tools/v1")
+    assert (native.origin.kind, native.origin.source) == ("recorded", "a server 1.0")
+    assert [tool["name"] for tool in told.tools] == ["get_weather"]
+    assert native.tools == ()
+    assert told.prompt == "tag-tools-zh/v1"
+    assert native.interactions[0].body == b"".join(CALL)
+    head, body = server.requests[0]
+    assert b"POST /v1/chat/completions" in head
+    assert b"s3cret-value-0001" in head
+    assert json.loads(body)["seed"] == 7
+    assert json.loads(body)["tools"][0]["function"]["name"] == "get_weather"
+    assert "s3cret" not in (folder / "c" / "native-oslo-1.yaml").read_text("utf-8")
+
+
+def test_scenarios_to_confirm_say_what_the_bytes_say(asked: tuple[PacedServer, Path]) -> None:
+    _, folder = asked
+    path = folder / "s" / "native-oslo-1.yaml"
+    scenario = load_scenario(path, folder / "s")
+    assert scenario.cassette == "native-oslo-1"
+    (call,) = scenario.expect[0].calls
+    assert (call.name, call.arguments, call.id) == ("get_weather", {"city": "Oslo"}, "c1")
+    assert "confirm" in path.read_text("utf-8").splitlines()[0]
+
+
+def test_refresh_shows_a_difference_in_meaning(asked: tuple[PacedServer, Path]) -> None:
+    _, folder = asked
+    path = folder / "c" / "native-oslo-1.yaml"
+    before = path.read_bytes()
+    server = PacedServer(ANSWER, gated=False)
+    with server.running():
+        code, output = record("--refresh", path, "--upstream", server.url)
+        assert code == 1
+        assert path.read_bytes() == before
+        for line in (
+            "finish: was 'tool_calls', is 'stop'",
+            "calls: was ['get_weather'], is []",
+            "field gone: choices[].delta.tool_calls[].function.name",
+            "field new: choices[].delta.content",
+            '"delta":{"role":"assistant","content":"Rain."}',
+        ):
+            assert line in output
+        assert record("--refresh", path, "--upstream", server.url, "--write")[0] == 1
+    assert load(path).interactions[0].body == b"".join(ANSWER)
+    assert load(path).model == "m1"
+    with (again := PacedServer(ANSWER, gated=False)).running():
+        code, output = record("--refresh", path, "--upstream", again.url)
+    assert code == 0
+    assert "in meaning: no difference" in output
+
+
+def test_the_proxy_serves_a_client_until_it_is_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "p.yaml"
+    server = PacedServer(CALL, gated=False)
+    command = [
+        sys.executable, "-c", "from harness.cli import main; main()", "record", "--proxy", "0",
+        "--upstream", server.url, "-o", str(path), "--model", "m2",
+    ]  # fmt: skip
+    with server.running(), subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        base = process.stdout.readline().strip()
+        answer = httpx.post(base + "/v1/chat/completions?a=1", json={"model": "m2"})
+        process.send_signal(signal.SIGTERM)
+        rest, _ = process.communicate()
+    assert process.returncode == 0
+    assert "1 interactions recorded" in rest
+    assert answer.content == b"".join(CALL)
+    kept = load(path).interactions[0]
+    assert kept.request.uri == f"{server.url}/v1/chat/completions?a=1"
+    assert kept.body == answer.content
+
+
+@pytest.fixture
+def kept(asked: tuple[PacedServer, Path]) -> Cassette:
+    return load(asked[1] / "c" / "told-1.yaml")
+
+
+def test_a_scenarios_questions_are_asked(kept: Cassette, tmp_path: Path) -> None:
+    sent = json.loads(kept.interactions[0].request.body)
+    scenario = tmp_path / "again.yaml"
+    cassette = tmp_path / "c" / "told-1.yaml"
+    scenario.write_text(f"title: t\ncassette: {cassette}\nexpect:\n- finish: stop\n", "utf-8")
+    server = PacedServer(ANSWER, gated=False)
+    with server.running():
+        record(server.url, "--scenario", scenario, "--model", "m9", "-o", tmp_path / "d")
+    assert json.loads(server.requests[0][1]) == {**sent, "model": "m9"}
+    assert load(tmp_path / "d" / "again-0.yaml").model == "m9"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "one of URL, --proxy and --refresh"),
+        (["http://localhost", "--proxy", "0"], "one of URL, --proxy and --refresh"),
+        (["http://localhost"], "either --prompts FILE or --scenario ID"),
+        (["ftp://localhost", "--scenario", "x"], "expected an address"),
+        (["http://u:p@localhost", "--scenario", "x"], "expected an address"),
+        (["http://localhost", "--header", "s3cret"], "expected --header NAME:VALUE"),
+        (["http://localhost", "--key-env", "NO_SUCH_VARIABLE"], "is not set"),
+        (["http://localhost", "--option", "a=b"], "expected --option KEY=JSON"),
+        (["--proxy", "0", "--upstream", ""], "expected an address"),
+    ],
+)
+def test_bad_usage_is_told(args: list[str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message):
+        record(*args, "-o", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- {id: a}", "expected text"),
+        ("- {id: a, question: b, promt: c}", "Did you mean 'prompt'"),
+        ("[]", "found none"),
+        ("{}", "expected a list"),
+    ],
+)
+def test_bad_prompt_files_are_told(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text(text)
+    with pytest.raises(UnreadableError, match=message):
+        record("http://127.0.0.1:9", "--prompts", tmp_path / "p.yaml", "-o", tmp_path / "c")
+
+
+def test_ci_asks_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "1")
+    (tmp_path / "p.yaml").write_text(PROMPTS, "utf-8")
+    with pytest.raises(UsageError, match="CI is set"):
+        record("http://127.0.0.1:9", "--prompts", tmp_path / "p.yaml", "-o", tmp_path / "c")
