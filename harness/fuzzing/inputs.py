@@ -9,15 +9,13 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from harness.fuzzing.mutators import MUTATORS, Mutant, Mutation, Mutator
 from harness.fuzzing.oracle import Trial
 from harness.fuzzing.seeds import Seed
-from harness.wire.cuts import Chunking, each_byte, seams
+from harness.fuzzing.strategies import chunkings
 
 # What one draw gives: many trials at once, since a draw costs as much as several of them.
 Some: TypeAlias = tuple[Trial, ...]
 Trials: TypeAlias = SearchStrategy[Some]
 
 _MOST_STEPS = 3
-_MOST_CUTS = 4
-_EACH_BYTE_UP_TO = 2_000
 
 
 @st.composite
@@ -26,7 +24,7 @@ def stepped(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> Trial | None:
     mutant = draw_steps(draw, seed, steps)
     if len(mutant.trail) < len(steps):
         return None
-    return Trial(seed, mutant, (draw(cuts(mutant.interaction.body)),))
+    return Trial(seed, mutant, (draw(chunkings(mutant.interaction.body)),))
 
 
 @st.composite
@@ -36,7 +34,7 @@ def wild(draw: DrawFn, seeds: Sequence[Seed]) -> Some:
     fitting = [step for step in MUTATORS if applies(step, seed)]
     steps = draw(st.lists(st.sampled_from(fitting), max_size=_MOST_STEPS)) if fitting else []
     mutant = draw_steps(draw, seed, steps)
-    return (Trial(seed, mutant, (draw(cuts(mutant.interaction.body)),)),)
+    return (Trial(seed, mutant, (draw(chunkings(mutant.interaction.body)),)),)
 
 
 def each(drawn: Iterable[SearchStrategy[Trial | None]]) -> Trials:
@@ -60,16 +58,3 @@ def draw_steps(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> Mutant:
 def applies(step: Mutator, seed: Seed) -> bool:
     """Whether `step` is one for the dialect of `seed`."""
     return not step.dialects or seed.interaction.dialect in step.dialects
-
-
-def cuts(body: bytes) -> SearchStrategy[Chunking]:
-    """Return chunkings of `body`: half of the cuts at seams, and now and then each byte."""
-    if len(body) < 2:  # noqa: PLR2004 - there is nothing to cut
-        return st.just(())
-    anywhere = st.integers(1, len(body) - 1)
-    places = seams(body)
-    cut = st.sampled_from(places) | anywhere if places else anywhere
-    some = st.sets(cut, max_size=_MOST_CUTS).map(lambda found: tuple(sorted(found)))
-    if len(body) > _EACH_BYTE_UP_TO:
-        return some
-    return some | st.just(each_byte(body))

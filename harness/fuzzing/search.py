@@ -16,13 +16,15 @@ from harness.fuzzing.mutators import MUTATORS, Mutator
 from harness.fuzzing.oracle import Trial, tried, unchanged
 from harness.fuzzing.profiles import Budget
 from harness.fuzzing.seeds import Seed, by_round
+from harness.fuzzing.spoken import can_be_asked, spoken
 from harness.fuzzing.written import written
 from harness.judging.deadline import deadlines
 from harness.normalizers.protocol import Normalizer
 from harness.wire.cuts import each_byte, seams, single_cuts
 
-# So large a body is cut at its seams only, unless there is time for all.
+# A larger body, and one with calls in its text, which cost more, is cut at some seams only.
 _EVERY_CUT_UP_TO = 4 * 1024
+_SOME_CUTS = 24
 _STEPS_AT_A_TIME = 4
 _DRAWS = 2
 _WILD_DRAWS = 10
@@ -58,6 +60,7 @@ class Search:
         self._seeds = tuple(seeds)
         self._rounds = by_round(seeds)
         self._dialects = sorted(normalizer.dialects & DIALECTS.keys())
+        self._can_be_asked = can_be_asked(normalizer)
         self._budget = budget
         self._share = slice(share, None, shares)
         self.interrupted = False
@@ -96,14 +99,18 @@ class Search:
         for seed in self._rounds[0][self._share] if self._rounds else ():
             body = seed.interaction.body
             small = len(body) <= _EVERY_CUT_UP_TO and not seed.text_dialect
-            cuts = tuple(single_cuts(body)) if small else tuple((cut,) for cut in seams(body))
+            found = seams(body)
+            some = found[:: max(1, len(found) // _SOME_CUTS)]
+            cuts = tuple(single_cuts(body)) if small else tuple((cut,) for cut in some)
             self._try(Trial(seed, unchanged(seed), cuts))
 
     def _by_turns(self) -> None:
         """Go on for ever: written turns and wild inputs between the steps, a few at a time."""
         for seeds in cycle(self._rounds or ((),)):
             for some in _groups(MUTATORS[self._share]):
-                self._draw(inputs.each(written(it) for it in self._dialects), _DRAWS)
+                self._draw(written(self._dialects), _DRAWS)
+                if self._can_be_asked:
+                    self._draw(spoken().map(lambda trial: (trial,)), _DRAWS)
                 for step in some:
                     self._draw(inputs.each(inputs.stepped(it, (step,)) for it in seeds), _DRAWS)
                 if seeds:

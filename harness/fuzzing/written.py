@@ -4,9 +4,10 @@ What must come out is what the strict reading finds in the bytes, which knows no
 writer.
 """
 
-import json
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
+import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -15,45 +16,33 @@ from harness.fuzzing import inputs
 from harness.fuzzing.mutators import MUTATORS
 from harness.fuzzing.oracle import Trial
 from harness.fuzzing.seeds import Seed
+from harness.fuzzing.strategies import argument_texts, chunkings, malformed_arguments, scripts
 from harness.judging.strict_reading.expect import expectation_from
 from harness.judging.strict_reading.table import strict_reading
-from harness.turns.deltas import (
-    ArgumentsDelta,
-    Delta,
-    Finish,
-    FinishReason,
-    ReasoningDelta,
-    TextDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    Usage,
-    UsageDelta,
-)
+from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic
 
 PARENT: Final = "written"
 
-_TEXT = st.text(st.sampled_from('ab <{"\\\n\u2028é春🎉'), max_size=8)
-_VALUES: st.SearchStrategy[Any] = (
-    st.integers(-3, 3) | st.integers(2**53, 2**63) | st.booleans() | st.none() | _TEXT
-)
-_ARGUMENTS = st.dictionaries(st.sampled_from(["city", "id", "n"]), _VALUES, max_size=2).map(
-    lambda value: json.dumps(value, ensure_ascii=False)
-)
-_BROKEN = st.sampled_from(['{"city": "Os', "Oslo, please", "[]", '{"a": 1}{"b": 2}', "{'a': 1}"])
+_ANY: Final = True  # the schema that allows all
+_ARGUMENTS = argument_texts(_ANY) | malformed_arguments(_ANY).map(lambda bad: bad.text)
 
 
 @st.composite
-def written(draw: DrawFn, dialect: str) -> Trial | None:
-    """Draw a turn in `dialect`, now and then after a step, cut anywhere; None for no such turn."""
-    try:
-        seed = seed_of(dialect, draw(_deltas()))
-    except ValueError:  # the API has no way to say it
-        return None
-    steps = draw(st.lists(st.sampled_from(MUTATORS), max_size=1))
-    mutant = inputs.draw_steps(draw, seed, steps)
-    return Trial(seed, mutant, (draw(inputs.cuts(mutant.interaction.body)),))
+def written(draw: DrawFn, dialects: Sequence[str]) -> tuple[Trial, ...]:
+    """Draw one turn in each of `dialects` that can say it, some after a step, cut anywhere."""
+    deltas = draw(_deltas())
+    step = draw(st.none() | st.sampled_from(MUTATORS))
+    trials = []
+    for dialect in dialects:
+        try:
+            seed = seed_of(dialect, deltas)
+        except ValueError:  # the API has no way to say it
+            continue
+        mutant = inputs.draw_steps(draw, seed, () if step is None else (step,))
+        trials.append(Trial(seed, mutant, (draw(chunkings(mutant.interaction.body)),)))
+    return tuple(trials)
 
 
 def seed_of(dialect: str, deltas: list[Delta]) -> Seed:
@@ -74,15 +63,9 @@ def seed_of(dialect: str, deltas: list[Delta]) -> Seed:
 
 @st.composite
 def _deltas(draw: DrawFn) -> list[Delta]:
-    said: list[Delta] = [ReasoningDelta(text) for text in draw(st.lists(_TEXT, max_size=2)) if text]
-    said += [TextDelta(text) for text in draw(st.lists(_TEXT, max_size=3)) if text]
-    calls = draw(st.lists(_ARGUMENTS | _BROKEN, max_size=3))
-    for index, arguments in enumerate(calls):
-        said.append(ToolCallStart(index, f"call_{index}", f"tool_{index % 2}"))
-        cut = draw(st.integers(0, len(arguments)))
-        said += [ArgumentsDelta(index, part) for part in (arguments[:cut], arguments[cut:]) if part]
-        said.append(ToolCallEnd(index))
+    """Draw a turn; half of those with calls have other arguments, and some of them broken ones."""
+    script = draw(scripts())
     if draw(st.booleans()):
-        said.append(UsageDelta(Usage(3, 4)))
-    reason = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
-    return [*said, Finish(reason)]
+        return script.deltas()
+    calls = tuple((call_id, name, (draw(_ARGUMENTS),)) for call_id, name, _ in script.calls)
+    return msgspec.structs.replace(script, calls=calls).deltas()

@@ -1,0 +1,153 @@
+"""Answers with calls in their text, put together from parts of which each says what it means.
+
+The strict reading abstains from text that holds markup, so what must come out is known from the
+parts: words, calls, a call that cannot be read, and those that are no calls, in code and in
+thoughts.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from harness.dialects.table import DIALECTS
+from harness.fuzzing.oracle import Trial, unchanged
+from harness.fuzzing.seeds import Seed
+from harness.fuzzing.strategies import chunkings
+from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
+from harness.normalizers.protocol import Normalizer
+from harness.turns.deltas import Finish, FinishReason, TextDelta
+from harness.wire.interaction import Interaction, Request
+from harness.wire.reads import synthetic
+
+PARENT: Final = "spoken"
+
+_DIALECT: Final = "openai-chat"
+_TEXT_DIALECT: Final = "tagged-json"
+_POLICIES: Final = {"code": "text", "reasoning": "drafts"}
+_TOOLS: Final = tuple(
+    {
+        "name": name,
+        "description": "",
+        "parameters": {"type": "object", "properties": {key: {"type": "string"}}},
+    }
+    for name, key in (("get_weather", "city"), ("search", "query"))
+)
+_JUDGED: Final = ALL_FIELDS - {"finish_raw", "usage"}
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A stretch of an answer, and what it means; `shown` is what the user sees of it."""
+
+    said: str
+    shown: str = ""
+    thought: str = ""
+    calls: tuple[ExpectedCall, ...] = ()
+    rejected: tuple[ExpectedRejection, ...] = ()
+
+
+def can_be_asked(normalizer: Normalizer) -> bool:
+    """Whether `normalizer` declares that it reads such answers, in the way that is expected."""
+    declared = normalizer.policies
+    return (
+        _DIALECT in normalizer.dialects
+        and _TEXT_DIALECT in normalizer.text_dialects
+        and all(declared.get(name, value) == value for name, value in _POLICIES.items())
+    )
+
+
+@st.composite
+def spoken(draw: DrawFn) -> Trial:
+    """Draw an answer, sent in pieces of any length and cut anywhere."""
+    parts = [*draw(_THOUGHTS), *draw(st.lists(_PARTS, min_size=1, max_size=3)), *draw(_TAILS)]
+    size = draw(st.integers(1, 12))
+    seed = seed_of(parts, size)
+    ways = (seed.interaction.recorded_cuts(), draw(chunkings(seed.interaction.body)))
+    return Trial(seed, unchanged(seed), ways)
+
+
+def seed_of(parts: Sequence[Part], size: int) -> Seed:
+    """Return `parts` as one answer, sent in pieces of `size` characters."""
+    text = "".join(part.said for part in parts)
+    pieces = [TextDelta(text[at : at + size]) for at in range(0, len(text), size)]
+    body = b"".join(DIALECTS[_DIALECT].write([*pieces, Finish(FinishReason.STOP)]))
+    headers = (("content-type", DIALECTS[_DIALECT].content_type),)
+    interaction = Interaction(
+        Request(),
+        200,
+        headers,
+        body,
+        synthetic(body),
+        reads_kept=False,
+        dialect=_DIALECT,
+        tools=_TOOLS,
+    )
+    return Seed(PARENT, "", interaction, _expected(parts), _TEXT_DIALECT, policies=_POLICIES)
+
+
+def _expected(parts: Sequence[Part]) -> Expectation:
+    calls = tuple(call for part in parts for call in part.calls)
+    rejected = tuple(each for part in parts for each in part.rejected)
+    return Expectation(
+        source="scenario",
+        text="".join(part.shown for part in parts).strip(),
+        reasoning="".join(part.thought for part in parts),
+        calls=calls,
+        rejected=rejected,
+        finish=FinishReason.TOOL_CALLS if calls or rejected else FinishReason.STOP,
+        judged=_JUDGED,
+        loose_space=True,
+    )
+
+
+def _words(text: str) -> Part:
+    return Part(text, text)
+
+
+def _markup(name: str, arguments: dict[str, Any]) -> str:
+    call = {"name": name, "arguments": arguments}
+    return f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
+
+
+def _call(city: str) -> Part:
+    arguments = {"city": city}
+    said = _markup("get_weather", arguments)
+    return Part(f"\n{said}\n", "\n", calls=(ExpectedCall("get_weather", arguments),))
+
+
+def _twice(part: Part) -> Part:
+    return Part(part.said * 2, part.shown, calls=part.calls * 2)
+
+
+def _example(city: str) -> Part:
+    return _words(f"\nFor example:\n```\n{_markup('get_weather', {'city': city})}\n```\n")
+
+
+def _broken(city: str) -> Part:
+    inner = json.dumps({"name": "get_weather", "arguments": {"city": city}})
+    said = f'<tool_call>\n{{"name": "search", "arguments": {{"query": {inner} oops}}\n</tool_call>'
+    return Part(f"\n{said}\n", "\n", rejected=(ExpectedRejection(),))
+
+
+def _thought(city: str) -> Part:
+    draft = f"Maybe {_markup('get_weather', {'city': city})}? No."
+    return Part(f"<think>{draft}</think>\n", "\n", draft)
+
+
+_CITIES = st.sampled_from(["Oslo", "北京", "007", "true"])
+_CALLS = _CITIES.map(_call)
+_PARTS: SearchStrategy[Part] = st.one_of(
+    st.sampled_from(["Below <0 degrees it snows. ", "Schöner Schnee, 春天来了。 "])
+    .flatmap(lambda text: st.integers(1, 20).map(lambda times: text * times))
+    .map(_words),
+    _CALLS,
+    _CALLS.map(_twice),
+    _CITIES.map(_example),
+    _CITIES.map(_broken),
+)
+_NONE: SearchStrategy[list[Part]] = st.just([])
+_THOUGHTS = _NONE | _CITIES.map(_thought).map(lambda part: [part])
+_TAILS = _NONE | st.sampled_from([" <", " <tool", " ["]).map(lambda it: [_words(it)])
