@@ -19,6 +19,7 @@ from scripts.recipes.kit import (
     stream,
     swap,
     text,
+    tokens,
 )
 
 _OSLO = '{"city": "Oslo"}'
@@ -27,6 +28,14 @@ _TWO = (
     *call("get_weather", _OSLO, call_id="call_a"),
     *call("get_weather", _BERGEN, index=1, call_id="call_b"),
     *finish("tool_calls"),
+)
+# What fuzzing starts from, so as rich as a turn without any quirk can be.
+_DOCUMENTED = (
+    *text("I will look ", "at both: Oslo, Zürich."),
+    *call("get_weather", _OSLO, call_id="call_a"),
+    *call("get_weather", '{"city": "Zürich"}', index=1, call_id="call_b"),
+    *finish("tool_calls"),
+    *tokens(31, 24),
 )
 _ONE = (*call("read_file", '{"path": "a.txt"}', call_id="call_a"), *finish("tool_calls"))
 _FINISH = choice({}, "tool_calls")
@@ -98,6 +107,12 @@ RECIPES = (
         "Compare the weather in Oslo and Bergen.",
         ("get_weather",),
         (stream(_TWO),),
+    ),
+    Recipe(
+        "openai/gpt-4o-mini/as-documented",
+        "Compare the weather in Oslo and Zürich.",
+        ("get_weather",),
+        (stream(_DOCUMENTED),),
     ),
     _one("id-missing", first_id="absent"),
     _two(
