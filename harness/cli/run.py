@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from datetime import date
 from functools import cache, partial
 from pathlib import Path
 from typing import Literal
@@ -12,9 +13,18 @@ import msgspec
 
 from harness import __version__
 from harness.cli.dialect_option import dialect_option
-from harness.cli.exits import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
+from harness.cli.exits import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
+from harness.cli.github import tell_github
+from harness.cli.holding import (
+    EXITS,
+    accept_option,
+    keep_baseline,
+    policy_here,
+    tell_gate,
+    today_option,
+)
+from harness.cli.page_file import write_page
 from harness.cli.progress import progress
-from harness.cli.report import write_page
 from harness.conversation.discovery import load_agent
 from harness.judging.chunkings import CUTS, Cuts
 from harness.normalizers.discovery import load_normalizer
@@ -22,7 +32,9 @@ from harness.reporting.terminal import tables
 from harness.reporting.visible import marked
 from harness.runs.choose import Chosen, chosen_names
 from harness.runs.execute import Progress, execute
-from harness.runs.plan import Job, Subject, plan
+from harness.runs.plan import Job, plan
+from harness.runs.policy import project_paths, without_skipped
+from harness.runs.recorded import Recorded, recorded_conversations
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent
 from harness.runs.select import select, unused
 from harness.runs.store import RunWriter, read_run
@@ -31,8 +43,6 @@ from harness.runs.worker import crashed, judge_job
 
 _FEW = 64
 _OURS = "harness."
-
-_EXITS = {"pass": 0, "fail": EXIT_GATE_FAILED, "nothing": EXIT_NOTHING_SELECTED}
 
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
@@ -77,6 +87,8 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     help="Folder for run.jsonl and index.html.",
 )
 @click.option("--no-report", is_flag=True, help="Do not write index.html.")
+@accept_option
+@today_option
 @click.option(
     "--format",
     "style",
@@ -94,38 +106,49 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     jobs: int | None,
     output: Path,
     no_report: bool,
+    accept_new: bool,
+    today: date,
     style: Format,
 ) -> int:
     """Replay PATHS through normalizers and agents, print the ranking, write a run, apply the gate.
 
-    PATHS are scenarios, cassettes or folders of them; without any, the scenarios that ship.
+    PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them; without
+    any, the scenarios that ship. A log is only counted, in the rankings.
     """
     chosen = chosen_names(names, agents)
+    paths = paths or project_paths()
     subjects = select(paths, dialect or "")
     if not subjects:
-        click.echo("nothing selected: the paths hold no scenario and no cassette", err=True)
+        click.echo("nothing selected: the paths hold no scenario, no cassette and no log", err=True)
         return EXIT_NOTHING_SELECTED
     _warn_of_unused(paths)
     path = output / "run.jsonl"
+    policy = policy_here(today, paths, accept_new=accept_new)
     selection = Selection(tuple(path.as_posix() for path in paths), cuts, dialect or "")
-    planned = plan(subjects, chosen.normalizers, chosen.agents).jobs
+    recorded = recorded_conversations(subjects) if chosen.agents else Recorded()
+    _tell_refused(recorded)
+    planned = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents).jobs
     if not planned:
         click.echo("nothing selected: no cell for what was named with -n and -a", err=True)
         return EXIT_NOTHING_SELECTED
-    header = _header(selection, chosen, subjects)
+    planned, skipped = without_skipped(planned, policy)
+    selection = msgspec.structs.replace(selection, skipped=skipped)
+    header = _header(selection, chosen, len(subjects), planned)
     done = _execute(header, planned, cuts, jobs, path)
     if not done.done:  # the run that stands at `path` is an older one
         click.echo(f"nothing to show: 0 of {done.total} cells ran", err=True)
         return EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
     run = read_run(path)
-    summary = summarize(run)
+    summary = summarize(run, policy)
     if not no_report:
-        write_page(run, output / "index.html")
+        write_page(run, output / "index.html", summary.gate)
     _print(run, summary, style)
     _tell(done, summary, output, report=not no_report)
+    keep_baseline(run, summary.gate, policy)
+    tell_github(run, summary)
     if done.interrupted:
         return EXIT_INTERRUPTED
-    return _EXITS[summary.gate.verdict]
+    return EXITS[summary.gate.verdict]
 
 
 def _warn_of_unused(paths: tuple[Path, ...]) -> None:
@@ -134,8 +157,21 @@ def _warn_of_unused(paths: tuple[Path, ...]) -> None:
         click.echo(f"not used: {marked(str(file))}: neither scenario nor cassette", err=True)
 
 
-def _header(selection: Selection, chosen: Chosen, subjects: tuple[Subject, ...]) -> Header:
-    agents = chosen.agents if any(subject.conversation for subject in subjects) else ()
+def _tell_refused(recorded: Recorded) -> None:
+    """Say which recordings of several requests agents cannot have, and why."""
+    if recorded.refused:
+        count = sum(recorded.refused.values())
+        click.echo(
+            f"no conversation for agents in {count} cassettes of several requests:", err=True
+        )
+    for why, count in recorded.refused.items():
+        click.echo(f"{count:>8}  {marked(why)}", err=True)
+
+
+def _header(
+    selection: Selection, chosen: Chosen, scenario_count: int, planned: tuple[Job, ...]
+) -> Header:
+    agents = chosen.agents if any(job.subject.conversation for job in planned) else ()
     options = [option for name in chosen.normalizers for option in ("-n", name)]
     options += [option for name in agents for option in ("-a", name)]
     return Header(
@@ -147,7 +183,7 @@ def _header(selection: Selection, chosen: Chosen, subjects: tuple[Subject, ...])
             *("harness", "run", *selection.paths, *options, "--cuts", selection.cuts),
             *selection.options,
         ),
-        scenario_count=len(subjects),
+        scenario_count=scenario_count,
         agents=tuple(facts_of_agent(load_agent(name)) for name in agents),
     )
 
@@ -174,7 +210,8 @@ def _processes(jobs: tuple[Job, ...]) -> int:
 
     Foreign code may do anything, even end its process: it never runs in this one.
     """
-    sources = {_source(job.normalizer, agent=job.subject.conversation) for job in jobs}
+    judged = [job for job in jobs if job.subject.kind != "log"]
+    sources = {_source(job.normalizer, agent=job.subject.conversation) for job in judged}
     foreign = any(not source.startswith(_OURS) for source in sources)
     cores = os.cpu_count() or 1
     return max(2, cores) if foreign else 1 if len(jobs) < _FEW else cores
@@ -198,8 +235,7 @@ def _print(run: Run, summary: Summary, style: Format) -> None:
 
 
 def _tell(done: Progress, summary: Summary, output: Path, *, report: bool) -> None:
-    for reason in summary.gate.reasons:
-        click.echo(f"gate {summary.gate.verdict}: {marked(reason)}", err=True)
+    tell_gate(summary.gate)
     if done.interrupted:
         click.echo(f"interrupted: {done.done} of {done.total} cells are in the run", err=True)
     if report:

@@ -10,6 +10,12 @@ from harness.judging.cases import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
 from harness.judging.scenario_file import schema as scenario_schema
+from harness.project import Table
+from harness.reporting.badge import Badge
+from harness.runs.baseline import Baseline
+from harness.runs.compare import Comparison
+from harness.runs.expectations import ExpectationsFile
+from harness.runs.gate import Gate
 from harness.runs.run import Footer, Header
 from harness.runs.summary import Summary
 
@@ -18,6 +24,12 @@ _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "result": lambda: msgspec.json.schema(Result),
     "run": lambda: msgspec.json.schema(Header | Result | Case | ConversationCase | Footer),
     "summary": lambda: msgspec.json.schema(Summary),
+    "gate": lambda: msgspec.json.schema(Gate),
+    "comparison": lambda: msgspec.json.schema(Comparison),
+    "project": lambda: msgspec.json.schema(Table),
+    "expectations": lambda: msgspec.json.schema(ExpectationsFile),
+    "baseline": lambda: msgspec.json.schema(Baseline),
+    "badge": lambda: msgspec.json.schema(Badge),
 }
 
 

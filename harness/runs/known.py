@@ -1,6 +1,7 @@
 """What exists beside a run: scenarios and names that somebody may have left out on purpose."""
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -29,14 +30,9 @@ def known(paths: Iterable[Path] = ()) -> Known:
     """
     found = project()
     listed = (found.root / path for path in found.table.paths)
-    places = (shipped.folder("scenarios"), *listed, *paths)
+    places = dict.fromkeys((*listed, *paths))
     return Known(
-        scenarios=frozenset(
-            subject_id(subject)
-            for place in dict.fromkeys(places)
-            if place.exists()
-            for subject in select([place])
-        ),
+        scenarios=_shipped().union(*(_ids(place) for place in places if place.exists())),
         names=frozenset(
             (
                 *found.table.normalizers,
@@ -48,3 +44,12 @@ def known(paths: Iterable[Path] = ()) -> Known:
             )
         ),
     )
+
+
+@cache
+def _shipped() -> frozenset[str]:
+    return _ids(shipped.folder("scenarios"))
+
+
+def _ids(place: Path) -> frozenset[str]:
+    return frozenset(subject_id(subject) for subject in select([place]))

@@ -16,23 +16,25 @@ from harness.runs.baseline import (
     write_baseline,
 )
 from harness.runs.known import Known
+from harness.runs.run import Run
 from tests.runs.runs_samples import a_result, a_run
 
 CELLS = tuple(f"area/{letter}/ours" for letter in "abcd")
 EXISTING = Known(frozenset(f"area/{letter}" for letter in "abcd"), frozenset({"ours"}))
-FAILING = tuple(each for each in Outcome if not each.conforms and each is not Outcome.UNSUPPORTED)
-
-baselines = st.dictionaries(st.sampled_from(CELLS), st.sampled_from(FAILING)).map(
-    lambda cells: Baseline(SCHEMA, cells)
+FAILING: tuple[Outcome, ...] = tuple(
+    each for each in Outcome if not each.conforms and each is not Outcome.UNSUPPORTED
 )
+
+failing: st.SearchStrategy[Outcome] = st.sampled_from(FAILING)
+baselines = st.builds(Baseline, st.just(SCHEMA), st.dictionaries(st.sampled_from(CELLS), failing))
 found = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(tuple(Outcome))).map(
     lambda rows: a_run([a_result(f"area/{k}", "ours", outcome=v) for k, v in rows.items()], "ours")
 )
 
 
 @given(baselines, found)
-def test_it_never_grows_by_itself(baseline: Baseline, run: object) -> None:
-    after, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=False)  # type: ignore[arg-type]  # a Run, drawn
+def test_it_never_grows_by_itself(baseline: Baseline, run: Run) -> None:
+    after, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=False)
     assert after.cells.keys() <= baseline.cells.keys()
     for cell, outcome in after.cells.items():
         assert outcome.badness >= baseline.cells[cell].badness
@@ -41,18 +43,18 @@ def test_it_never_grows_by_itself(baseline: Baseline, run: object) -> None:
 
 
 @given(baselines, found)
-def test_what_it_excuses_fails_no_worse_than_it_says(baseline: Baseline, run: object) -> None:
-    _, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=False)  # type: ignore[arg-type]  # as above
-    now = {result.cell: result.outcome for result in run.results}  # type: ignore[attr-defined]  # as above
+def test_what_it_excuses_fails_no_worse_than_it_says(baseline: Baseline, run: Run) -> None:
+    _, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=False)
+    now = {result.cell: result.outcome for result in run.results}
     for cell in moved.known:
         assert now[cell].badness >= baseline.cells[cell].badness
         assert not now[cell].conforms
 
 
 @given(baselines, found)
-def test_accepted_failures_are_all_known_the_next_time(baseline: Baseline, run: object) -> None:
-    after, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=True)  # type: ignore[arg-type]  # as above
-    again, settled = ratchet(after, run, frozenset(), EXISTING, accept_new=False)  # type: ignore[arg-type]  # as above
+def test_accepted_failures_are_all_known_the_next_time(baseline: Baseline, run: Run) -> None:
+    after, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=True)
+    again, settled = ratchet(after, run, frozenset(), EXISTING, accept_new=False)
     assert (again, settled.moved) == (after, False)
     assert settled.known == moved.known
 

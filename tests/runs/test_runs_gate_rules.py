@@ -109,17 +109,17 @@ def test_excused_cells_count_in_no_rule() -> None:
     assert (verdict.k, verdict.n, verdict.verdict) == (1, 1, "pass")
 
 
-def _talk(name: str, **facts: int) -> Result:
-    said = ConversationFacts("answer", success=bool(facts.pop("success", 1)), why="", blame="",
-                             requests=1, turns=1, **facts)  # fmt: skip
+def _talk(name: str, *, success: bool = True, **counts: int) -> Result:
+    said = ConversationFacts("answer", success, why="", blame="", requests=1, turns=1)
+    facts = msgspec.structs.replace(said, **counts)
     row = a_result(name, "agent")
-    return msgspec.structs.replace(row, kind="conversation", conversation=said, turns=())
+    return msgspec.structs.replace(row, kind="conversation", conversation=facts, turns=())
 
 
 def test_conversations_are_counted_whole() -> None:
     results = [
         _talk("a", retries=2, broken_turns=3, recovered=2),
-        _talk("b", success=0),
+        _talk("b", success=False),
         a_result("c"),
     ]
     where = Where(agent="agent")

@@ -1,0 +1,33 @@
+"""A small run in which all text that comes from outside is hostile."""
+
+from harness.judging.results import Finding, Outcome
+from harness.runs.expectations import Excused
+from harness.runs.gate import Gate, judge_gate
+from harness.runs.run import Run
+from tests.runs.runs_samples import a_result, a_run
+
+EVIL = (
+    "=cmd|'/c calc'!A0 \x00\x1b[31m\r\n::error::injected\n</failure>]]><script>alert(1)</script>"
+    " `code` **bold** [a](https://evil.example) @everyone #1 ![i](x) \u202eabc |"
+)
+NAMES = ("=1+1", "@me", "`x`", "<b>", "a,b", "::warning::n", EVIL)
+
+
+def a_finding(rule: str = "RULE", outcome: Outcome = Outcome.LOST_CALL) -> Finding:
+    return Finding(rule, "MUST", outcome, EVIL, EVIL, EVIL, 7)
+
+
+def a_hostile_run(copies: int = 1) -> tuple[Run, Gate]:
+    """Return a run in which each normalizer passes once, and fails `copies` times otherwise."""
+    results = [a_result(f"{EVIL}/ok", name) for name in NAMES]
+    results += [
+        a_result(
+            f"{EVIL}/{copy}", name, outcome=Outcome.LOST_CALL, findings=(a_finding(f"R{copy}"),)
+        )
+        for copy in range(copies)
+        for name in NAMES
+    ]
+    run = a_run(results, *NAMES)
+    gate = judge_gate(run)
+    excused = Excused(f"{EVIL}/0/{NAMES[0]}", "fail", EVIL)
+    return run, Gate(gate.verdict, (*gate.reasons, EVIL), excused=(excused,))
