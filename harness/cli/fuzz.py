@@ -245,5 +245,7 @@ def _finding(shown: Shown) -> Any:  # noqa: ANN401 - what findings_lines reads o
 def _tell(name: str, hunt: "Hunt", random: int) -> None:
     said = f"{hunt.examples:,} inputs, {hunt.chunkings:,} replays, seed {random}"
     click.echo(f"{marked(name)}: {len(hunt.findings)} findings in {said}", err=True)
+    if not hunt.examples:
+        click.echo(f"{marked(name)}: nothing fits what it declares", err=True)
     if hunt.lost:
         click.echo(f"{marked(name)}: {hunt.lost} processes did not survive it", err=True)

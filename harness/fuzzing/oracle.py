@@ -10,7 +10,7 @@ import msgspec
 from harness.fuzzing.mutators import Mutant
 from harness.fuzzing.seeds import Seed
 from harness.judging.examine import examine
-from harness.judging.expectation import Expectation
+from harness.judging.expectation import Expectation, Field
 from harness.judging.replaying import Limits
 from harness.judging.results import Finding
 from harness.judging.strict_reading.expect import expectation_from
@@ -65,8 +65,18 @@ def tried(trial: Trial, normalizer: Normalizer, limits: Limits = LIMITS) -> Trie
     """Judge `trial`."""
     mutant = trial.mutant
     strict = strict_reading(mutant.interaction)
-    expectation = trial.seed.expectation if mutant.preserving else expectation_from(strict)
+    expectation = trial.seed.expectation
+    if not mutant.preserving:
+        expectation = _of_bytes(expectation_from(strict), trial.seed)
     seen = examine(
         0, mutant.interaction, expectation, strict, normalizer, cuts=trial.cuts, limits=limits
     )
     return Tried(tuple(seen.findings), expectation, seen.worst.chunking, seen.replays)
+
+
+def _of_bytes(expectation: Expectation, seed: Seed) -> Expectation:
+    """Leave open what a strict reading cannot know: what a text means that spells calls."""
+    if not seed.text_dialect:
+        return expectation
+    known: set[Field] = {"failure"} if expectation.failure is None else {"failure", "calls"}
+    return msgspec.structs.replace(expectation, judged=expectation.judged & known, loose_space=True)

@@ -1,0 +1,240 @@
+"""How fast the fuzzer judges, and how many inputs it needs to find each miniature.
+
+    python -m benchmarks.fuzzing throughput [--json] [--repeats N]
+    python -m benchmarks.fuzzing sensitivity [--json] [--seeds N] [--write] [NAME ...]
+
+Throughput: the same chunkings of the same bodies, judged, against `reference` alone reading the
+same reads. Sensitivity: searches from scenarios without any quirk, one for each seed, which end
+at the first finding of a rule that the miniature breaks; `--write` keeps the figures where the
+kill table of `harness doctor` reads them. Times are printed, never asserted.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.replay import best_of
+from harness.conversation.agent import Agent
+from harness.conversation.miniatures import MINIATURES as AGENTS
+from harness.fuzzing.agents import AgentSearch
+from harness.fuzzing.found import Found
+from harness.fuzzing.profiles import Budget
+from harness.fuzzing.search import Search
+from harness.fuzzing.seeds import Seed, seeds
+from harness.judging.deadline import deadlines
+from harness.judging.examine import examine
+from harness.judging.judge import Loaded
+from harness.judging.replaying import DEFAULT_LIMITS
+from harness.judging.strict_reading.table import strict_reading
+from harness.normalizers.miniatures import MINIATURES as NORMALIZERS
+from harness.normalizers.protocol import Normalizer
+from harness.normalizers.reference import normalizer as reference
+from harness.runs.select import select
+from harness.runs.worker import load_subject
+from harness.wire.cuts import Chunking, single_cuts, split
+from harness.wire.interaction import Interaction
+
+SCENARIOS = (
+    "anthropic/stop-sequence",
+    "cohere/thinking-then-call",
+    "dashscope/split-chunks",
+    "mistral/text-then-call",
+    "ollama/length",
+    "openai-responses/text-then-call",
+    "glm/single-call",
+)
+_STEP = 4
+# The ci profile, for one process.
+EXAMPLES = 12_000
+SECONDS = 60.0
+KEPT = Path(__file__).parent.parent / "catalogue" / "sensitivity.json"
+
+
+# Throughput
+
+
+def shipped(names: Sequence[str]) -> list[Loaded]:
+    """Return the shipped scenarios called `names`."""
+    wanted = [each for each in select(()) if not each.conversation]
+    loaded = (load_subject(each) for each in wanted if any(n in each.path for n in names))
+    return [each for each in loaded if each.id in names]
+
+
+def bare(interaction: Interaction, cuts: Sequence[Chunking]) -> None:
+    """Read under all `cuts`, and do nothing with what comes."""
+    empty = Interaction(
+        interaction.request,
+        interaction.status,
+        interaction.headers,
+        b"",
+        (),
+        dialect=interaction.dialect,
+        tools=interaction.tools,
+    )
+    for chunking in cuts:
+        for _ in reference.normalize(empty, split(interaction.body, chunking)):
+            pass
+
+
+def judged(loaded: Loaded, cuts: tuple[Chunking, ...]) -> int:
+    """Judge under all `cuts`; return how many findings there are."""
+    interaction = loaded.cassette.interactions[0]
+    assert loaded.scenario is not None
+    with deadlines():
+        seen = examine(
+            0,
+            interaction,
+            loaded.scenario.expect[0],
+            strict_reading(interaction),
+            reference,
+            cuts=cuts,
+            limits=DEFAULT_LIMITS,
+        )
+    return len(seen.findings)
+
+
+def throughput(repeats: int, names: Sequence[str] = SCENARIOS) -> dict[str, Any]:
+    """Return chunkings in a second and the overhead of judging, for each scenario and over all."""
+    rows, seconds = {}, {"bare": 0.0, "judged": 0.0}
+    count = 0
+    for loaded in shipped(names):
+        interaction = loaded.cassette.interactions[0]
+        cuts = tuple(single_cuts(interaction.body))[::_STEP]
+        assert judged(loaded, cuts) == 0, "reference breaks no rule"
+        tasks: dict[str, Callable[[], object]] = {
+            "bare": partial(bare, interaction, cuts),
+            "judged": partial(judged, loaded, cuts),
+        }
+        best = best_of(repeats, tasks)
+        rows[loaded.id] = {
+            "chunkings": len(cuts),
+            "per_second": len(cuts) / best["judged"],
+            "overhead": best["judged"] / best["bare"] - 1,
+        }
+        count += len(cuts)
+        seconds = {name: total + best[name] for name, total in seconds.items()}
+    return {
+        "scenarios": rows,
+        "chunkings": count,
+        "per_second": count / seconds["judged"],
+        "overhead": seconds["judged"] / seconds["bare"] - 1,
+    }
+
+
+# Sensitivity
+
+
+def clean_seeds(normalizer: Normalizer) -> tuple[Seed, ...]:
+    """Return the clean seeds of `normalizer`, loaded once for all that declare the same."""
+    key = normalizer.dialects, normalizer.capabilities, normalizer.text_dialects
+    if key not in _CLEAN:
+        _CLEAN[key] = seeds(select(()), normalizer, clean=True)
+    return _CLEAN[key]
+
+
+_CLEAN: dict[tuple[frozenset[str], ...], tuple[Seed, ...]] = {}
+
+
+def needed_by_normalizer(normalizer: Normalizer, random: int) -> int | None:
+    """Return how many inputs a search from clean scenarios needs; None where it finds nothing."""
+
+    def is_found(found: Found) -> bool:
+        return any(signature.place.rule in normalizer.breaks for signature, _ in found)
+
+    budget = Budget(EXAMPLES, SECONDS)
+    found = Search(normalizer, clean_seeds(normalizer), budget, random=random, until=is_found).run()
+    return budget.examples if is_found(found) else None
+
+
+def needed_by_agent(agent: Agent, random: int) -> int | None:
+    """Return how many talks a search of `agent` needs; None where it finds nothing."""
+    budget = Budget(EXAMPLES, SECONDS)
+    found = AgentSearch(agent, budget, random=random, until=agent.breaks).run()
+    hit = any(place.rule in agent.breaks for place in found)
+    return budget.examples if hit else None
+
+
+def sensitivity(count: int, names: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each miniature with what `count` searches needed, as it is measured."""
+    for name, normalizer in NORMALIZERS.items():
+        if not names or name in names:
+            yield (
+                name,
+                _row(
+                    normalizer.breaks, [needed_by_normalizer(normalizer, at) for at in range(count)]
+                ),
+            )
+    for name, agent in AGENTS.items():
+        if not names or name in names:
+            yield (
+                f"{name} (agent)" if name in NORMALIZERS else name,
+                _row(agent.breaks, [needed_by_agent(agent, at) for at in range(count)]),
+            )
+
+
+def _row(breaks: frozenset[str], needed: Sequence[int | None]) -> dict[str, Any]:
+    """Where a search found nothing, there is no median and no worst."""
+    found = [count for count in needed if count is not None]
+    whole = len(found) == len(needed)
+    return {
+        "rule": min(breaks),
+        "seeds": len(needed),
+        "found": len(found),
+        "median": statistics.median(found) if whole else None,
+        "worst": max(found) if whole else None,
+    }
+
+
+# The command
+
+
+def as_text(measured: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of a throughput that a person reads."""
+    for name, row in measured["scenarios"].items():
+        yield f"  {name:<36}{row['per_second']:>9,.0f} /s {row['overhead']:>8.0%}"
+    yield f"  {'all':<36}{measured['per_second']:>9,.0f} /s {measured['overhead']:>8.0%}"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("what", choices=("throughput", "sensitivity"))
+    parser.add_argument("names", nargs="*", help="of miniatures; without, all")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--write", action="store_true", help=f"into {KEPT.name}")
+    options = parser.parse_args()
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores", file=sys.stderr)
+    if options.what == "throughput":
+        measured = throughput(max(1, options.repeats))
+        print(json.dumps(measured, indent=2) if options.json else "\n".join(as_text(measured)))
+        return
+    rows = {}
+    for name, row in sensitivity(max(1, options.seeds), options.names):
+        rows[name] = row
+        if not options.json:
+            told = f"{row['found']}/{row['seeds']}  median {row['median']}  worst {row['worst']}"
+            print(f"  {name:<28}{row['rule']:<28}{told}", flush=True)
+    if options.json:
+        print(json.dumps(rows, indent=2))
+    if options.write:
+        keep(rows, KEPT)
+
+
+def keep(rows: dict[str, dict[str, Any]], path: Path) -> None:
+    """Put `rows` among those that are kept at `path`."""
+    kept = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    lines = (f"{json.dumps(n)}:{json.dumps(r)}" for n, r in sorted((kept | rows).items()))
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
