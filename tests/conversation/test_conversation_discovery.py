@@ -15,7 +15,15 @@ from harness.conversation.discovery import (
 from harness.conversation.miniatures import MINIATURES
 from harness.errors import AgentLoadError, UsageError
 
-SHIPPED = {"action-loop", "dashscope-loop", "gateway", "plain-loop", "tag-loop"}
+SHIPPED = {
+    "action-loop",
+    "dashscope-loop",
+    "direct-loop",
+    "gateway",
+    "grouped-loop",
+    "plain-loop",
+    "tag-loop",
+}
 
 
 def test_what_ships_is_installed_and_meant_to_pass() -> None:

@@ -12,6 +12,7 @@ from harness.conversation.conversation import Conversation, Meta, Probe, TurnRec
 from harness.conversation.history.jsonl import About, Logged, encode
 from harness.conversation.messages import assistant, user
 from harness.errors import UnreadableError
+from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Outcome
 from harness.reporting.page import page
 from harness.runs.gate import judge_gate
@@ -52,7 +53,8 @@ def run_of(*paths: Path) -> Run:
     jobs = plan(select(paths), ("reference",), ("gateway",)).jobs
     judged = [judge_job(job) for job in jobs]
     run = a_run([result for result, _ in judged])
-    return msgspec.structs.replace(run, conversations={each.cell: each for _, each in judged})
+    seen = {each.cell: each for _, each in judged if isinstance(each, ConversationCase)}
+    return msgspec.structs.replace(run, conversations=seen)
 
 
 RETRIED = a_log(a_turn(errors=2, retries=1), a_turn(strategy="json_fallback"))

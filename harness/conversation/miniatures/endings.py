@@ -139,10 +139,12 @@ MINIATURES = (
             _Fatal,
         )
     ),
-    miniature(
-        "retry-without-end",
-        "CONV-NO-HANG",
-        "asks again for a reply that it cannot use, for ever",
-        _Endless,
+    ancestor(
+        miniature(
+            "retry-without-end",
+            "CONV-NO-HANG",
+            "asks again for a reply that it cannot use, for ever",
+            _Endless,
+        )
     ),
 )

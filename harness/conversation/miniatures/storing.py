@@ -216,17 +216,21 @@ MINIATURES = (
             _Pushed,
         )
     ),
-    miniature(
-        "results-orphaned",
-        "HIST-ORPHAN-RESULT",
-        "keeps results and drops the turn that asked for them",
-        _Orphaned,
+    ancestor(
+        miniature(
+            "results-orphaned",
+            "HIST-ORPHAN-RESULT",
+            "keeps results and drops the turn that asked for them",
+            _Orphaned,
+        )
     ),
-    miniature(
-        "system-midturn",
-        "HIST-SYSTEM-MID",
-        "puts an instruction of the system behind the results",
-        _Instructing,
+    ancestor(
+        miniature(
+            "system-midturn",
+            "HIST-SYSTEM-MID",
+            "puts an instruction of the system behind the results",
+            _Instructing,
+        )
     ),
     miniature(
         "broken-arguments-stored",
@@ -234,10 +238,12 @@ MINIATURES = (
         "sends arguments that cannot be parsed back as the model wrote them",
         _RawKept,
     ),
-    miniature(
-        "result-object",
-        "HIST-RESULT-NON-STRING",
-        "sends the value that a tool returned, where the API wants text",
-        _Objects,
+    ancestor(
+        miniature(
+            "result-object",
+            "HIST-RESULT-NON-STRING",
+            "sends the value that a tool returned, where the API wants text",
+            _Objects,
+        )
     ),
 )

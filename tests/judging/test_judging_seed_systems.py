@@ -1,0 +1,202 @@
+"""The five systems that the suite comes from: each passes, and each broken ancestor fails as told.
+
+The table says in one place what the stories say: which normalizers and agents stand for a
+system, how it was broken before, and the rules that this breaks, and no others.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+
+import msgspec
+import pytest
+
+from harness.conversation.discovery import default_agent_names, load_agent
+from harness.conversation.miniatures import MINIATURES
+from harness.judging.conversations.judge_conversation import judge_conversation
+from harness.judging.judge import Loaded, judge
+from harness.judging.results import Outcome, Result
+from harness.normalizers.discovery import default_names, load_normalizer
+from harness.reporting.boards import boards
+from harness.runs.rankings import rankings
+from harness.runs.run import Run, facts_of, facts_of_agent
+from harness.runs.select import select
+from harness.runs.upkeep import Shipped
+from harness.runs.worker import load_subject
+from harness.shipped import folder
+from tests.judging.test_judging_kill_table import BROKEN
+from tests.runs.runs_samples import a_run
+
+
+def rules_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+TAGS_MISSED = rules_of(
+    "ARGUMENTS-USABLE BROKEN-CALL-NOT-RUN CALL-ARGUMENTS-EXACT CALLS-KEPT CALLS-NOT-INVENTED "
+    "FINISH-REASON PARSE-ERROR-REPORTED REASONING-KEPT REASONING-NOT-IN-TEXT TEXT-EXACT "
+    "TEXT-NO-MARKUP"
+)
+
+
+class System(msgspec.Struct, frozen=True):
+    """One of the five.
+
+    Fields:
+        story: what was wrong, in a few words.
+        areas: the folders of scenarios that tell it.
+        normalizers, agents: its rows in a report.
+        broken: ancestor -> the rules that it breaks.
+    """
+
+    story: str
+    areas: tuple[str, ...]
+    normalizers: tuple[str, ...]
+    agents: tuple[str, ...]
+    broken: dict[str, frozenset[str]]
+
+
+SYSTEMS = (
+    System(
+        "DashScope names a call in its first chunk alone, and merging loses id and name",
+        ("dashscope",),
+        ("dashscope-restore",),
+        ("dashscope-loop",),
+        {
+            "naive": rules_of(
+                "ARGUMENTS-USABLE BROKEN-CALL-NOT-RUN CALL-ID-EXACT CALL-ID-PRESENT "
+                "CALL-IDS-UNIQUE CALL-NAME-EXACT CALL-NAMED TRUNCATED-CALL-NOT-RUN"
+            )
+        },
+    ),
+    System(
+        "calls in tags or bare, and a result that was added outside of the branch with a call",
+        ("tag-protocol",),
+        ("tag-extract",),
+        ("tag-loop",),
+        {
+            "closed-tag-only": TAGS_MISSED,
+            "first-brace-regex": TAGS_MISSED,
+            "result-outside-branch": rules_of("HIST-FORM"),
+        },
+    ),
+    System(
+        "a service without tools: the list of calls was always empty",
+        ("action-protocol",),
+        ("action-protocol",),
+        ("action-loop",),
+        {
+            "tool-calls-empty": rules_of(
+                "CALLS-KEPT FAILURE-REPORTED FINISH-REASON PARSE-ERROR-REPORTED REASONING-KEPT "
+                "REASONING-NOT-IN-TEXT TEXT-EXACT TEXT-NO-MARKUP"
+            )
+        },
+    ),
+    System(
+        "a parse error was fatal, one bad call killed its turn, and nothing bounded the retries",
+        (),
+        (),
+        ("gateway",),
+        {
+            "parse-error-fatal": rules_of("CONV-ENDING"),
+            "one-bad-call-kills-all": rules_of("CONV-CALL-LOST"),
+            "retry-without-end": rules_of("CONV-NO-HANG"),
+            "system-midturn": rules_of("HIST-SYSTEM-MID"),
+        },
+    ),
+    System(
+        "what of an iteration is stored: calls without their turn, results as objects",
+        (),
+        (),
+        ("plain-loop", "direct-loop", "grouped-loop"),
+        {
+            "results-orphaned": rules_of("HIST-ORPHAN-RESULT"),
+            "result-object": rules_of("HIST-RESULT-NON-STRING"),
+        },
+    ),
+)
+OF_NORMALIZERS = [
+    (name, rules)
+    for system in SYSTEMS
+    for name, rules in system.broken.items()
+    if system.normalizers and name in BROKEN
+]
+OF_AGENTS = [
+    (name, rules)
+    for system in SYSTEMS
+    for name, rules in system.broken.items()
+    if name not in BROKEN
+]
+
+
+def _judged_by_agent(name: str) -> list[Result]:
+    agent = load_agent(name)
+    return [judge_conversation(each, agent, cuts="whole")[0] for each in _conversations()]
+
+
+@cache
+def _conversations() -> tuple[Loaded, ...]:
+    return tuple(Shipped().conversations)
+
+
+def _judged_by_normalizer(name: str, areas: Iterable[str]) -> list[Result]:
+    normalizer = load_normalizer(name)
+    told = select([folder("scenarios") / area for area in areas])
+    return [judge(load_subject(each), normalizer, cuts="whole")[0] for each in told]
+
+
+def _run_of(system: System) -> Run:
+    results = [result for name in system.agents for result in _judged_by_agent(name)]
+    for name in system.normalizers:
+        results += _judged_by_normalizer(name, system.areas)
+    run = a_run(results)
+    header = msgspec.structs.replace(
+        run.header,
+        normalizers=tuple(facts_of(load_normalizer(name)) for name in system.normalizers),
+        agents=tuple(facts_of_agent(load_agent(name)) for name in system.agents),
+    )
+    return msgspec.structs.replace(run, header=header)
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda it: it.agents[0])
+def test_a_seed_system_has_a_row_in_the_report_and_passes_all_its_scenarios(
+    system: System,
+) -> None:
+    run = _run_of(system)
+    judged = [each for each in run.results if each.outcome is not Outcome.UNSUPPORTED]
+    assert [finding for each in judged for finding in each.findings] == []
+    assert all(each.outcome.conforms for each in judged)
+    rows = {
+        row.ranked.name: row.ranked
+        for board in boards(run, rankings(run))
+        if board.id in ("normalizers", "agents")
+        for row in board.rows
+    }
+    assert set(rows) == {*system.normalizers, *system.agents}
+    assert all(row.k == row.n >= 4 for row in rows.values()), rows
+    assert {*system.normalizers} <= {*default_names()}
+    assert {*system.agents} <= {*default_agent_names()}
+
+
+@pytest.mark.parametrize(("name", "rules"), OF_AGENTS)
+def test_a_broken_agent_fails_exactly_the_rules_of_its_story(
+    name: str, rules: frozenset[str]
+) -> None:
+    agent = load_agent(name)
+    found = {finding.rule for each in _judged_by_agent(name) for finding in each.findings}
+    assert agent.role == "ancestor"
+    assert agent.breaks == rules == found
+
+
+@pytest.mark.parametrize(("name", "rules"), OF_NORMALIZERS)
+def test_a_broken_normalizer_declares_exactly_the_rules_of_its_story(
+    name: str, rules: frozenset[str]
+) -> None:
+    # That these are the rules which catch it is held by the kill table, over all scenarios.
+    normalizer = load_normalizer(name)
+    assert (normalizer.role, normalizer.breaks) == ("ancestor", rules)
+
+
+def test_every_ancestor_belongs_to_a_system() -> None:
+    told = {name for system in SYSTEMS for name in system.broken}
+    agents = {each.name for each in MINIATURES.values() if each.role == "ancestor"}
+    assert told == agents | {name for name in BROKEN if load_normalizer(name).role == "ancestor"}
