@@ -1,7 +1,7 @@
 """An expectation of a new cassette -> the text of a scenario file, for a person to confirm.
 
 What is not certain is left out, so that it is not judged; YAML that the reader of scenarios
-takes as it is. Values are JSON, which every YAML 1.2 reader reads.
+takes as it is.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from harness.judging.expectation import Expectation, ExpectedCall
 from harness.turns.deltas import FinishReason
-from harness.turns.json_text import dump
+from harness.wire.scalar import flow
 
 _SHOWN: Final = frozenset({"text", "reasoning", "calls", "rejected", "finish", "failure"})
 _TO_CONFIRM: Final = (
@@ -25,7 +25,7 @@ def scenario_text(title: str, cassette: str, expectations: Sequence[Expectation]
         cassette: its id.
         expectations: one for each interaction.
     """
-    lines = [_TO_CONFIRM, f"title: {_json(title)}", f"cassette: {_json(cassette)}", "expect:"]
+    lines = [_TO_CONFIRM, f"title: {flow(title)}", f"cassette: {flow(cassette)}", "expect:"]
     for expectation in expectations:
         open_fields = sorted(_SHOWN - expectation.judged)
         if open_fields:
@@ -47,7 +47,7 @@ def _turn(expectation: Expectation) -> Iterator[str]:
         else None,
         "finish": None if failed else (expectation.finish or FinishReason.OTHER).value,
     }
-    yield from (f"{key}: {_json(value)}" for key, value in said.items() if value)
+    yield from (f"{key}: {flow(value)}" for key, value in said.items() if value)
 
 
 def _rejected(expectation: Expectation) -> object:
@@ -64,7 +64,3 @@ def _call(call: ExpectedCall) -> dict[str, Any]:
 
 def _kept(said: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in said.items() if value}
-
-
-def _json(value: object) -> str:
-    return dump(value).decode()

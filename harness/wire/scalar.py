@@ -4,6 +4,7 @@ A literal block where all its characters survive in one, so that a review can re
 double-quoted scalar with escapes, broken after each newline. Nothing is ever folded.
 """
 
+import json
 import re
 from typing import Final
 
@@ -33,6 +34,21 @@ def word(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED:
         return text
     return f'"{_escaped(text)}"'
+
+
+def flow(value: object) -> str:
+    """Return any JSON value on one line, in brackets as in JSON, texts as `word` has them.
+
+    Raises:
+        ValueError: a number that JSON does not have.
+    """
+    if isinstance(value, str):
+        return word(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{word(key)}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    return json.dumps(value, allow_nan=False)
 
 
 def block(text: str, indent: int) -> str:

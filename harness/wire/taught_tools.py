@@ -4,14 +4,13 @@ Each is a tool in OpenAI's function form, `{name, description, parameters}`, wit
 Schema of its arguments. Nothing here judges a schema; it must only be JSON.
 """
 
-import json
 import math
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from harness.errors import UnreadableError
 from harness.wire.fields import mapping, only_keys, refuse, sequence, text
-from harness.wire.scalar import word
+from harness.wire.scalar import flow, word
 
 TaughtTools = tuple[dict[str, Any], ...]
 
@@ -74,15 +73,4 @@ def spell(tools: Iterable[dict[str, Any]], margin: str) -> Iterator[str]:
         yield f"{margin}- name: {word(tool['name'])}"
         if tool.get("description"):
             yield f"{margin}  description: {word(tool['description'])}"
-        yield f"{margin}  parameters: {_flow(tool.get('parameters') or {})}"
-
-
-def _flow(value: object) -> str:
-    """Return `value` on one line, in brackets as in JSON."""
-    if isinstance(value, str):
-        return word(value)
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{word(key)}: {_flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    return json.dumps(value, allow_nan=False)
+        yield f"{margin}  parameters: {flow(tool.get('parameters') or {})}"

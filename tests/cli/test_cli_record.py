@@ -17,9 +17,10 @@ from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load
 from tests.recording.paced_server import PacedServer
 
+ARGUMENTS = b'"{\\"city\\":\\"Oslo\\"}"'
 CALL = (
     b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","function":'
-    + b'{"name":"get_weather","arguments":"{\\"city\\":\\"Oslo\\"}"}}]}}]}\n\n',
+    b'{"name":"get_weather","arguments":%b}}]}}]}\n\n' % ARGUMENTS,
     b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n',
     b"data: [DONE]\n\n",
 )

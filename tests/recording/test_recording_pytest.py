@@ -1,13 +1,11 @@
 """The plugin's options and fixtures, in a project that only has harness installed."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from harness.wire.cassette_file import load
 from tests.recording.paced_server import EVENTS, PacedServer
+
+pytest_plugins = ("pytester",)
 
 TEST = """
 import socket
@@ -31,40 +29,40 @@ def test_this_machine():
 """
 
 
-def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest in `folder`, without this repository's own configuration."""
-    (folder / "pytest.ini").write_text("[pytest]\n")
-    left_out = ("cacheprovider", "hypothesispytest", "xdist")
-    without = [part for name in left_out for part in ("-p", f"no:{name}")]
-    command = [sys.executable, "-m", "pytest", "-q", *without, *options]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+@pytest.fixture(autouse=True)
+def _own_configuration(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\n")
 
 
 def test_records_once_then_plays_with_the_network_blocked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
     server = PacedServer(EVENTS, gated=False)
     sizes = [len(piece) for piece in EVENTS]
-    (tmp_path / "test_it.py").write_text(TEST.format(url=server.url, sizes=sizes))
+    pytester.makepyfile(test_it=TEST.format(url=server.url, sizes=sizes))
     with server.running():
-        recorded = run(tmp_path, "-k", "streams", "--harness-record=once")
-    assert recorded.returncode == 0, recorded.stdout
-    kept = load(tmp_path / "cassettes" / "test_it" / "test_streams-httpx2.yaml")
+        run(pytester, "-k", "streams", "--harness-record=once").assert_outcomes(passed=2)
+    kept = load(pytester.path / "cassettes" / "test_it" / "test_streams-httpx2.yaml")
     assert kept.interactions[0].body == b"".join(EVENTS)
-    played = run(tmp_path, "--harness-block-network")
-    assert played.returncode == 0, played.stdout
-    assert "4 passed" in played.stdout
+    run(pytester, "--harness-block-network").assert_outcomes(passed=4)
 
 
 def test_without_a_cassette_nothing_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "test_it.py").write_text(TEST.format(url="http://127.0.0.1:9", sizes=[]))
-    blocked = run(tmp_path, "-k", "streams")
-    assert blocked.returncode == 1
-    assert "asks no server" in blocked.stdout
+    pytester.makepyfile(test_it=TEST.format(url="http://127.0.0.1:9", sizes=[]))
+    blocked = run(pytester, "-k", "streams")
+    blocked.assert_outcomes(failed=2)
+    blocked.stdout.fnmatch_lines("*asks no server*")
     monkeypatch.setenv("CI", "1")
-    refused = run(tmp_path, "-k", "streams", "--harness-record=all")
-    assert refused.returncode == 1
-    assert "CI is set" in refused.stdout
+    refused = run(pytester, "-k", "streams", "--harness-record=all")
+    refused.assert_outcomes(errors=2)
+    refused.stdout.fnmatch_lines("*CI is set*")
+
+
+def run(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
+    """Run the project's tests in this process, without what it has no use for."""
+    left_out = ("cacheprovider", "hypothesispytest", "xdist")
+    without = [part for name in left_out for part in ("-p", f"no:{name}")]
+    return pytester.runpytest_inprocess(*without, *options)

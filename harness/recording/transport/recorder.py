@@ -114,10 +114,12 @@ class Recorder:
     def play(self, request: Request) -> Interaction | None:
         """Return what answers `request` from the cassette, or None where it may be asked.
 
+        What a filter leaves out is none of ours: it is asked in every mode, as with vcrpy.
+
         Raises:
             BlockedRequestError: nothing recorded answers, and the mode lets nothing out.
         """
-        if self.mode is RecordMode.ALL:
+        if self.mode is RecordMode.ALL or self._filters.request(request) is None:
             return None
         with self._lock:
             found = self._matching(request, self._left)
@@ -152,7 +154,7 @@ class Recorder:
             UnscrubbedError: something secret cannot be replaced.
         """
         recorded = self._recorded()
-        kept = [each for each in self._kept() if self._matching(each.request, recorded) is None]
+        kept = self._kept(recorded)
         said = self._about
         source = self._hygiene.text(self._source(recorded), f"{self.path}: source")
         origin = Origin("recorded", said.by, _today(), source, said.licence)
@@ -176,7 +178,8 @@ class Recorder:
         if any(tape.answered for tape in self._tapes):
             cassette = self.cassette()
             check_labels(cassette, str(self.path))
-            save(cassette, self.path)
+            if cassette.interactions:  # filters may have left all of them out
+                save(cassette, self.path)
 
     def _recorded(self) -> list[Interaction]:
         with self._lock:
@@ -188,8 +191,12 @@ class Recorder:
         filtered = (self._filters.interaction(tape.interaction()) for tape in tapes)
         return self._hygiene.cleaned([each for each in filtered if each], str(self.path))
 
-    def _kept(self) -> Sequence[Interaction]:
-        return self._old.interactions if self._old else ()
+    def _kept(self, recorded: Sequence[Interaction]) -> Sequence[Interaction]:
+        """Return what stays of the old cassette: in mode `all` what was not recorded again."""
+        old = self._old.interactions if self._old else ()
+        if self.mode is not RecordMode.ALL:
+            return old
+        return [each for each in old if self._matching(each.request, recorded) is None]
 
     def _matching(self, request: Request, among: Sequence[Interaction]) -> int | None:
         """Return the place of the first that matches, both as they would be written."""
