@@ -107,12 +107,14 @@ class Table(File, frozen=True):
 
     Fields:
         paths: what is replayed where no PATHS are given; what ships where there are none.
+        select: which of those, in words such as `dialect:openai-chat`; "" for all.
         gate: what a run must keep.
         expectations: the file of expected failures; "" for `expectations.toml` where it exists.
         baseline: the file of known failing cells; "" where there is none.
     """
 
     paths: tuple[str, ...] = ()
+    select: str = ""
     normalizers: dict[str, DeclaredNormalizer] = msgspec.field(default_factory=dict)
     agents: dict[str, DeclaredAgent] = msgspec.field(default_factory=dict)
     gate: tuple[GateRule, ...] = ()

@@ -28,10 +28,12 @@ from harness.cli.progress import progress
 from harness.conversation.discovery import load_agent
 from harness.judging.chunkings import CUTS, Cuts
 from harness.normalizers.discovery import load_normalizer
+from harness.project import project
 from harness.reporting.terminal import tables
 from harness.reporting.visible import marked
 from harness.runs.choose import Chosen, chosen_names
 from harness.runs.execute import Progress, execute
+from harness.runs.narrow import KEYS, narrow
 from harness.runs.plan import Job, plan
 from harness.runs.policy import project_paths, without_skipped
 from harness.runs.recorded import Recorded, recorded_conversations
@@ -74,6 +76,13 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     show_default=True,
     help="quick: whole, recorded, each byte. standard: seams too. every: each single cut.",
 )
+@click.option(
+    "--select",
+    "words",
+    default=None,
+    metavar="WORDS",
+    help=f"Only what fits each word KEY:GLOB; keys: {', '.join(KEYS)}. Default: the project's.",
+)
 @dialect_option("Read every cassette")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), default=None, help="Processes. Default: as fits."
@@ -102,6 +111,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     names: tuple[str, ...],
     agents: tuple[str, ...],
     cuts: Cuts,
+    words: str | None,
     dialect: str | None,
     jobs: int | None,
     output: Path,
@@ -117,14 +127,17 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     """
     chosen = chosen_names(names, agents)
     paths = paths or project_paths()
-    subjects = select(paths, dialect or "")
+    words = project().table.select if words is None else words
+    subjects = tuple(narrow(select(paths, dialect or ""), words))
     if not subjects:
         click.echo("nothing selected: the paths hold no scenario, no cassette and no log", err=True)
         return EXIT_NOTHING_SELECTED
     _warn_of_unused(paths)
     path = output / "run.jsonl"
     policy = policy_here(today, paths, accept_new=accept_new)
-    selection = Selection(tuple(path.as_posix() for path in paths), cuts, dialect or "")
+    selection = Selection(
+        tuple(path.as_posix() for path in paths), cuts, dialect or "", select=words
+    )
     recorded = recorded_conversations(subjects) if chosen.agents else Recorded()
     _tell_refused(recorded)
     planned = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents).jobs
@@ -181,6 +194,7 @@ def _header(
         selection=selection,
         command=(
             *("harness", "run", *selection.paths, *options, "--cuts", selection.cuts),
+            *(("--select", selection.select) if selection.select else ()),
             *selection.options,
         ),
         scenario_count=scenario_count,

@@ -52,12 +52,14 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Fields:
         skipped: cells that an expectation says are not to run.
+        select: the words that narrowed the paths down; "" where there were none.
     """
 
     paths: tuple[str, ...] = ()
     cuts: str = ""
     dialect: str = ""
     skipped: tuple[str, ...] = ()
+    select: str = ""
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -4,37 +4,25 @@ Its items are the scenarios that the normalizer supports, so `-k`, `-n auto`, `-
 `--junitxml` work as for any test; what pytest collects is the same in each of its processes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
 from harness.errors import UsageError
 from harness.judging.chunkings import Cuts
-from harness.judging.judge import Loaded
 from harness.project import project
-from harness.runs.areas import area_of
 from harness.runs.expectations import stale_before
 from harness.runs.known import Known, known
+from harness.runs.narrow import narrow
 from harness.runs.plan import Job
 from harness.runs.policy import expectations_of, project_paths
 from harness.runs.select import select as select_subjects
 from harness.runs.select import subject_id
-from harness.runs.worker import is_supported, load_subject
+from harness.runs.worker import is_supported
 from harness.testing.cells import check, marks, today
 from harness.testing.fuzzed import fuzzed
-
-_KEYS: Final[dict[str, Callable[[Loaded], Iterable[str]]]] = {
-    "dialect": lambda loaded: {each.dialect for each in loaded.cassette.interactions},
-    "provider": lambda loaded: (loaded.cassette.provider,),
-    "model": lambda loaded: (loaded.cassette.model,),
-    "prompt": lambda loaded: (loaded.cassette.prompt,),
-    "area": lambda loaded: (area_of(loaded.id),),
-    "id": lambda loaded: (loaded.id,),
-    "quirk": lambda loaded: loaded.scenario.quirks if loaded.scenario else (),
-}
 
 _Check: TypeAlias = Callable[[pytest.Config], None]
 
@@ -43,7 +31,7 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     normalizer: str = "",
     *,
     agent: str = "",
-    select: str = "",
+    select: str | None = None,
     paths: Sequence[str | Path] = (),
     cuts: Cuts | None = None,
     fuzz: str | None = None,
@@ -53,8 +41,9 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     Args:
         normalizer: a name that `-n` knows, or `module:callable`; "" for none.
         agent: the same for an agent, judged over conversations; "" for none.
-        select: words `key:glob`, all of which must match: `dialect`, `provider`, `model`,
-            `prompt`, `area`, `id` or `quirk`, as in `dialect:openai-chat id:qwen/*`.
+        select: words `key:glob`, all of which must fit: `dialect`, `provider`, `model`,
+            `prompt`, `area`, `id` or `quirk`, as in `dialect:openai-chat id:qwen/*`; None for
+            those of the project, "" for all.
         paths: files and folders of scenarios; none for those that the project lists, else
             those that ship.
         cuts: `whole`, `quick`, `standard` or `every`; None for pytest's `--harness-cuts`.
@@ -67,17 +56,18 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     """
     if not normalizer and not agent:
         raise UsageError("expected a normalizer or an agent", where="conformance_suite")
-    wanted = _terms(select)
-    jobs = tuple(_jobs(normalizer, agent, wanted, tuple(map(Path, paths)) or project_paths()))
-    cells = tuple(job for job in jobs if is_supported(job))
+    words = project().table.select if select is None else select
+    found = _jobs(normalizer, agent, words, tuple(map(Path, paths)) or project_paths())
+    jobs = {job: is_supported(job) for job in found}  # one by one: each file is loaded once
+    cells = tuple(job for job, supported in jobs.items() if supported)
     if not cells:
         raise UsageError(
-            f"no scenario that is supported is selected by {select!r}",
+            f"no scenario that is supported is selected by {words!r}",
             where="conformance_suite",
             hint="`harness list scenarios` prints those that ship",
         )
 
-    items = (*_items(jobs, cells, cuts), *fuzzed(normalizer, fuzz, cells))
+    items = (*_items(tuple(jobs), cells, cuts), *fuzzed(normalizer, fuzz, cells))
 
     def test_conformance(check_item: _Check, pytestconfig: pytest.Config) -> None:
         check_item(pytestconfig)
@@ -88,29 +78,11 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     return parametrised
 
 
-def _terms(select: str) -> tuple[tuple[str, str], ...]:
-    terms = tuple(word.partition(":") for word in select.split())
-    for key, _, glob in terms:
-        if key not in _KEYS or not glob:
-            raise UsageError(
-                f"expected words `key:glob`, found {key!r}",
-                where="select",
-                hint=f"keys: {', '.join(_KEYS)}",
-            )
-    return tuple((key, glob) for key, _, glob in terms)
-
-
-def _jobs(
-    normalizer: str, agent: str, terms: tuple[tuple[str, str], ...], paths: tuple[Path, ...]
-) -> Iterator[Job]:
-    for subject in select_subjects(paths):
+def _jobs(normalizer: str, agent: str, words: str, paths: tuple[Path, ...]) -> Iterator[Job]:
+    for subject in narrow(select_subjects(paths), words):
         name = agent if subject.conversation else normalizer
-        if name and subject.kind != "log" and (not terms or _matches(load_subject(subject), terms)):
+        if name and subject.kind != "log":
             yield Job(subject, name)
-
-
-def _matches(loaded: Loaded, terms: tuple[tuple[str, str], ...]) -> bool:
-    return all(any(fnmatchcase(value, glob) for value in _KEYS[key](loaded)) for key, glob in terms)
 
 
 def _items(jobs: tuple[Job, ...], cells: tuple[Job, ...], cuts: Cuts | None) -> Iterator[Any]:
