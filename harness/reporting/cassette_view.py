@@ -9,7 +9,7 @@ import msgspec
 from harness.judging.results import CassetteFacts, Result
 from harness.reporting.words import fails
 
-MOST_CASSETTES: Final = 400
+MOST_CASSETTES: Final = 200
 _UNKNOWN: Final = CassetteFacts()
 
 

@@ -14,7 +14,7 @@ import msgspec
 from harness.judging.results import Outcome, Result
 from harness.reporting.squares import Matrix, Pair, Square, matrix
 
-MOST_SCENARIOS: Final = 60
+MOST_SCENARIOS: Final = 40
 
 
 class Split(msgspec.Struct, frozen=True):

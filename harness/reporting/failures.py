@@ -15,7 +15,7 @@ from harness.reporting.words import WORD, OutcomeWord
 from harness.runs.questions import Signature
 
 CASES_PER_SIGNATURE: Final = 3
-MAX_CASES: Final = 120
+MAX_CASES: Final = 90
 
 
 class Group(msgspec.Struct, frozen=True):

@@ -39,7 +39,7 @@ from harness.runs.questions import Questions
 from harness.runs.rankings import rank
 from harness.runs.run import Run
 
-MAX_LISTED: Final = 300
+MAX_LISTED: Final = 150
 MAX_CONVERSATIONS: Final = 500
 MAX_CONFORMING: Final = 20
 

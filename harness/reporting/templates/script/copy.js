@@ -41,7 +41,7 @@ const caseAsMarkdown = (body) => {
   const findings = all(".finding", body).map((each) => "- " + escaped(flat(each)));
   const diff = body.querySelector("table.diff");
   const title = body.closest("details")?.querySelector("summary") ?? body.querySelector("h2");
-  const parts = ["### " + escaped(flat(title)), flat(body.querySelector(".lead") ?? title), facts.join("\n")];
+  const parts = ["### " + escaped(flat(title)), escaped(flat(body.querySelector(".lead") ?? title)), facts.join("\n")];
   if (findings.length) parts.push("Findings:\n\n" + findings.join("\n"));
   if (diff) parts.push(tableAsMarkdown(diff));
   return parts.join("\n\n") + "\n";

@@ -1,0 +1,105 @@
+"""The live page: one page for all who ask, made anew when the run grew, for this machine alone."""
+
+import gzip
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from harness.errors import UnreadableError
+from harness.reporting.live_server import Live, LiveServer
+from harness.runs.run import Run
+from harness.runs.store import RunWriter, partial_path
+
+
+def _start(path: Path, run: Run) -> None:
+    with RunWriter(path) as writer:
+        writer.header(run.header)
+        for result in run.results[:2]:
+            writer.add(result)
+
+
+def _page(live: Live) -> str:
+    return gzip.decompress(live.newest()[1]).decode()
+
+
+def test_the_page_is_made_anew_only_when_the_run_grew(sample: Run, tmp_path: Path) -> None:
+    made: list[int] = []
+    path = tmp_path / "run.jsonl"
+
+    def render(run: Run) -> str:
+        made.append(len(run.results))
+        return str(len(run.results))
+
+    live = Live(path, render)
+    with RunWriter(path) as writer:
+        writer.header(sample.header)
+        writer.add(sample.results[0])
+        first = live.newest()
+        assert live.newest() == first
+        writer.add(sample.results[1])
+        assert live.newest()[0] != first[0]
+        writer.finish()
+    assert _page(live) == "2"
+    assert made == [1, 2, 2]
+
+
+def test_no_run_and_a_run_too_large_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = Live(tmp_path / "run.jsonl", str)
+    with pytest.raises(UnreadableError, match="no such run"):
+        live.newest()
+    monkeypatch.setattr("harness.reporting.live_server.MAX_BYTES", 3)
+    (tmp_path / "run.jsonl").write_bytes(b"long")
+    with pytest.raises(UnreadableError, match="larger than 3 bytes"):
+        live.newest()
+
+
+@pytest.fixture
+def server(sample: Run, tmp_path: Path) -> Iterator[LiveServer]:
+    path = tmp_path / "run.jsonl"
+    _start(path, sample)
+    assert partial_path(path).exists()
+    with LiveServer(Live(path, lambda run: f"{len(run.results)} cells")) as started:
+        thread = Thread(target=started.serve_forever, args=(0.01,))
+        thread.start()
+        yield started
+        started.shutdown()
+        thread.join()
+
+
+def _ask(server: LiveServer, path: str = "/", **headers: str) -> tuple[int, bytes]:
+    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=5)
+    connection.putrequest("GET", path, skip_host=True)
+    named = {"Host": f"127.0.0.1:{server.server_port}"} | {
+        name.replace("_", "-"): value for name, value in headers.items()
+    }
+    for name, value in named.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    body = answer.read()
+    assert answer.getheader("X-Content-Type-Options") == "nosniff"
+    connection.close()
+    return answer.status, body
+
+
+def test_it_serves_the_run_that_goes_on(server: LiveServer) -> None:
+    status, body = _ask(server)
+    assert (status, gzip.decompress(body)) == (200, b"2 cells")
+    assert _ask(server, "/version")[0] == 200
+    assert _ask(server, "/etc/passwd")[0] == 404
+
+
+def test_a_name_that_only_points_here_is_refused(server: LiveServer) -> None:
+    port = server.server_port
+    assert _ask(server, Host=f"localhost:{port}")[0] == 200
+    assert _ask(server, Host=f"evil.example:{port}")[0] == 403
+    assert _ask(server, Host="127.0.0.1")[0] == 403
+    assert _ask(server, Origin=f"http://127.0.0.1:{port}")[0] == 200
+    assert _ask(server, Origin="http://evil.example")[0] == 403
+    assert _ask(server, Origin="null")[0] == 403
+    assert _ask(server, "/version", Sec_Fetch_Site="cross-site")[0] == 403

@@ -1,0 +1,129 @@
+"""What the pages count: stacks, disagreement, standings, cassettes, trends, comparison, links."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.judging.results import CassetteFacts, Outcome
+from harness.reporting.anchors import anchor, search
+from harness.reporting.beside import Edition
+from harness.reporting.cassette_view import MOST_CASSETTES, cassettes
+from harness.reporting.compare_view import compare_view
+from harness.reporting.disagreement import disagreement
+from harness.reporting.stacks import WIDTH, stacks
+from harness.reporting.standings import standings
+from harness.reporting.trends import trends
+from harness.runs.rankings import rankings
+from harness.runs.run import Run
+
+
+def _without(run: Run, scenario: str) -> Run:
+    return msgspec.structs.replace(
+        run, results=tuple(each for each in run.results if each.scenario != scenario)
+    )
+
+
+def _as(run: Run, outcome: Outcome, normalizer: str) -> Run:
+    results = (
+        msgspec.structs.replace(each, outcome=outcome) if each.normalizer == normalizer else each
+        for each in run.results
+    )
+    return msgspec.structs.replace(run, results=tuple(results))
+
+
+def test_the_segments_of_a_stack_fill_its_bar(sample: Run) -> None:
+    for stack in stacks(sample.results, "turns"):
+        assert sum(each.count for each in stack.segments) == stack.judged
+        assert sum(each.width for each in stack.segments) == pytest.approx(WIDTH, abs=0.1)
+    (naive,) = (each for each in stacks(sample.results, "turns") if each.name == "naive")
+    assert [each.word.outcome for each in naive.segments] == [
+        Outcome.SILENT_WRONG,
+        Outcome.LOST_CALL,
+        Outcome.CRASH,
+        Outcome.MISMATCH,
+    ]
+
+
+def test_unsupported_cells_stand_beside_the_bar(sample: Run) -> None:
+    found = stacks(_as(sample, Outcome.UNSUPPORTED, "naive").results, "turns")
+    naive = next(each for each in found if each.name == "naive")
+    assert (naive.judged, naive.unsupported, naive.segments) == (0, 5, ())
+
+
+def test_normalizers_disagree_where_one_conforms_and_another_does_not(sample: Run) -> None:
+    found = disagreement(sample.results)
+    pairs = {
+        (row, column): (square.k, square.n)
+        for row, squares in found.pairs.rows
+        for column, square in zip(found.pairs.columns, squares, strict=True)
+    }
+    assert pairs["naive", "reference"] == pairs["reference", "naive"] == (0, 5)
+    assert pairs["dashscope-restore", "reference"] == (5, 5)
+    assert pairs["reference", "reference"] == (0, 0)
+    assert [split.right for split in found.splits] == [("dashscope-restore", "reference")] * 5
+
+
+def test_the_commonest_reason_is_the_worst_failure(sample: Run) -> None:
+    found = standings(sample, rankings(sample).conversations, "model")
+    worst = found["qwen-plus"]
+    assert (worst.why, worst.count) == ("the arguments are not JSON", 10)
+    assert worst.cell == "cassette:qwen-plus/json-fallback-v2/000/reference"
+    assert found["glm-4"].cell == ""
+
+
+def test_unscrubbed_cassettes_come_first_and_the_rest_is_counted(sample: Run) -> None:
+    leaky = msgspec.structs.replace(
+        sample.results[-1], cassette="zzz", source=CassetteFacts(leaks=2, reads="synthetic")
+    )
+    many = (
+        msgspec.structs.replace(sample.results[0], cassette=f"c{n}") for n in range(MOST_CASSETTES)
+    )
+    found = cassettes((*many, leaky))
+    assert (found.rows[0].id, found.rows[0].scrub) == ("zzz", "2 unscrubbed")
+    assert (found.total, found.more) == (MOST_CASSETTES + 1, 1)
+    assert sum(count for _, count in found.counts) == found.total
+    assert found.rows[1].reads == "not known"
+
+
+def test_a_line_breaks_where_the_scenarios_changed(sample: Run) -> None:
+    less = _without(sample, "openai-chat/hostile-text")
+    found = trends([Edition("a", less), Edition("b", less), Edition("c", sample)])
+    assert found.breaks == ((2, "1 scenarios added, 0 removed"),)
+    (naive,) = (each for each in found.trends[0].series if each.name == "naive")
+    assert (naive.line.count("M"), naive.line.count("L")) == (2, 1)
+    assert [point.n for point in naive.points if point] == [4, 4, 5]
+
+
+def test_what_a_run_did_not_measure_is_a_hole_in_its_line(sample: Run) -> None:
+    silent = _as(sample, Outcome.UNSUPPORTED, "naive")
+    found = trends(
+        [Edition(name, each) for name, each in zip("abc", (sample, silent, sample), strict=True)]
+    )
+    (naive,) = (each for each in found.trends[0].series if each.name == "naive")
+    assert [point is None for point in naive.points] == [False, True, False]
+    assert naive.line.count("M") == 2
+
+
+def test_of_one_run_nothing_is_drawn(sample: Run) -> None:
+    assert trends([Edition("a", sample)]).trends == ()
+
+
+def test_a_comparison_counts_what_broke_and_what_was_fixed(sample: Run) -> None:
+    mended = _as(sample, Outcome.PASS, "naive")
+    fixed, broken = (
+        compare_view(Edition("a", sample), mended),
+        compare_view(Edition("a", mended), sample),
+    )
+    assert (fixed.count("fixed"), fixed.count("broken")) == (5, 0)
+    assert (broken.count("fixed"), broken.count("broken")) == (0, 5)
+    (naive,) = (each for each in broken.conformance if each.rate.name == "naive")
+    assert (naive.difference, naive.better, naive.point) == ("-100.0", False, 0.0)
+
+
+@given(st.text(st.characters(codec="utf-8")), st.text(min_size=1, max_size=9))
+def test_places_have_no_character_of_the_grammar_of_the_hash(name: str, value: str) -> None:
+    assert not set(anchor(name)) & set("@?&#\"'<> ")
+    place, _, query = search(model=value).partition("?")
+    assert place == "replays"
+    assert not set(query) & set("@?&#\"'<> ")
