@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec.structs import replace
 
+from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import Mutate, changing
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
 from harness.fuzzing.strategies.arguments import Schema, argument_texts
@@ -32,6 +33,10 @@ EditCalls: TypeAlias = Callable[[DrawFn, list[Call]], tuple[list[Call], str] | N
 CallDelta = ToolCallStart | ArgumentsDelta | ToolCallEnd | ToolCallRejected
 
 _MOST_CUTS = 3
+# Where arguments are an object, what is none cannot be said; some APIs have no calls at all.
+_TEXTUAL: Final = DIALECTS.keys() - frozenset(
+    ("bedrock-llama", "gemini", "ollama", "openai-completions", "tgi")
+)
 _OTHER_NAMES: Final = (
     "nope", "get_weather ", "functions.get_weather", "GET_WEATHER", "get_weather</tool_call>",
     "get_weather<|channel|>commentary", "天气", "null", "a" * 80, "tool\u2028name",
@@ -202,6 +207,7 @@ MUTATORS: Final = (
         "ARGS-COMMENTS",
         "ARGS-SMART-QUOTES",
         "ARGS-UNESCAPED-QUOTE",
+        dialects=_TEXTUAL,
     ),
     changing(
         "arguments-other",
@@ -245,5 +251,6 @@ MUTATORS: Final = (
         "a broken call beside good ones",
         recalling(_broken_beside),
         "BATCH-ONE-BAD",
+        dialects=_TEXTUAL,
     ),
 )

@@ -180,7 +180,7 @@ MUTATORS: Final = (
         "SSE-EOF-MIDCALL",
         "SSE-EOF-NO-FINISH-TEXT",
     ),
-    changing("done-early", "`[DONE]` before the turn has ended", _done_early),
+    changing("done-early", "`[DONE]` before the turn has ended", _done_early, new_calls=True),
     changing("frame-dropped", "one frame is missing", _dropped, new_calls=True),
     changing("frame-duplicated", "one frame comes twice", _duplicated, new_calls=True),
     changing("frames-swapped", "two frames in the other order", _swapped, new_calls=True),

@@ -6,7 +6,7 @@ reasoning, or what is not whole.
 """
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -16,20 +16,24 @@ from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rew
 from harness.fuzzing.strategies.arguments import argument_texts
 from harness.fuzzing.strategies.values import words
 from harness.normalizers.respond import offered_tools
-from harness.turns.deltas import Delta, Finish, ReasoningDelta, TextDelta, UsageDelta
+from harness.turns.deltas import Delta, Finish, ReasoningDelta, TextDelta, ToolCallStart, UsageDelta
 from harness.turns.text_calls.spelled import SpelledCall
 from harness.turns.text_calls.table import MARKERS, TEXT_DIALECTS
 from harness.wire.interaction import Interaction
+
+Put: TypeAlias = Callable[[DrawFn, Deltas, str], tuple[Deltas, str] | None]
 
 # A prompt teaches these; without it they are plain text.
 _SPOKEN: Final = tuple(name for name, each in TEXT_DIALECTS.items() if not each.taught_by)
 _AFTER: Final = ("", "\n", " And so on.", "。")
 _FENCED: Final = (
     "For example:\n```\n{}\n```\nThat is all.",
-    "```xml\n{}\n```",
+    "So:\n```xml\n{}\n```",
     "I would write\n~~~\n{}\n~~~\nfor it.",
 )
+# What is quoted within a line may have no other.
 _QUOTED: Final = ("Write `{}` to call it.", "The model says “{}” then.", "> {}\n\nThat was quoted.")
+_ENDS_CODE: Final = ("`", "~~~")
 
 
 def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
@@ -69,7 +73,7 @@ def _before_end(deltas: Deltas, *more: Delta) -> Deltas:
     return (*deltas[:at], *more, *deltas[at:])
 
 
-def spelling(put: Callable[[DrawFn, Deltas, str], tuple[Deltas, str]]) -> Mutate:
+def spelling(put: Put) -> Mutate:
     """Return the mutation that puts a call of an offered tool, spelled in text, somewhere."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
@@ -81,8 +85,10 @@ def spelling(put: Callable[[DrawFn, Deltas, str], tuple[Deltas, str]]) -> Mutate
         # No model writes half a pair into its text, and no dialect has a spelling for one.
         arguments = draw(argument_texts(tool.parameters).filter(lambda it: "\\ud" not in it))
         text = dialect.write([SpelledCall(tool.name, arguments)])
-        changed, how = put(draw, deltas, text)
-        return rewritten(interaction, changed, f"{dialect.name} {how}")
+        changed = put(draw, deltas, text)
+        if changed is None:
+            return None
+        return rewritten(interaction, changed[0], f"{dialect.name} {changed[1]}")
 
     return mutate
 
@@ -91,13 +97,19 @@ def _as_reply(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
     return _before_end(deltas, TextDelta(text + draw(st.sampled_from(_AFTER)))), "in the text"
 
 
-def _in_code(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
-    frame = draw(st.sampled_from((*_FENCED, *_QUOTED)))
+def _in_code(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
+    if any(mark in text for mark in _ENDS_CODE):
+        return None
+    frames = _FENCED if len(text.splitlines()) > 1 else (*_FENCED, *_QUOTED)
+    frame = draw(st.sampled_from(frames))
     how = "in a fence" if frame in _FENCED else "in a quotation"
     return _before_end(deltas, TextDelta("\n" + frame.format(text))), how
 
 
-def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
+def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
+    """Draft a call before an answer; what ends in reasoning may be the answer itself."""
+    if not any(isinstance(delta, TextDelta | ToolCallStart) for delta in deltas):
+        return None
     tail = draw(st.sampled_from(_AFTER))
     return (ReasoningDelta(text + tail), *deltas), "in the reasoning"
 

@@ -38,6 +38,9 @@ NO_ANSWERS: Final = (
     b'data: {"choices": []}\n\n' * 50,
 )
 _STATUSES: Final = (400, 401, 429, 500, 503, 529)
+# Where arguments are an object, a writer makes one of all that may be read as one.
+_OBJECTS: Final = frozenset(("gemini", "ollama"))
+_NEVER_OBJECTS: Final = ("prose", "truncated", "fenced")
 _TEXTS: Final = ("", " ", "Let me see.", "我来查一下。", "{", "</tool_call>", "\n\n")
 
 
@@ -100,7 +103,8 @@ def replies(
 
 def _calling(draw: DrawFn, kind: Kind, tools: tuple[Tool, ...], dialect: str) -> Said:
     calls = draw(st.lists(_call(tools), min_size=1, max_size=3))
-    bad = draw(malformed_arguments(True)).text if kind == "malformed" else ""  # noqa: FBT003 - the schema that allows all
+    kinds = _NEVER_OBJECTS if dialect in _OBJECTS else ()
+    bad = draw(malformed_arguments({}, *kinds)).text if kind == "malformed" else ""
     told = [*calls, (calls[0][0], bad)] if bad else calls
     said: list[Delta] = [TextDelta(text) for text in (draw(st.sampled_from(_TEXTS)),) if text]
     for index, (name, text) in enumerate(told):

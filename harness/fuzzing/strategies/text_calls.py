@@ -49,11 +49,16 @@ def _replies(draw: DrawFn, dialect: TextDialect, tools: tuple[Tool, ...], most: 
     some = st.lists(_calls(tools), min_size=1, max_size=3)
     blocks = draw(st.lists(some, min_size=1, max_size=1 if dialect.whole else most))
     spoken = st.just("") if dialect.whole else prose(dialect)
-    words = tuple(draw(spoken) for _ in (*blocks, None))
+    words = tuple(_apart(draw(spoken)) for _ in (*blocks, None))
     text = "".join(
         before + dialect.write(block) for before, block in zip(words[:-1], blocks, strict=True)
     )
     return Reply(text + words[-1], tuple(call for block in blocks for call in block), words)
+
+
+def _apart(words: str) -> str:
+    """Return words that no marker beside them takes for its own beginning or end."""
+    return f"\n{words}\n" if words else ""
 
 
 @st.composite

@@ -1,0 +1,66 @@
+"""Clean interactions that ship: whole turns in which nothing is left open, by dialect."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from harness.judging.strict_reading.table import strict_reading
+from harness.normalizers import reference
+from harness.turns.fold import fold
+from harness.turns.turn import Turn
+from harness.wire.interaction import Interaction
+from tests.dialects.shipped_bodies import shipped
+
+# What nearly every stream of these APIs shows.
+_USUAL = frozenset(
+    (
+        "ANT-UNKNOWN-EVENT",
+        "ANT-EMPTY-INPUT",
+        "BED-MULTI-BLOCKS",
+        "DASH-FINISH-NULL-TEXT",
+        "DELTA-ID-EMPTY-LATER",
+        "DELTA-TYPE-MISSING",
+        "OLL-ARGS-OBJECT",
+        "OLL-DONE-STOP",
+        "TOOLCALLS-NULL",
+    )
+)
+_OF_A_KIND = 4
+
+
+@cache
+def clean() -> dict[str, tuple[Interaction, ...]]:
+    """Return dialect -> interactions, a few of each kind: with calls, text, usage and so on."""
+    return {
+        dialect: tuple(_varied(filter(_is_clean, interactions)))
+        for dialect, interactions in shipped().items()
+    }
+
+
+def _varied(interactions: Iterable[Interaction]) -> Iterator[Interaction]:
+    seen: Counter[object] = Counter()
+    for each in interactions:
+        turn = turn_of(each)
+        kind = (len(turn.tool_calls), bool(turn.text), bool(turn.reasoning), turn.usage is None)
+        seen[kind] += 1
+        if seen[kind] <= _OF_A_KIND:
+            yield each
+
+
+def _is_clean(interaction: Interaction) -> bool:
+    reading = strict_reading(interaction)
+    return (
+        interaction.status == 200
+        and reading.calls is not None
+        and all(call.id for call in reading.calls)
+        and reading.ended
+        and reading.end_known
+        and reading.error is None
+        and not reading.refusal
+        and reading.quirks <= _USUAL
+    )
+
+
+def turn_of(interaction: Interaction) -> Turn:
+    """Return what `reference` makes of the whole body."""
+    return fold(reference.normalize(interaction, [interaction.body]))

@@ -1,0 +1,172 @@
+"""Mutators keep what they say they keep: proved over clean cassettes with `reference`.
+
+After a step that preserves, the turn is the same; after any other, the strict reading of the
+changed bytes, which shares no code with `reference`, says what must come out; and where no new
+call may come out none does.
+"""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from harness.dialects.table import DIALECTS
+from harness.fuzzing.mutators import (
+    MUTATORS,
+    Mutant,
+    Mutation,
+    Mutator,
+    fitting,
+    may_call_more,
+    mutants,
+)
+from harness.judging.catalogue import load_catalogue
+from harness.judging.examine import examine
+from harness.judging.replaying import DEFAULT_LIMITS
+from harness.judging.strict_reading.expect import expectation_from
+from harness.judging.strict_reading.table import strict_reading
+from harness.normalizers import reference
+from harness.normalizers.protocol import CAPABILITIES
+from harness.turns.arguments import meaning
+from harness.turns.calls import ToolCall
+from harness.turns.turn import Turn
+from harness.wire.interaction import Interaction
+from scripts.mutator_reference import with_tables
+from tests.fuzzing.fuzzing_samples import clean, turn_of
+
+ROOT = Path(__file__).parents[2]
+QUIRKS = frozenset(load_catalogue(ROOT / "catalogue" / "quirks"))
+PRESERVING = [mutator for mutator in MUTATORS if mutator.preserving]
+CHANGING = [mutator for mutator in MUTATORS if not mutator.preserving]
+
+
+def name_of(mutator: Mutator) -> str:
+    return mutator.name
+
+
+def fitting_samples(mutator: Mutator) -> list[Interaction]:
+    dialects = mutator.dialects or DIALECTS.keys()
+    return [each for dialect in sorted(dialects) for each in clean().get(dialect, ())]
+
+
+@st.composite
+def mutated(draw: st.DrawFn, mutator: Mutator) -> tuple[Interaction, Interaction, str] | None:
+    """Draw a clean interaction, it after one step, and what was done; None if it did not apply."""
+    before = draw(st.sampled_from(fitting_samples(mutator)))
+    changed = mutator.mutate(draw, before)
+    return None if changed is None else (before, *changed)
+
+
+def same_turn(turn: Turn) -> Turn:
+    """Return `turn` with arguments that are equal where they mean the same."""
+    return replace(turn, tool_calls=tuple(map(_meant, turn.tool_calls)))
+
+
+def _meant(call: ToolCall) -> ToolCall:
+    return replace(call, arguments=repr(meaning(call.arguments)))
+
+
+@pytest.mark.parametrize("mutator", PRESERVING, ids=name_of)
+@given(data=st.data())
+def test_what_preserves_leaves_the_turn_as_it_is(mutator: Mutator, data: st.DataObject) -> None:
+    found = data.draw(mutated(mutator))
+    if found is not None:
+        before, after, how = found
+        assert same_turn(turn_of(after)) == same_turn(turn_of(before)), how
+
+
+@pytest.mark.parametrize("mutator", CHANGING, ids=name_of)
+@given(data=st.data())
+def test_what_changes_is_read_as_what_it_is(mutator: Mutator, data: st.DataObject) -> None:
+    found = data.draw(mutated(mutator))
+    if found is None:
+        return
+    before, after, how = found
+    strict = strict_reading(after)
+    seen = examine(
+        0,
+        after,
+        expectation_from(strict),
+        strict,
+        reference.normalizer,
+        cuts="whole",
+        limits=DEFAULT_LIMITS,
+    )
+    assert [finding for finding in seen.findings if finding.level == "MUST"] == [], how
+    if not mutator.new_calls:
+        assert not Counter(_calls(seen.whole.turn)) - Counter(_calls(turn_of(before))), how
+
+
+def _calls(turn: Turn) -> list[tuple[str, object]]:
+    return [(call.name, meaning(call.arguments)) for call in turn.tool_calls]
+
+
+@pytest.mark.parametrize("mutator", MUTATORS, ids=name_of)
+def test_each_applies_to_some_clean_interaction(mutator: Mutator) -> None:
+    found = find(
+        mutated(mutator),
+        lambda changed: changed is not None,
+        settings=settings(max_examples=100, database=None, deadline=None, phases=[Phase.generate]),
+    )
+    assert found is not None
+    before, after, how = found
+    assert after != before
+    assert how
+    assert "\n" not in how
+
+
+def test_each_says_what_it_is() -> None:
+    for mutator in MUTATORS:
+        _check_declaration(mutator)
+
+
+def _check_declaration(mutator: Mutator) -> None:
+    assert re.fullmatch("[a-z]+(-[a-z]+)*", mutator.name)
+    assert mutator.summary
+    assert "\n" not in mutator.summary
+    assert set(mutator.quirks) <= QUIRKS
+    assert mutator.dialects <= DIALECTS.keys()
+    assert mutator.needs <= CAPABILITIES.keys()
+    assert not (mutator.preserving and mutator.new_calls)
+
+
+def test_names_are_unique() -> None:
+    names = [mutator.name for mutator in MUTATORS]
+    assert len(set(names)) == len(names)
+
+
+@given(st.data())
+def test_a_mutant_has_a_trail_of_the_steps_that_applied(data: st.DataObject) -> None:
+    interaction = data.draw(st.sampled_from(clean()["openai-chat"]))
+    mutant = data.draw(mutants(interaction, most=3))
+    known = {mutator.name: mutator for mutator in MUTATORS}
+    assert len(mutant.trail) <= 3
+    assert mutant.preserving == all(known[step.name].preserving for step in mutant.trail)
+    assert bool(mutant.trail) or mutant == Mutant(interaction, (), preserving=True)
+    assert sum(read.size for read in mutant.interaction.reads) == len(mutant.interaction.body)
+    if mutant.preserving:
+        assert same_turn(turn_of(mutant.interaction)) == same_turn(turn_of(interaction))
+
+
+def test_fitting_leaves_out_other_dialects_and_what_is_not_declared() -> None:
+    names = {mutator.name for mutator in fitting("anthropic", capabilities=())}
+    assert "unknown-event" in names
+    assert "name-repeated" not in names
+    chat = {mutator.name for mutator in fitting("openai-chat", capabilities=())}
+    assert "index-missing" not in chat
+    assert "index-missing" in {mutator.name for mutator in fitting("openai-chat")}
+
+
+def test_more_calls_may_come_after_other_arguments_only() -> None:
+    assert may_call_more([Mutation("comment", ""), Mutation("arguments-other", "")])
+    assert not may_call_more([Mutation("comment", ""), Mutation("text-example", "")])
+    assert not may_call_more([])
+
+
+def test_the_reference_lists_them_all() -> None:
+    written = (ROOT / "docs" / "reference" / "mutators.md").read_text(encoding="utf-8")
+    assert with_tables(written) == written, "run `python -m scripts.mutator_reference`"
