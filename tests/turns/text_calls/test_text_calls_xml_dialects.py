@@ -1,6 +1,7 @@
 """The XML-ish text dialects: round trips, closing tags in values, and hostile text."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -105,9 +106,11 @@ def test_hostile_text_is_read_the_same_however_it_is_cut(text: str, size: int) -
 
 @given(HOSTILE)
 @example("</parameter>]<]minimax[>[}")
-def test_no_text_is_shown_with_the_sentinel_unless_it_is_an_example(text: str) -> None:
+@example("`]<]minimax[>[`")
+def test_no_sentinel_is_shown_right_after_a_word_or_a_bracket(text: str) -> None:
+    """Elsewhere the text may speak of it."""
     shown = read(text, ["minimax-m3"], 9, policy=without_examples).text
-    assert S not in shown
+    assert not re.search(rf"[A-Za-z0-9.!?>)}}\]]{re.escape(S)}", shown)
 
 
 @pytest.mark.parametrize("name", NAMES)
