@@ -24,7 +24,7 @@ from harness.turns.deltas import (
 )
 from harness.wire.interaction import Interaction
 
-_FINISH: Final = {
+FINISH: Final = {
     "stop": FinishReason.STOP,
     "tool_calls": FinishReason.TOOL_CALLS,
     "function_call": FinishReason.TOOL_CALLS,
@@ -69,7 +69,7 @@ def _raised(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as 
         yield from withheld_call(index, call.id, said.name, said.arguments, problem)
     reason = choice.finish_reason if choice else None
     if reason in _ENDED_EARLY:
-        yield Finish(_FINISH[reason], reason)
+        yield Finish(FINISH[reason], reason)
     else:
         yield told_failure(problem)
 
@@ -111,7 +111,7 @@ def _final(completion: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
     elif choice.finish_reason is None:
         yield StreamFailure("interrupted", "the completion has no finish reason")
     else:
-        reason = _FINISH.get(choice.finish_reason, FinishReason.OTHER)
+        reason = FINISH.get(choice.finish_reason, FinishReason.OTHER)
         yield Finish(reason, choice.finish_reason)
 
 

@@ -1,0 +1,91 @@
+"""`langchain-openai`: `ChatOpenAI.stream`, its chunks added up as LangChain's own agents do.
+
+Text comes from the chunks, calls from `tool_calls` and `invalid_tool_calls` of their sum, finish
+and usage from its metadata. LangChain hands arguments over as values, which it parses while they
+are incomplete: what it makes of a text that never became whole is what agent code gets.
+"""
+
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.sdk.handed import handed_call, told_failure, withheld_call
+from harness.normalizers.sdk.openai_chat import FINISH
+from harness.normalizers.sdk.transport import BASE_URL, KEY, client
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    StreamFailure,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
+from harness.wire.interaction import Interaction
+
+
+def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    """Yield what LangChain gives its user."""
+    openai: Any = importlib.import_module("openai")
+    langchain: Any = importlib.import_module("langchain_openai")
+    total: Any = None
+    with client("httpx2", interaction, reads) as http:
+        model = langchain.ChatOpenAI(
+            model="replay",
+            base_url=BASE_URL,
+            api_key=KEY,
+            max_retries=0,
+            http_client=http,
+            use_responses_api=False,
+        )
+        try:
+            for chunk in model.stream([("user", "replay")]):
+                total = chunk if total is None else total + chunk
+                if isinstance(chunk.content, str) and chunk.content:
+                    yield TextDelta(chunk.content)
+        except openai.APIError as problem:
+            yield from _raised(problem, total)
+        else:
+            yield from _final(total)
+
+
+def _raised(problem: Any, total: Any) -> Iterator[Delta]:  # noqa: ANN401 - values of a package that may not be installed
+    """Tell a documented exception: agent code gets no call, and knows why."""
+    for index, call in enumerate(total.tool_call_chunks if total is not None else ()):
+        yield from withheld_call(index, call["id"], call["name"], call["args"], problem)
+    yield told_failure(problem)
+
+
+def _final(total: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    if total is None:
+        yield StreamFailure("empty_stream", "no chunk came")
+        return
+    if total.usage_metadata:
+        usage = total.usage_metadata
+        yield UsageDelta(Usage(usage["input_tokens"], usage["output_tokens"]))
+    for index, call in enumerate(total.tool_calls):
+        yield from handed_call(index, call["id"], call["name"], call["args"])
+    for index, call in enumerate(total.invalid_tool_calls, len(total.tool_calls)):
+        why = call.get("error") or "LangChain could not parse the arguments"
+        yield from withheld_call(index, call["id"], call["name"], call["args"], why)
+    finish = total.response_metadata.get("finish_reason")
+    refusal = total.additional_kwargs.get("refusal")
+    if refusal:
+        yield StreamFailure("refusal", refusal)
+    elif finish is None:
+        yield StreamFailure("interrupted", "the message has no finish reason")
+    else:
+        yield Finish(FINISH.get(finish, FinishReason.OTHER), finish)
+
+
+normalizer = Normalizer(
+    name="langchain-openai",
+    normalize=normalize,
+    capabilities=frozenset(CAPABILITIES),
+    role="peer",
+    summary="langchain-openai: ChatOpenAI.stream and the sum of its chunks",
+    policies={"names": "append", "arguments": "append"},
+    needs=("langchain_openai", "openai", "httpx2"),
+    extra="langchain-openai",
+)
