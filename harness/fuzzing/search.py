@@ -5,7 +5,7 @@ several steps at once and several cuts, in turn. A finding never ends the search
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import cycle
+from itertools import cycle, zip_longest
 from random import Random
 
 from harness.dialects.table import DIALECTS
@@ -27,7 +27,16 @@ _EVERY_CUT_UP_TO = 4 * 1024
 _SOME_CUTS = 24
 _STEPS_AT_A_TIME = 4
 _DRAWS = 2
+_TURNS = 4
 _WILD_DRAWS = 10
+
+
+# By turns one that keeps the meaning and one that does not, since each kind finds its own bugs.
+_KEEPING = [step for step in MUTATORS if step.preserving]
+_CHANGING = [step for step in MUTATORS if not step.preserving]
+_STEPS = tuple(
+    step for pair in zip_longest(_CHANGING, _KEEPING) for step in pair if step is not None
+)
 
 
 class Search:
@@ -107,10 +116,10 @@ class Search:
     def _by_turns(self) -> None:
         """Go on for ever: written turns and wild inputs between the steps, a few at a time."""
         for seeds in cycle(self._rounds or ((),)):
-            for some in _groups(MUTATORS[self._share]):
-                self._draw(written(self._dialects), _DRAWS)
+            for some in _groups(_STEPS[self._share]):
+                self._draw(written(self._dialects), _TURNS)
                 if self._can_be_asked:
-                    self._draw(spoken().map(lambda trial: (trial,)), _DRAWS)
+                    self._draw(spoken().map(lambda trial: (trial,)), _TURNS)
                 for step in some:
                     self._draw(inputs.each(inputs.stepped(it, (step,)) for it in seeds), _DRAWS)
                 if seeds:

@@ -27,7 +27,7 @@ FAILING: Final = "fetch"
 _BROKEN: Final = ('{"city": "Os', "Oslo, please", "['Oslo']")
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     """A call of the model; `broken` stands in place of arguments that can be read."""
 
     tool: str = "get_weather"
@@ -35,14 +35,14 @@ class Call(msgspec.Struct, frozen=True):
     broken: str = ""
 
 
-class Round(msgspec.Struct, frozen=True):
+class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     """One turn with calls."""
 
     calls: tuple[Call, ...]
     text: str = ""
 
 
-class Talk(msgspec.Struct, frozen=True):
+class Talk(msgspec.Struct, frozen=True, omit_defaults=True):
     """One conversation.
 
     Fields:

@@ -26,7 +26,9 @@ from harness.wire.reads import synthetic
 PARENT: Final = "written"
 
 _ANY: Final = True  # the schema that allows all
-_ARGUMENTS = argument_texts(_ANY) | malformed_arguments(_ANY).map(lambda bad: bad.text)
+# Larger than what a double holds exactly.
+_LONG = st.integers(2**53 + 1, 2**63).map(lambda number: f'{{"id": {number}}}')
+_ARGUMENTS = _LONG | argument_texts(_ANY) | malformed_arguments(_ANY).map(lambda bad: bad.text)
 
 
 @st.composite

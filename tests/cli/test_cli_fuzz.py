@@ -1,0 +1,91 @@
+"""`harness fuzz`: what it prints, keeps and leaves with."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness import shipped
+from harness.cli import fuzz as fuzz_module
+from tests.cli.conftest import Harness
+
+MISTRAL = str(shipped.folder("scenarios") / "mistral")
+FINISH = str(shipped.folder("scenarios") / "finish")
+FEW = ("--examples", "30", "--seed", "1", "-j", "1")
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_what_is_right_leaves_with_0(harness: Harness) -> None:
+    left = harness("fuzz", MISTRAL, "-n", "reference", "--clean", *FEW)
+    assert (left.code, left.out) == (0, "")
+    assert "reference: 0 findings in 30 inputs" in left.err
+    assert "seed 1" in left.err
+
+
+def test_findings_are_printed_with_a_command_that_shows_them_again(harness: Harness) -> None:
+    left = harness("fuzz", FINISH, "-n", "naive", *FEW)
+    assert left.code == 1
+    command = next(line for line in left.out.splitlines() if "harness replay" in line).split()
+    again = harness(*command[1:])
+    assert again.code == 1
+    assert "MUST" in again.out
+
+
+def test_saved_findings_fail_in_the_plain_gate(harness: Harness, tmp_path: Path) -> None:
+    left = harness(
+        "fuzz", FINISH, "-n", "naive", "--save", "kept", "--no-database", "--format", "json", *FEW
+    )
+    found = json.loads(left.out)
+    assert {"rule", "blame", "path", "expected", "actual", "command"} <= found[0].keys()
+    assert not (tmp_path / fuzz_module.DATABASE).exists()
+    run = harness("run", "kept", "-n", "naive", "--no-report", "--format", "jsonl")
+    assert run.code == 1
+    assert len(run.out.splitlines()) == sum(each["level"] == "MUST" for each in found)
+
+
+def test_without_any_folder_the_command_searches_again(harness: Harness) -> None:
+    options = ("-n", "naive", "--no-database", "--format", "jsonl", *FEW)
+    left = harness("fuzz", FINISH, *options)
+    first = json.loads(left.out.splitlines()[0])
+    again = harness(*first["command"].split()[1:], "--format", "jsonl")
+    assert first["id"] in {json.loads(line)["id"] for line in again.out.splitlines()}
+
+
+def test_what_was_found_before_and_fails_still_comes_again(harness: Harness) -> None:
+    harness("fuzz", FINISH, "-n", "naive", *FEW)
+    left = harness("fuzz", MISTRAL, "-n", "naive", "--format", "jsonl", *FEW)
+    assert left.code == 1
+    assert any(json.loads(line).get("again") for line in left.out.splitlines())
+
+
+def test_agents_are_searched_with_conversations_of_their_own(harness: Harness) -> None:
+    few = ("--examples", "8", "--seed", "1", "-j", "1")
+    left = harness("fuzz", "-a", "last-result-lost", *few)
+    assert left.code == 1
+    assert "HIST-MISSING-RESULT" in left.out
+
+
+def test_processes_share_a_search(harness: Harness) -> None:
+    few = ("--examples", "3", "--seed", "1", "-j", "2")
+    left = harness("fuzz", MISTRAL, "-n", "reference", *few)
+    assert left.code == 0
+    assert "6 inputs" in left.err
+
+
+def test_nothing_named_is_a_usage_error(harness: Harness) -> None:
+    left = harness("fuzz")
+    assert left.code == 2
+    assert "name a normalizer or an agent" in left.err
+
+
+def test_without_hypothesis_it_says_what_to_install(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fuzz_module, "find_spec", lambda _name: None)
+    left = harness("fuzz", "-n", "reference")
+    assert left.code == 2
+    assert "[fuzz]" in left.err

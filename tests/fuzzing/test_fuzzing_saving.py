@@ -1,0 +1,104 @@
+"""A finding is shrunk to a few events, saved small, and fails in the plain gate until mended."""
+
+from pathlib import Path
+
+import pytest
+
+from harness import shipped
+from harness.conversation.discovery import load_agent
+from harness.fuzzing.agents import hunt_agent
+from harness.fuzzing.found import FuzzFinding
+from harness.fuzzing.hunt import hunt, merged
+from harness.fuzzing.profiles import Profile
+from harness.fuzzing.saving import cell_of, command_of, forget, known, plain_name, save
+from harness.fuzzing.seeds import seeds
+from harness.judging.judge import Loaded
+from harness.normalizers.discovery import load_normalizer
+from harness.runs.plan import Job
+from harness.runs.select import select
+from harness.runs.worker import judge_job, load_subject
+
+FEW = Profile("few", examples=60, seconds=60, shrinking=30)
+SMALL = 2_000
+
+
+@pytest.fixture(scope="module")
+def findings() -> tuple[FuzzFinding, ...]:
+    subjects = select([shipped.folder("scenarios") / "finish"])
+    normalizer = load_normalizer("naive")
+    found = hunt(normalizer, seeds(subjects, normalizer), FEW, random=3).findings
+    assert found
+    return found
+
+
+def _loaded(folder: Path) -> list[Loaded]:
+    return [load_subject(subject) for subject in select([folder])]
+
+
+def test_saved_findings_fail_until_they_are_mended(
+    findings: tuple[FuzzFinding, ...], tmp_path: Path
+) -> None:
+    must = [each for each in findings if each.finding.level == "MUST"]
+    save(must, tmp_path)
+    subjects = select([tmp_path])
+    assert len(subjects) == len(must)
+    broken = [judge_job(Job(subject, "naive"))[0] for subject in subjects]
+    assert not any(result.outcome.conforms for result in broken)
+    assert {result.cell for result in broken} == {cell_of(each) for each in must}
+    mended = [judge_job(Job(subject, "reference"))[0] for subject in subjects]
+    assert all(result.outcome.conforms for result in mended)
+
+
+def test_saved_findings_are_small_and_say_where_they_come_from(
+    findings: tuple[FuzzFinding, ...], tmp_path: Path
+) -> None:
+    save(findings, tmp_path)
+    sizes = sorted(path.stat().st_size for path in tmp_path.rglob("*.yaml"))
+    assert sizes[len(sizes) // 2] < SMALL
+    for loaded in _loaded(tmp_path):
+        origin = loaded.cassette.origin
+        assert (origin.kind, origin.by) == ("emulated", "harness fuzz")
+        assert origin.source.startswith("shrunk from ")
+        assert origin.source.endswith("seed 3")
+
+
+def test_the_database_knows_them_and_forgets_what_is_mended(
+    findings: tuple[FuzzFinding, ...], tmp_path: Path
+) -> None:
+    assert list(known(tmp_path, "naive")) == []
+    save(findings, tmp_path)
+    pairs = list(known(tmp_path, "naive"))
+    assert len(pairs) == len(findings)
+    for subject, _ in pairs:
+        forget(subject, tmp_path)
+    assert list(tmp_path.rglob("*.yaml")) == []
+
+
+def test_the_command_names_cell_and_folder(findings: tuple[FuzzFinding, ...]) -> None:
+    words = command_of(findings[0], Path("kept")).split()
+    assert words[:2] == ["harness", "replay"]
+    assert words[-2:] == ["--in", "kept"]
+    assert findings[0].slug in words[2]
+
+
+def test_a_name_becomes_a_folder_that_stays_where_it_is_put() -> None:
+    assert plain_name("my.llm:normalize") == "my.llm.normalize"
+    assert plain_name("../..") == "normalizer"
+    assert "/" not in plain_name("a/../b")
+
+
+def test_merged_keeps_the_smaller_of_two(findings: tuple[FuzzFinding, ...]) -> None:
+    assert merged([*findings, *findings]) == findings
+
+
+def test_an_agents_finding_is_a_conversation_that_fails_in_the_gate(tmp_path: Path) -> None:
+    agent = load_agent("last-result-lost")
+    found = hunt_agent(agent, Profile("few", 12, 60, 30), random=1)
+    save(found.findings, tmp_path)
+    subjects = select([tmp_path])
+    assert subjects
+    assert all(subject.conversation for subject in subjects)
+    rules = {finding.finding.rule for finding in found.findings}
+    assert agent.breaks <= rules
+    assert not any(judge_job(Job(it, agent.name))[0].outcome.conforms for it in subjects)
+    assert all(judge_job(Job(it, "plain-loop"))[0].outcome.conforms for it in subjects)

@@ -1,0 +1,139 @@
+"""A search finds what is wrong, keeps on after a finding, and gives the same from the same seed."""
+
+import msgspec
+import pytest
+
+from harness import shipped
+from harness.errors import UsageError
+from harness.fuzzing.found import Found
+from harness.fuzzing.hunt import hunt
+from harness.fuzzing.mutators import Mutant, Mutation
+from harness.fuzzing.oracle import Trial, tried, unchanged
+from harness.fuzzing.profiles import PROFILES, Budget, Profile, find_profile
+from harness.fuzzing.search import Search
+from harness.fuzzing.seeds import Seed, by_round, seeds, varied
+from harness.fuzzing.signature import Place, Signature
+from harness.judging.results import Finding, Outcome
+from harness.normalizers.discovery import load_normalizer
+from harness.runs.select import select
+
+FEW = Profile("few", examples=60, seconds=60, shrinking=20)
+
+
+def _seeds(name: str, area: str = "finish", *, clean: bool = False) -> tuple[Seed, ...]:
+    subjects = select([shipped.folder("scenarios") / area])
+    return seeds(subjects, load_normalizer(name), clean=clean)
+
+
+def test_seeds_come_smallest_first_and_clean_ones_show_no_quirk() -> None:
+    found, clean = _seeds("reference"), _seeds("reference", clean=True)
+    sizes = [len(seed.interaction.body) for seed in found]
+    assert sizes == sorted(sizes)
+    assert 0 < len(clean) < len(found)
+
+
+def test_rounds_hold_each_varied_seed_once() -> None:
+    kept = varied(_seeds("reference"))
+    rounds = by_round(_seeds("reference"))
+    assert sorted(it.id for each in rounds for it in each) == sorted(it.id for it in kept)
+    assert all(len({it.room for it in each}) == len(each) for each in rounds)
+
+
+def test_what_is_right_has_no_finding_as_it_is() -> None:
+    normalizer = load_normalizer("reference")
+    for seed in _seeds("reference"):
+        assert tried(Trial(seed, unchanged(seed)), normalizer).findings == ()
+
+
+def test_after_a_changing_step_the_bytes_say_what_must_come_out() -> None:
+    seed = next(it for it in _seeds("naive") if it.expectation.calls)
+    body = seed.interaction.body
+    cut = msgspec.structs.replace(seed.interaction, body=body[: len(body) // 2])
+    mutant = Mutant(cut, (Mutation("cut-short", "in the middle"),), preserving=False)
+    done = tried(Trial(seed, mutant), load_normalizer("naive"))
+    assert done.expectation.failure is not None
+    assert not tried(Trial(seed, mutant), load_normalizer("reference")).findings
+
+
+def test_a_search_goes_on_after_a_finding_and_is_repeatable() -> None:
+    normalizer = load_normalizer("naive")
+    first, second = (hunt(normalizer, _seeds("naive"), FEW, random=7) for _ in range(2))
+    assert first.examples == FEW.examples
+    assert len({finding.finding.rule for finding in first.findings}) > 1
+    assert [it.slug for it in first.findings] == [it.slug for it in second.findings]
+    ranks = [finding.rank for finding in first.findings]
+    assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("name", ["name-doubled", "decoded-per-read", "last-call-dropped"])
+def test_miniatures_are_found_from_clean_seeds(name: str) -> None:
+    normalizer = load_normalizer(name)
+    clean = _seeds(name, "mistral", clean=True)
+
+    def is_found(found: Found) -> bool:
+        return any(signature.place.rule in normalizer.breaks for signature, _ in found)
+
+    budget = Budget(400, 60)
+    assert is_found(Search(normalizer, clean, budget, until=is_found).run())
+
+
+def test_shares_try_different_things() -> None:
+    normalizer = load_normalizer("reference")
+    known = _seeds("reference", "mistral")
+    few = msgspec.structs.replace(FEW, examples=len(known) // 2 + 2)
+    hunts = [hunt(normalizer, known, few, share=share, shares=2) for share in range(2)]
+    assert [each.examples for each in hunts] == [few.examples] * 2
+    assert hunts[0].chunkings != hunts[1].chunkings
+
+
+def test_a_budget_ends_with_its_examples_or_its_time() -> None:
+    now = [0.0]
+    budget = Budget(2, 10, clock=lambda: now[0])
+    budget.count(5)
+    assert not budget.spent
+    assert (budget.examples, budget.chunkings, budget.examples_left) == (1, 5, 1)
+    budget.count(5)
+    assert budget.spent
+    late = Budget(2, 10, clock=lambda: now[0])
+    now[0] = 10.0
+    assert late.spent
+
+
+def test_profiles_are_found_by_name() -> None:
+    assert [find_profile(name).name for name in PROFILES] == ["dev", "ci", "deep"]
+    with pytest.raises(UsageError, match="quick"):
+        find_profile("quick")
+
+
+def _finding(rule: str = "CALLS-KEPT", path: str = "turns[0].calls[1]") -> Finding:
+    return Finding(rule, "MUST", Outcome.LOST_CALL, path, "", "")
+
+
+def _noted(*steps: tuple[str, ...]) -> list[tuple[str, ...]]:
+    seed = _seeds("reference")[0]
+    found = Found()
+    for number, names in enumerate(steps):
+        trail = tuple(Mutation(name, "") for name in names)
+        trial = Trial(seed, Mutant(seed.interaction, trail, preserving=True))
+        done = msgspec.structs.replace(
+            tried(Trial(seed, unchanged(seed)), load_normalizer("reference")),
+            findings=(_finding(path=f"turns[0].calls[{number}]"),),
+        )
+        found.note(trial, done, number)
+    assert len(found) == len(list(found))
+    return [signature.mutators for signature, _ in found]
+
+
+def test_a_bug_that_takes_fewer_steps_explains_one_that_takes_more() -> None:
+    assert _noted(("a", "b"), ("a",)) == [("a",)]
+    assert _noted(("a",), ("a", "b")) == [("a",)]
+    assert _noted(("a",), ("b",)) == [("a",), ("b",)]
+    assert _noted(("a",), ("b",), ()) == [()]
+
+
+def test_a_slug_depends_on_the_signature_alone() -> None:
+    place = Place("MUST", 1, "CALLS-KEPT", "turns[*].calls[*]", "openai-chat/glm")
+    assert place.outcome is Outcome.LOST_CALL
+    assert Signature(place, ("a",)).slug == Signature(place, ("a",)).slug
+    assert Signature(place, ("a",)).slug != Signature(place).slug
+    assert Signature(place).slug.startswith("calls-kept-openai-chat-glm-")
