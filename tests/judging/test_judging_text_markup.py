@@ -65,8 +65,8 @@ PLAIN = [
 ]
 
 
-def said(text: str, **asked: Any) -> Interaction:  # noqa: ANN401 - of the interaction
-    body = chunk({"content": text}) + chunk(None, "stop") + DONE
+def said(text: str, finish: str = "stop", **asked: Any) -> Interaction:  # noqa: ANN401 - of the interaction
+    body = chunk({"content": text}) + chunk(None, finish) + DONE
     return an_interaction(body, **asked)
 
 
@@ -84,6 +84,13 @@ def test_what_may_be_a_call_is_left_open(text: str) -> None:
     assert blame_of_bytes(reading, None) == "model"
     thought = chunk({"reasoning_content": text}) + chunk({"content": "a"}) + chunk(None, "stop")
     assert abstains(strict_reading(an_interaction(thought + DONE)))
+
+
+@pytest.mark.parametrize("text", MARKED)
+def test_calls_that_the_finish_promises_may_be_those_in_the_text(text: str) -> None:
+    reading = strict_reading(said(text, finish="tool_calls"))
+    assert abstains(reading)
+    assert "failure" not in expectation_from(reading).judged
 
 
 @pytest.mark.parametrize("text", PLAIN)

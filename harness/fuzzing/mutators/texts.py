@@ -120,13 +120,15 @@ def _cut_off(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
 
 
 MUTATORS: Final = (
-    changing("text-added", "more text, of odd characters", rewriting(_text_added)),
+    # Behind a call spelled in text, more of it may be more of its input.
+    changing("text-added", "more text, of odd characters", rewriting(_text_added), new_calls=True),
     changing("reasoning-added", "reasoning before the answer", rewriting(_reasoning_added)),
     changing(
         "text-tail",
         "the text ends as a marker begins",
         rewriting(_text_tail),
         "TEXT-LITERAL-MARKER-TRUNCATES",
+        new_calls=True,
     ),
     changing(
         "text-call",

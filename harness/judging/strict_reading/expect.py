@@ -16,7 +16,8 @@ from harness.judging.strict_reading.values import Arguments, read_arguments
 from harness.turns.deltas import CUT_SHORT, FinishReason
 
 # Bodies that are no answer of the API at all, and promises that were not kept.
-NO_ANSWER = frozenset({"HTTP-HTML-BODY", "STREAM-NO-EVENTS", "FINISH-TOOLCALLS-WITHOUT-CALLS"})
+_PROMISE = "FINISH-TOOLCALLS-WITHOUT-CALLS"
+NO_ANSWER = frozenset({"HTTP-HTML-BODY", "STREAM-NO-EVENTS", _PROMISE})
 ANY_CODE = "*"
 
 # As much as any report of the call or of the error must quote.
@@ -60,11 +61,17 @@ def expectation_from(reading: StrictReading) -> Expectation:
 
 def failure_of(reading: StrictReading) -> str | None:
     """Return the code that the turn must fail with; None where it must not fail."""
-    if reading.error is not None or not NO_ANSWER.isdisjoint(reading.quirks):
+    if reading.error is not None or _is_no_answer(reading):
         return ANY_CODE
     if not reading.ended:
         return "interrupted"
     return "refusal" if reading.refusal else None
+
+
+def _is_no_answer(reading: StrictReading) -> bool:
+    """Whether the body is no answer; calls that it promises may be those in its text."""
+    kept = frozenset((_PROMISE,) if reading.text_markup else ())
+    return not NO_ANSWER.isdisjoint(reading.quirks - kept)
 
 
 def usable(call: StrictCall, reading: StrictReading) -> Arguments:
