@@ -211,7 +211,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--write", action="store_true", help=f"into {KEPT.name}")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores", file=sys.stderr)
     if options.what == "throughput":
         measured = throughput(max(1, options.repeats))
