@@ -223,6 +223,40 @@ _ROUNDS = (
         spelling=replace(_DASHSCOPE, first_id="absent", later_id="absent"),
     ),
     _native(
+        "dashscope/qwen-turbo/required-argument-missing",
+        "What is the weather in Oslo, and what is order 7?",
+        ("get_weather", "show_order"),
+        Round(
+            made=(
+                Made("call_m1", "show_order", "{}", "error"),
+                Made("call_m2", "get_weather", _OSLO, _FOUR),
+            )
+        ),
+        Round(made=(Made("call_m3", "show_order", _json(order=7), "seven chairs"),)),
+        Round("4 degrees, and order 7 is chairs."),
+    ),
+    _native(
+        "dashscope/qwen-turbo/name-nearly-right",
+        "What is order 7?",
+        ("show_order", "read_file"),
+        Round(made=(Made("call_k1", "show_orders", _json(order=7), "error"),)),
+        Round(made=(Made("call_k2", "show_order", _json(order=7), "seven chairs"),)),
+        Round("Order 7 is chairs."),
+    ),
+    _native(
+        "compatible/weak/several-in-spite-of-false",
+        _BOTH,
+        ("get_weather",),
+        Round(
+            made=(
+                Made("call_v1", "get_weather", _OSLO, _FOUR),
+                Made("call_v2", "get_weather", _BERGEN, _json(temperature=7)),
+            )
+        ),
+        Round("4 degrees in Oslo, 7 in Bergen."),
+        spelling=_OPENAI,
+    ),
+    _native(
         "dashscope/qwen-plus/dotted-names",
         "统计全部订单的金额。",
         ("schema.list_tables", "schema.list_columns"),
