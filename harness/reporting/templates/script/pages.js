@@ -15,7 +15,7 @@ const ready = (section) => {
     if (table.closest("details.case")) continue;
     const bar = tools(table);
     bar.append(copyButton(() => tableAsMarkdown(table)));
-    bar.classList.toggle("bare", bar.childElementCount === 1);
+    bar.classList.toggle("bare", bar.childElementCount === 1 && /^[HP]/.test(bar.previousElementSibling?.tagName));
   }
 };
 const readyCase = (body) => {
@@ -46,7 +46,7 @@ const show = () => {
     const steps = stepper(target);
     if (steps && byte !== null) steps.to(byte, false);
   }
-  const page = isCell ? "cases" : section.id;
+  const page = section.id === "sheet" ? "replays" : section.id;
   for (const each of all("nav a")) {
     if (each.hash === "#" + page) each.setAttribute("aria-current", "page");
     else each.removeAttribute("aria-current");

@@ -21,7 +21,9 @@ const replays = {
       "Words, or field:value with * and ?, field:a,b for either, replays:>99, -field:value for not. Fields: ",
       Object.keys(this.data.columns).join(", "), "."));
     document.getElementById("replays-tools").append(help, this.facets);
-    tools(this.table).append(this.input, this.status);
+    const bar = tools(this.table);
+    bar.classList.remove("bare");
+    bar.append(this.input, this.status);
     this.table.closest(".scroll").after(this.pager);
     this.input.addEventListener("input", () => { write({ q: this.input.value, p: "" }); this.show(read().params); });
     all("th[data-column]", this.table).forEach((head) => headButton(head, () => {
