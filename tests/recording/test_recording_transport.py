@@ -375,6 +375,29 @@ def test_delays_add_up_to_the_time_that_passed(steps: list[tuple[bytes, float]])
     assert all(isinstance(read, Read) for read in kept.reads)
 
 
+@pytest.mark.parametrize(
+    ("body", "ended"),
+    [
+        (b"data: {}\n\ndata: [DONE]\n\n", "complete"),
+        (b"data: {}\r\n\r\ndata:[DONE]\r\n", "complete"),
+        (b"data: {}\n\ndata: [DONE", "aborted"),
+        (b"data: [DONE]\n\ndata: {}\n\n", "aborted"),
+        (b'data: "data: [DONE]"\n\n', "aborted"),
+    ],
+)
+def test_a_client_that_leaves_after_the_last_event_has_all(body: bytes, ended: str) -> None:
+    tape = Tape(Request())
+    tape.head(200, ())
+    tape.add(body)
+    tape.end("aborted")
+    assert tape.interaction().ended == ended
+    broken = Tape(Request())
+    broken.head(200, ())
+    broken.add(body)
+    broken.end("reset")
+    assert broken.interaction().ended == "reset"
+
+
 def test_a_response_that_is_too_large_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ KEPT = ("dashscope/split-chunks", "dashscope/multi-round")
 NAMES = {
     "files are readable",
     "each scenario has its cassette",
-    "each cassette has a scenario",
+    "each emulated cassette has a scenario",
     "cited quirks are in the catalogue",
     "each quirk has a scenario",
     "cited rules and capabilities exist",
@@ -133,7 +133,7 @@ _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
             "dashscope/split-chunks: 2 turns, 1 wanted",
         ),
         (
-            "each cassette has a scenario",
+            "each emulated cassette has a scenario",
             lambda tree: (tree / _SPLIT).unlink(),
             "dashscope/qwen-plus/split-chunks",
         ),
@@ -195,8 +195,8 @@ _KEY = "sk-" + "a1B2" * 8
     ("old", "new", "said"),
     [
         ("content-type: [application/json]", "Authorization: [Bearer x]", "header Authorization"),
-        ("chat/completions", f"chat/completions?key={_KEY}", "the address or a body holds a key"),
-        ("You are a helpful assistant", f"My key is {_KEY}", "the address or a body holds a key"),
+        ("chat/completions", f"chat/completions?key={_KEY}", "the address: key"),
+        ("You are a helpful assistant", f"My key is {_KEY}", "request body: key of 32 characters"),
     ],
 )
 def test_what_looks_like_a_secret_is_told(tree: Path, old: str, new: str, said: str) -> None:

@@ -5,13 +5,13 @@ name an account. What stands for a secret (`sk-xxxx`, `you@example.com`, `/home/
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 
-class Detector(msgspec.Struct, frozen=True):
+class Detector(msgspec.Struct, frozen=True, eq=False):
     """One kind of secret.
 
     Fields:
@@ -28,8 +28,6 @@ class Detector(msgspec.Struct, frozen=True):
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where the secrets of this kind begin and end in `text`."""
-        if not any(hint in text for hint in self.hints):
-            return
         for match in self.pattern.finditer(text):
             start = match.start()
             if start and self.before and text[start - 1] in self.before:
@@ -45,6 +43,18 @@ _NAMED: Final = (
     "client[-_]?secret|secret[-_]?access[-_]?key|session[-_]?token|security[-_]?token|"
     "organi[sz]ation(?:[-_]?(?:id|uuid))?|org[-_]?id|account[-_]?(?:id|uuid)|tenant[-_]?id|"
     "subscription[-_]?id|billing[-_]?account"
+)
+# Each of those names holds one of these.
+_STEMS: Final = (
+    "key",
+    "token",
+    "secret",
+    "organi",
+    "org",
+    "account",
+    "tenant",
+    "subscr",
+    "billing",
 )
 
 # Beginning -> how it goes on. The beginning stays, so that a reader sees what stood there.
@@ -107,7 +117,7 @@ DETECTORS: Final = (
     ),
     Detector(
         "token",
-        re.compile(r"eyJ(?P<secret>[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)"),
+        re.compile(r"eyJ(?P<secret>[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)"),
         ("eyJ",),
         _ALNUM,
     ),
@@ -121,7 +131,7 @@ DETECTORS: Final = (
         re.compile(
             rf"(?i:{_NAMED})[\"']?[ \t]*[:=][ \t]*[\"']?(?P<secret>[A-Za-z0-9._~+/-]{{16,}}=*)"
         ),
-        ("=", ":"),
+        tuple(stem for word in _STEMS for stem in (word, word.title(), word.upper())),
     ),
     Detector(
         "private key",
@@ -156,6 +166,8 @@ DETECTORS: Final = (
     ),
 )
 
+_BY_HINT: Final = tuple((hint, detector) for detector in DETECTORS for hint in detector.hints)
+
 KINDS: Final = tuple(dict.fromkeys(detector.kind for detector in DETECTORS))
 
 # Names, hosts and words that documentation uses, and those of everybody's containers.
@@ -172,6 +184,12 @@ _PLACEHOLDERS: Final = re.compile(
 def is_placeholder(secret: str) -> bool:
     """Whether `secret` only stands for one."""
     return _PLACEHOLDERS.fullmatch(secret) is not None
+
+
+def likely(text: str, known: Sequence[Detector] = ()) -> Iterator[Detector]:
+    """Yield the detectors that may find something in `text`: nearly always few, and at once."""
+    yield from (detector for detector in known if detector.hints[0] in text)
+    yield from dict.fromkeys([detector for hint, detector in _BY_HINT if hint in text])
 
 
 def literal(value: str) -> Detector:

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from harness.errors import StreamError
-from harness.recording.secrets.detectors import DETECTORS, Detector
+from harness.recording.secrets.detectors import Detector, likely
 from harness.recording.secrets.views import JSON_ESCAPE, View, joined, levels
 from harness.wire.framing import frames
 
@@ -85,7 +85,7 @@ class Scan:
     def matches(self, known: Sequence[Detector] = ()) -> Iterator[Match]:
         """Yield the secrets in each view that are not replaced yet."""
         for view in self._views:
-            for detector in (*known, *DETECTORS):
+            for detector in likely(view.text, known):
                 for start, end in detector.find(view.text):
                     match = Match(view, detector.kind, start, end)
                     if any(view.text[place] != FILL for place in self.replaceable(match)):

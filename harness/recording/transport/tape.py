@@ -4,6 +4,7 @@ Only a clock and bytes: whoever carries the bytes to the client calls `add` with
 and `end` once. Bounded; a response beyond the limit goes on to the client and is not kept.
 """
 
+import re
 from collections.abc import Callable
 from time import monotonic
 from typing import Final
@@ -11,8 +12,11 @@ from typing import Final
 from harness.recording.transport.unpacking import unpacked
 from harness.wire.interaction import Ended, Headers, Interaction, Read, Request
 
-MAX_BODY_BYTES: Final = 64 * 1024 * 1024
+MAX_BODY_BYTES: Final = 32 * 1024 * 1024
 MAX_READS: Final = 1_000_000
+
+# The last event of most chat streams. SDKs leave there, and not at the end of the body.
+_SAID_DONE: Final = re.compile(rb"^data: ?\[DONE\]\s*\Z", re.MULTILINE)
 
 
 class Tape:
@@ -64,20 +68,24 @@ class Tape:
     def interaction(self) -> Interaction:
         """Return what was kept, content encoding removed; not ended yet counts as aborted.
 
+        A client that leaves once the stream has said that it is done has all of it.
+
         Raises:
             UnreadableError: a content encoding that cannot be taken off.
         """
         ends = [round((time - self._start) * 1_000) for time in self._times]
         delays = [end - before for before, end in zip([0, *ends], ends, strict=False)]
         pieces, headers, encoding = unpacked(self._pieces, self._headers, self.request.uri)
+        body = b"".join(pieces)
+        left = self.ended or "aborted"
         return Interaction(
             self.request,
             self._status or 0,
             headers,
-            b"".join(pieces),
+            body,
             _reads(pieces, delays),
             dialect="unknown",
-            ended=self.ended or "aborted",
+            ended="complete" if left == "aborted" and _SAID_DONE.search(body) else left,
             encoding=encoding,
         )
 
