@@ -48,7 +48,8 @@ def marks(job: Job, entries: Sequence[Expectation]) -> tuple[pytest.MarkDecorato
 
 
 def _mark(entry: Expectation) -> pytest.MarkDecorator:
-    reason = marked(" ".join(filter(None, (entry.reason, entry.issue))))
+    why = " ".join(filter(None, (entry.reason, entry.issue)))
+    reason = marked(f"{why} (expectation {entry.id} x {entry.normalizer})")
     match entry.expect:
         case "skip":
             return pytest.mark.skip(reason=reason)

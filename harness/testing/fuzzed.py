@@ -58,5 +58,5 @@ def _told(found: Collection["FuzzFinding"], normalizer: str, profile: str) -> li
             *findings_lines([each.finding]),
         )
     ]
-    command = ("harness", "fuzz", "-n", normalizer, "--profile", profile, "--save")
+    command = ("harness", "fuzz", "-n", normalizer, "--profile", profile, "--save", "scenarios")
     return [*lines, f"  {marked(shlex.join(command))}"] if lines else []
