@@ -51,15 +51,15 @@ def seeds(
     """Return the seeds of `subjects` that `normalizer` supports, the smallest first.
 
     Args:
-        subjects: scenarios of turns, and cassettes that no scenario labels; those of
-            conversations are passed over.
+        subjects: scenarios of turns, and cassettes that no scenario labels; conversations
+            and logs are passed over.
         normalizer: what is to be searched.
         clean: leave out what shows a quirk.
 
     Raises:
         UnreadableError: a file cannot be used.
     """
-    loaded = (load_subject(subject) for subject in subjects if not subject.conversation)
+    loaded = (load_subject(each) for each in subjects if each.of_turns)
     found = [
         seed
         for each in loaded

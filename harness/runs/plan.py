@@ -32,6 +32,11 @@ class Subject(msgspec.Struct, frozen=True):
     place: int = 0
     agent: str = ""
 
+    @property
+    def of_turns(self) -> bool:
+        """Whether its turns are replayed through normalizers."""
+        return self.kind != "log" and not self.conversation
+
 
 class Job(msgspec.Struct, frozen=True):
     """One cell to be judged; `normalizer` is a name or a `module:callable`.

@@ -81,6 +81,8 @@ def is_supported(job: Job) -> bool:
     Raises:
         UnreadableError: the scenario or its cassette cannot be used.
     """
+    if job.subject.kind == "log":
+        return False  # it is never judged
     loaded = load_subject(job.subject)
     if job.subject.conversation:
         return supported_conversation(loaded, _agent(job.normalizer))

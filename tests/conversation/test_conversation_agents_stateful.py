@@ -17,7 +17,7 @@ from harness.conversation.capabilities import PROVIDERS, Capabilities
 from harness.conversation.conversation import Conversation, Ending
 from harness.conversation.gateway import gateway
 from harness.conversation.history.check import history_problems
-from harness.conversation.loop import action, dashscope, plain, tag
+from harness.conversation.loop import action, dashscope, direct, grouped, plain, tag
 from harness.conversation.task import Limits, Reply, Task
 from harness.judging.conversations.chat_form import messages_of
 from harness.wire.interaction import Request
@@ -32,7 +32,9 @@ from tests.conversation.conversation_replies import (
     spelling,
 )
 
-AGENTS = (gateway, plain, dashscope, tag, action)
+AGENTS = (gateway, dashscope, tag, action)
+# They differ in how turns are stored, so one of them has each conversation.
+LOOPS = (plain, direct, grouped)
 OTHERS = Capabilities(supports_parallel_tools=False, tool_id_pattern="[a-z]{12}")
 CAPABILITIES = st.sampled_from([*PROVIDERS.values(), Capabilities(), OTHERS])
 LIMITS = st.builds(
@@ -128,7 +130,7 @@ class AnyConversation(RuleBasedStateMachine):
     def teardown(self) -> None:
         # From each reply on, since a reply that ends the conversation hides those behind it.
         for start in range(len(self.given)):
-            for agent in AGENTS:
+            for agent in (*AGENTS, LOOPS[self.pick % len(LOOPS)]):
                 if self.fields["dialect"] in agent.dialects:
                     self._had_by(agent, self.given[start:])
 

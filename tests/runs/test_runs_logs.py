@@ -12,8 +12,10 @@ from harness.conversation.conversation import Conversation, Meta, Probe, TurnRec
 from harness.conversation.history.jsonl import About, Logged, encode
 from harness.conversation.messages import assistant, user
 from harness.errors import UnreadableError
+from harness.fuzzing.seeds import seeds
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Outcome
+from harness.normalizers.discovery import load_normalizer
 from harness.reporting.page import page
 from harness.runs.gate import judge_gate
 from harness.runs.plan import Job, Subject, plan
@@ -157,3 +159,9 @@ def test_a_process_that_died_loses_no_log(tmp_path: Path) -> None:
 def test_a_log_needs_no_agent_of_that_name() -> None:
     subject = Subject("log", "a.jsonl", agent="somebody's own")
     assert plan([subject], ("n",), ()).jobs == (Job(subject, "somebody's own"),)
+
+
+def test_the_search_for_inputs_passes_logs_over(tmp_path: Path) -> None:
+    subjects = select([written(tmp_path, RETRIED)])
+    assert not any(each.of_turns for each in subjects)
+    assert seeds(subjects, load_normalizer("reference")) == ()
