@@ -8,16 +8,11 @@ from hypothesis import strategies as st
 
 from harness.dialects.cohere.spelling import Spelling
 from harness.dialects.cohere.write import write
+from harness.fuzzing.strategies import Script, scripts, spellings
 from harness.turns.deltas import Finish, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from tests.dialects.scripted_turns import (
-    Script,
-    assert_same,
-    read_turn,
-    scripts,
-    spellings,
-)
+from tests.dialects.scripted_turns import assert_same, read_turn
 
 Json = dict[str, Any]
 FINISHES = (
@@ -28,7 +23,7 @@ FINISHES = (
     Finish(FinishReason.CONTENT_FILTER, "ERROR_TOXIC"),
     Finish(FinishReason.OTHER, "none of ours"),
 )
-SPELLINGS = spellings(Spelling, response_id=("", "r1"))
+SPELLINGS = spellings("cohere", response_id=("", "r1"))
 
 
 def _wanted(script: Script) -> Turn:

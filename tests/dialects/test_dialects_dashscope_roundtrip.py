@@ -8,10 +8,11 @@ from hypothesis import assume, given
 
 from harness.dialects.dashscope.spelling import Spelling
 from harness.dialects.dashscope.write import write
+from harness.fuzzing.strategies import Script, scripts, spellings
 from harness.turns.deltas import Finish, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from tests.dialects.scripted_turns import Script, assert_same, read_turn, scripts, spellings
+from tests.dialects.scripted_turns import assert_same, read_turn
 
 FINISHES = (
     Finish(FinishReason.STOP, "stop"),
@@ -19,7 +20,7 @@ FINISHES = (
     Finish(FinishReason.LENGTH, "length"),
     Finish(FinishReason.OTHER, "none of ours"),
 )
-SPELLINGS = spellings(Spelling, model=("qwen-plus",), request_id=("", "r1"))
+SPELLINGS = spellings("dashscope", model=("qwen-plus",), request_id=("", "r1"))
 
 
 def _looks_like_snapshots(script: Script) -> bool:

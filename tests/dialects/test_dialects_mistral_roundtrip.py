@@ -8,10 +8,11 @@ from hypothesis import assume, given
 
 from harness.dialects.mistral.spelling import Spelling
 from harness.dialects.mistral.write import write
+from harness.fuzzing.strategies import Script, scripts, spellings
 from harness.turns.deltas import Finish, FinishReason
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from tests.dialects.scripted_turns import Script, assert_same, read_turn, scripts, spellings
+from tests.dialects.scripted_turns import assert_same, read_turn
 
 FINISHES = (
     Finish(FinishReason.STOP, "stop"),
@@ -20,7 +21,7 @@ FINISHES = (
     Finish(FinishReason.LENGTH, "model_length"),
     Finish(FinishReason.OTHER, "none of ours"),
 )
-SPELLINGS = spellings(Spelling, response_id=("", "r1"))
+SPELLINGS = spellings("mistral", response_id=("", "r1"))
 
 
 def _tells_no_place(spelling: Spelling) -> bool:

@@ -8,16 +8,11 @@ from hypothesis import strategies as st
 
 from harness.dialects.ollama.spelling import Spelling
 from harness.dialects.ollama.write import write
+from harness.fuzzing.strategies import Script, scripts, spellings
 from harness.turns.deltas import Finish, FinishReason
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from tests.dialects.scripted_turns import (
-    Script,
-    assert_same,
-    read_turn,
-    scripts,
-    spellings,
-)
+from tests.dialects.scripted_turns import assert_same, read_turn
 
 Json = dict[str, Any]
 FINISHES = (
@@ -26,7 +21,7 @@ FINISHES = (
     Finish(FinishReason.OTHER, "load"),
     Finish(FinishReason.OTHER, "none of ours"),
 )
-SPELLINGS = spellings(Spelling)
+SPELLINGS = spellings("ollama")
 
 
 def _wanted(script: Script, spelling: Spelling) -> Turn:

@@ -8,11 +8,12 @@ from hypothesis import assume, given, settings
 from harness.dialects.openai_chat.profiles import PROFILES
 from harness.dialects.openai_chat.spelling import Spelling
 from harness.dialects.openai_chat.write import write
+from harness.fuzzing.strategies import Script, scripts
 from harness.turns.deltas import Finish, FinishReason, ToolCallEnd, ToolCallStart
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
 from harness.wire.hosts import PROVIDERS
-from tests.dialects.scripted_turns import Script, assert_same, read_turn, scripts
+from tests.dialects.scripted_turns import assert_same, read_turn
 
 FINISHES = (
     Finish(FinishReason.STOP, "stop"),

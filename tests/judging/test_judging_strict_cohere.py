@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.cohere.write import write
+from harness.fuzzing.strategies import Script, scripts
 from harness.judging.strict_reading.reading import StrictReading
 from harness.judging.strict_reading.table import strict_reading
 from harness.wire import cassette_file
 from tests.dialects.openai_chat_streams import sse
-from tests.dialects.scripted_turns import Script, scripts
 from tests.dialects.test_dialects_cohere_read import (
     EVENTS,
     PIECES,

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from harness.dialects.dashscope.spelling import Spelling
 from harness.dialects.dashscope.write import write
+from harness.fuzzing.strategies import Script, scripts, spellings
 from harness.judging.strict_reading.dashscope.stream import strict_reading
 from harness.judging.strict_reading.reading import StrictReading
 from harness.turns.arguments import same_value
 from harness.turns.deltas import Finish, FinishReason
 from harness.turns.fold import fold
 from harness.wire.interaction import Interaction, Request
-from tests.dialects.scripted_turns import Script, scripts, spellings
 
 Json = dict[str, Any]
 FINISHES = (
@@ -25,7 +25,7 @@ FINISHES = (
     Finish(FinishReason.LENGTH, "length"),
     Finish(FinishReason.OTHER, "none of ours"),
 )
-SPELLINGS = spellings(Spelling, model=("qwen-plus",), request_id=("", "r1"))
+SPELLINGS = spellings("dashscope", model=("qwen-plus",), request_id=("", "r1"))
 
 
 def _read(body: bytes, *, increments: bool | None = None) -> StrictReading:

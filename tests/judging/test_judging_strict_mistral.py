@@ -8,13 +8,13 @@ from hypothesis import given
 
 from harness.dialects.mistral.spelling import Spelling
 from harness.dialects.mistral.write import write
+from harness.fuzzing.strategies import Script, scripts, spellings
 from harness.judging.strict_reading.mistral.stream import strict_reading
 from harness.judging.strict_reading.reading import StrictReading
 from harness.turns.arguments import same_value
 from harness.turns.deltas import Finish, FinishReason
 from harness.turns.fold import fold
 from harness.wire.interaction import Interaction, Request
-from tests.dialects.scripted_turns import Script, scripts, spellings
 
 Json = dict[str, Any]
 FINISHES = (
@@ -45,7 +45,7 @@ def _entry(name: object, arguments: object = "{}", **fields: object) -> Json:
     return {"function": {"name": name, "arguments": arguments}, **fields}
 
 
-@given(scripts(FINISHES), spellings(Spelling, response_id=("", "r1")))
+@given(scripts(FINISHES), spellings("mistral", response_id=("", "r1")))
 def test_it_finds_what_was_written_or_abstains(script: Script, spelling: Spelling) -> None:
     reading = _read(b"".join(write(script.deltas(), spelling)))
     turn = fold(script.deltas())

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.ollama.write import write
+from harness.fuzzing.strategies import Script, scripts
 from harness.judging.strict_reading.reading import StrictReading
 from harness.judging.strict_reading.table import strict_reading
 from harness.wire import cassette_file
-from tests.dialects.scripted_turns import Script, scripts
 from tests.dialects.test_dialects_ollama_read import DONE, LINES, called, function, lines, said
 from tests.dialects.test_dialects_ollama_roundtrip import FINISHES, SPELLINGS
 from tests.judging.strict_agreement import assert_agrees, check, interaction

@@ -72,8 +72,8 @@ def call_ids() -> SearchStrategy[str]:
 
 
 def said() -> SearchStrategy[Delta]:
-    """Return pieces of text and of reasoning, never empty."""
-    texts = words(most=8).filter(bool)
+    """Return pieces of text and of reasoning, never empty, of whole characters."""
+    texts = words(surrogates=False, most=8).filter(bool)
     return texts.map(TextDelta) | texts.map(ReasoningDelta)
 
 
