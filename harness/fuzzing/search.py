@@ -5,14 +5,14 @@ several steps at once and several cuts, in turn. A finding never ends the search
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import cycle, zip_longest
+from itertools import cycle
 from random import Random
 
 from harness.dialects.table import DIALECTS
 from harness.fuzzing import inputs
 from harness.fuzzing.drawing import EnoughError, draw_all
 from harness.fuzzing.found import Found
-from harness.fuzzing.mutators import MUTATORS, Mutator
+from harness.fuzzing.mutators import Mutator
 from harness.fuzzing.oracle import Trial, tried, unchanged
 from harness.fuzzing.profiles import Budget
 from harness.fuzzing.seeds import Seed, by_round
@@ -27,16 +27,9 @@ _EVERY_CUT_UP_TO = 4 * 1024
 _SOME_CUTS = 24
 _STEPS_AT_A_TIME = 4
 _DRAWS = 2
-_TURNS = 4
+_TURNS = 8
+_TEXT_ROOMS = 3
 _WILD_DRAWS = 10
-
-
-# By turns one that keeps the meaning and one that does not, since each kind finds its own bugs.
-_KEEPING = [step for step in MUTATORS if step.preserving]
-_CHANGING = [step for step in MUTATORS if not step.preserving]
-_STEPS = tuple(
-    step for pair in zip_longest(_CHANGING, _KEEPING) for step in pair if step is not None
-)
 
 
 class Search:
@@ -69,6 +62,7 @@ class Search:
         self._seeds = tuple(seeds)
         self._rounds = by_round(seeds)
         self._dialects = sorted(normalizer.dialects & DIALECTS.keys())
+        self._steps = inputs.steps_for(normalizer)
         self._can_be_asked = can_be_asked(normalizer)
         self._budget = budget
         self._share = slice(share, None, shares)
@@ -116,14 +110,21 @@ class Search:
     def _by_turns(self) -> None:
         """Go on for ever: written turns and wild inputs between the steps, a few at a time."""
         for seeds in cycle(self._rounds or ((),)):
-            for some in _groups(_STEPS[self._share]):
-                self._draw(written(self._dialects), _TURNS)
+            for some in _groups(self._steps[self._share]):
+                self._draw(written(self._dialects, self._steps), _TURNS)
                 if self._can_be_asked:
                     self._draw(spoken().map(lambda trial: (trial,)), _TURNS)
                 for step in some:
-                    self._draw(inputs.each(inputs.stepped(it, (step,)) for it in seeds), _DRAWS)
+                    few = self._few(seeds)
+                    self._draw(inputs.each(inputs.stepped(it, (step,)) for it in few), _DRAWS)
                 if seeds:
-                    self._draw(inputs.wild(seeds), _WILD_DRAWS)
+                    self._draw(inputs.wild(seeds, self._steps), _WILD_DRAWS)
+
+    def _few(self, seeds: Sequence[Seed]) -> list[Seed]:
+        """Return all of plain dialects, and some of those with calls in text, which are many."""
+        texts = [seed for seed in seeds if seed.text_dialect]
+        some = self._random.sample(texts, min(_TEXT_ROOMS, len(texts)))
+        return [*(seed for seed in seeds if not seed.text_dialect), *some]
 
     def _draw(self, strategy: inputs.Trials, examples: int) -> None:
         draw_all(strategy, self._try_all, examples=examples, random=self._random.getrandbits(32))

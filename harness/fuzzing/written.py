@@ -13,7 +13,7 @@ from hypothesis.strategies import DrawFn
 
 from harness.dialects.table import DIALECTS
 from harness.fuzzing import inputs
-from harness.fuzzing.mutators import MUTATORS
+from harness.fuzzing.mutators import Mutator
 from harness.fuzzing.oracle import Trial
 from harness.fuzzing.seeds import Seed
 from harness.fuzzing.strategies import argument_texts, chunkings, malformed_arguments, scripts
@@ -32,10 +32,10 @@ _ARGUMENTS = _LONG | argument_texts(_ANY) | malformed_arguments(_ANY).map(lambda
 
 
 @st.composite
-def written(draw: DrawFn, dialects: Sequence[str]) -> tuple[Trial, ...]:
+def written(draw: DrawFn, dialects: Sequence[str], steps: Sequence[Mutator]) -> tuple[Trial, ...]:
     """Draw one turn in each of `dialects` that can say it, some after a step, cut anywhere."""
     deltas = draw(_deltas())
-    step = draw(st.none() | st.sampled_from(MUTATORS))
+    step = draw(st.none() | st.sampled_from(steps))
     trials = []
     for dialect in dialects:
         try:
