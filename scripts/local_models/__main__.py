@@ -1,0 +1,93 @@
+"""Record the local models: everything that is asked, of the servers that are named.
+
+    python -m scripts.local_models [--target NAME ...] [--to FOLDER] [--again] [--first N]
+
+A cassette that is there is kept unless `--again` is given, so a run that was stopped goes on.
+Nothing is chosen by what came out: all that was asked is kept.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice, product
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from harness.conversation.wording import Language
+from scripts.local_models.asked import LANGUAGES, asked
+from scripts.local_models.recorded import Job, record
+from scripts.local_models.servers import (
+    GEMMA3,
+    SMOLLM2,
+    Server,
+    Start,
+    litellm,
+    llama_cpp,
+    llama_cpp_python,
+)
+from scripts.local_models.ways import WAYS
+
+_TEMPERATURES: Final = (0.2, 0.8)
+_TALKS: Final = ("native", "fenced", "tag", "action")
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A server with a model, and what it is asked; `talks` are ways of whole conversations."""
+
+    start: Start
+    ways: tuple[str, ...] = ("native", "grammar", "tag", "action")
+    languages: tuple[Language, ...] = LANGUAGES
+    talks: tuple[str, ...] = ()
+
+    def jobs(self) -> Iterator[Job]:
+        """Yield what is asked: one toolbox after the other, since servers keep what is alike."""
+        for language in self.languages:
+            for way, name, temperature in product(self.ways, asked().tasks, _TEMPERATURES):
+                yield Job(name, WAYS[way], language, temperature)
+            for way, name in product(self.talks, asked().conversations):
+                yield Job(name, WAYS[way], language, _TEMPERATURES[0], talk=True)
+
+
+TARGETS: Final = {
+    "smollm2": Target(partial(llama_cpp, SMOLLM2), talks=_TALKS),
+    "gemma3": Target(partial(llama_cpp, GEMMA3, 8184), talks=_TALKS),
+    "llama-cpp-python": Target(partial(llama_cpp_python, SMOLLM2), ("native",), ("en",)),
+    "litellm": Target(partial(litellm, SMOLLM2), ("native", "tag"), ("en",)),
+}
+
+
+def main() -> None:
+    """Record what the arguments name."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.local_models")
+    parser.add_argument("--target", action="append", choices=TARGETS, help="default: all")
+    parser.add_argument("--to", type=Path, default=Path("cassettes"))
+    parser.add_argument("--again", action="store_true", help="replace what is there")
+    parser.add_argument("--first", type=int, default=None, help="only so many of each target")
+    options = parser.parse_args()
+    for name in options.target or TARGETS:
+        _record_all(name, options.to, options.first, again=options.again)
+
+
+def _record_all(name: str, folder: Path, first: int | None, *, again: bool) -> None:
+    with TARGETS[name].start() as server:
+        began = time.monotonic()
+        jobs = list(islice(TARGETS[name].jobs(), first))
+        done = sum(_recorded(server, job, folder, again=again) for job in jobs)
+        seconds = time.monotonic() - began
+        print(f"{name}: {done} recorded, {len(jobs) - done} kept, {seconds:.0f} s", file=sys.stderr)
+
+
+def _recorded(server: Server, job: Job, folder: Path, *, again: bool) -> bool:
+    path = folder / server.provider / server.model / job.file
+    if path.exists() and not again:
+        return False
+    record(server, job, path)
+    return True
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""One question or conversation -> one cassette, through the recording transport of the suite."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+from zlib import crc32
+
+import httpx
+import msgspec
+
+from harness.conversation.asking import request_of
+from harness.conversation.capabilities import Capabilities
+from harness.conversation.discovery import load_agent
+from harness.conversation.messages import Message, system, user
+from harness.conversation.prompts import system_text
+from harness.conversation.task import Limits, Reply, Send, Task
+from harness.conversation.wording import Language
+from harness.recording.transport import About, Recorder
+from harness.turns.tools import Tool
+from harness.wire.interaction import Due, Request
+from scripts.local_models.asked import Toolbox, asked
+from scripts.local_models.servers import Server
+from scripts.local_models.ways import Way
+
+MOST_TOKENS: Final = 72
+_ROUNDS: Final = 3
+_PATIENCE: Final = 300.0
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One cassette to be made; `name` is a task's or a conversation's."""
+
+    name: str
+    way: Way
+    language: Language
+    temperature: float
+    talk: bool = False
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        temperature = f"t{round(10 * self.temperature):02}"
+        return f"{self.way.name(self.language)}-{self.name}-{temperature}.yaml"
+
+    @property
+    def seed(self) -> int:
+        """What the server's sampling starts from; the same for every model."""
+        return crc32(f"{self.name} {self.temperature}".encode()) % 100_000
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tools that are offered."""
+        said = asked()
+        rows = said.conversations if self.talk else said.tasks
+        return said.toolboxes[rows[self.name].toolbox]
+
+    @property
+    def due(self) -> Due:
+        """What the question needs; a conversation has several, and says nothing."""
+        return "" if self.talk else asked().tasks[self.name].due
+
+
+def record(server: Server, job: Job, path: Path) -> None:
+    """Ask `server` and write the cassette."""
+    tools = job.toolbox.offered(job.language)
+    with (
+        Recorder(path, mode="all", about=_about(server, job, tools)) as recorder,
+        httpx.Client(transport=recorder.transport(httpx), timeout=_PATIENCE) as client,
+    ):
+        if job.talk:
+            _talk(server, job, tools, client)
+        else:
+            _ask(server, job, tools, client)
+
+
+def _about(server: Server, job: Job, tools: tuple[Tool, ...]) -> About:
+    told = tuple(
+        {"name": it.name, "description": it.description, "parameters": it.parameters}
+        for it in tools
+    )
+    asking = f"prompts.yaml {job.name}, seed {job.seed}, temperature {job.temperature}"
+    return About(
+        provider=server.provider,
+        model=server.model,
+        prompt=job.way.prompt_id(job.language) + ("+talk" if job.talk else ""),
+        dialect="openai-chat",
+        source=f"{server.stack}; {asking}",
+        tools=told if job.way.prompt(job.language).taught else (),
+        due=job.due,
+    )
+
+
+def _ask(server: Server, job: Job, tools: tuple[Tool, ...], client: httpx.Client) -> None:
+    prompt = job.way.prompt(job.language)
+    question = asked().tasks[job.name].ask[job.language]
+    messages = [system(system_text(prompt, tools)), user(question)]
+    task = _task(server, job, tools, _sender(server, job, client))
+    offered = () if prompt.taught else tools
+    reply = task.send(request_of(task, messages, offered, job.way.options(tools)))
+    for _ in reply.reads:
+        pass
+
+
+def _talk(server: Server, job: Job, tools: tuple[Tool, ...], client: httpx.Client) -> None:
+    questions = asked().conversations[job.name].ask[job.language]
+    task = _task(server, job, tools, _sender(server, job, client))
+    load_agent(job.way.agent).converse(msgspec.structs.replace(task, questions=questions))
+
+
+def _task(server: Server, job: Job, tools: tuple[Tool, ...], send: Send) -> Task:
+    returns = asked().returns
+    return Task(
+        questions=(),
+        tools=tools,
+        send=send,
+        call_tool=lambda name, _: returns[name],
+        model=server.model,
+        provider=server.provider,
+        uri=server.uri,
+        prompt=job.way.prompt(job.language).id,
+        capabilities=Capabilities(supports_tool_use=True, json_stability="low"),
+        limits=Limits(rounds=_ROUNDS),
+    )
+
+
+def _sender(server: Server, job: Job, client: httpx.Client) -> Send:
+    """Return what asks the server, and adds the examples and the sampling to each request."""
+
+    def send(request: Request) -> Reply:
+        body = {**json.loads(request.body), **_sampling(server, job)}
+        if "tools" not in body:
+            body.pop("parallel_tool_calls", None)
+        body["messages"] = _with_examples(body["messages"], job)
+        if not server.takes_null:
+            body["messages"] = [{**it, "content": it["content"] or ""} for it in body["messages"]]
+        content = json.dumps(body, ensure_ascii=False).encode()
+        built = client.build_request("POST", request.uri, content=content, headers=_HEADERS)
+        response = client.send(built, stream=True)
+        headers = tuple(response.headers.multi_items())
+        return Reply(response.status_code, headers, _reads(response))
+
+    return send
+
+
+_HEADERS: Final = {"content-type": "application/json"}
+
+
+def _sampling(server: Server, job: Job) -> dict[str, Any]:
+    return {
+        "temperature": job.temperature,
+        "seed": job.seed,
+        "max_tokens": MOST_TOKENS,
+        "stream_options": {"include_usage": True},
+        **server.options,
+    }
+
+
+def _with_examples(messages: list[Message], job: Job) -> list[Message]:
+    first, *rest = messages
+    return [first, *job.way.examples(job.toolbox, job.language), *rest]
+
+
+def _reads(response: httpx.Response) -> Iterator[bytes]:
+    try:
+        yield from response.iter_raw()
+    finally:
+        response.close()

@@ -1,0 +1,100 @@
+"""How a question is put: a prompt of the suite, its examples, and what the request adds.
+
+A prompt's id is that of `harness list prompts`, with what was added behind it: `+examples`, two
+worked examples as turns of user and assistant in front of the question; `+grammar`, the
+server may only write JSON that fits a schema (`response_format`); `+talk`, turns of whole
+conversations, of which nobody says what is due.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from harness.conversation.messages import Message, assistant, user
+from harness.conversation.prompts import Prompt, find_prompt
+from harness.conversation.taught import taught_text
+from harness.conversation.wording import Language
+from harness.turns.calls import ToolCall
+from harness.turns.tools import Tool
+from harness.turns.turn import Turn
+from scripts.local_models.asked import Toolbox
+
+Spell = Callable[[Prompt, ToolCall], Message]
+
+
+class Way(msgspec.Struct, frozen=True):
+    """One prompt protocol, in both languages.
+
+    Fields:
+        protocol: of the prompt, such as `tag-tools`.
+        agent: the agent of the suite that has conversations in this way.
+        grammar: whether the reply is held to a schema.
+    """
+
+    protocol: str
+    agent: str = ""
+    grammar: bool = False
+
+    def prompt(self, language: Language) -> Prompt:
+        """Return the prompt that gives the system text."""
+        return find_prompt(f"{self.protocol}{'' if language == 'en' else '-zh'}/v1")
+
+    def prompt_id(self, language: Language) -> str:
+        """Return the id that stands in the cassette."""
+        return f"{self.prompt(language).id}+examples{'+grammar' if self.grammar else ''}"
+
+    def name(self, language: Language) -> str:
+        """Return the part of a file's name that tells the way and the language."""
+        return f"{'grammar' if self.grammar else self.protocol}-{language}"
+
+    def examples(self, toolbox: Toolbox, language: Language) -> list[Message]:
+        """Return the turns in front of the question."""
+        prompt = self.prompt(language)
+        spell = _bare if self.grammar else _taught if prompt.taught else _native
+        turns: list[Message] = []
+        for place, example in enumerate(toolbox.examples):
+            arguments = json.dumps(example.arguments[language], ensure_ascii=False)
+            call = ToolCall(f"example{place}", example.name, arguments)
+            turns += (user(example.ask[language]), spell(prompt, call))
+        return turns
+
+    def options(self, tools: Sequence[Tool]) -> dict[str, Any]:
+        """Return the fields that the request has more."""
+        return {"response_format": _one_call(tools)} if self.grammar else {}
+
+
+WAYS: Final = {
+    "native": Way("native-tools", "gateway"),
+    "grammar": Way("json-fallback", grammar=True),
+    "fenced": Way("json-fallback", "gateway"),
+    "tag": Way("tag-tools", "tag-loop"),
+    "action": Way("action-protocol", "action-loop"),
+}
+
+
+def _native(prompt: Prompt, call: ToolCall) -> Message:
+    del prompt
+    return assistant(None, (call,))
+
+
+def _taught(prompt: Prompt, call: ToolCall) -> Message:
+    return assistant(taught_text(prompt, Turn(tool_calls=(call,))))
+
+
+def _bare(prompt: Prompt, call: ToolCall) -> Message:
+    del prompt
+    return assistant(f'{{"name": "{call.name}", "arguments": {call.arguments}}}')
+
+
+def _one_call(tools: Sequence[Tool]) -> dict[str, Any]:
+    """Return a schema for one call: a name that fits, and any object as its arguments."""
+    names = [tool.name for tool in tools]
+    schema = {
+        "type": "object",
+        "properties": {"name": {"enum": names}, "arguments": {"type": "object"}},
+        "required": ["name", "arguments"],
+        "additionalProperties": False,
+    }
+    return {"type": "json_schema", "json_schema": {"name": "call", "schema": schema}}

@@ -1,0 +1,98 @@
+"""A run over recordings -> `docs/ranking.md`: models and prompts by turn success.
+
+    harness run cassettes/llama-cpp cassettes/litellm ... --no-report -o reports/ranking
+    python -m scripts.ranking_page reports/ranking/run.jsonl docs/ranking.md
+
+Nothing is said that the run does not hold: the numbers are those of `harness run`, all lines.
+"""
+
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from harness.reporting.boards import blamed, place
+from harness.reporting.markdown import escaped, table
+from harness.reporting.words import percent
+from harness.runs.rankings import Ranked, Rankings, rankings
+from harness.runs.run import Run
+from harness.runs.store import read_run
+from harness.wire.cassette_file import load
+
+_HEAD: Final = (
+    *("rank", "name", "turn success", "rate", "95 % interval"),
+    *("turns with a parse_error, by blame", "failed turns, by blame"),
+)
+_INTRO: Final = """\
+# Ranking of the recordings that ship
+
+Made by `python -m scripts.ranking_page` from one run; do not edit. Small models on two cores,
+recorded by the suite's own transport ([how](how-to/record-local-models.md)); they fail often and
+in natural ways, which is why they were chosen.
+
+A turn is a success where the user got what the question needs: a call whose name was offered and
+whose arguments fit the schema, or an answer in text ([outcomes and
+blame](explanation/outcomes-and-blame.md)). The right tool and the right values are not judged. The
+reader is `reference`; a failure is laid on the model, the provider (its stream breaks its own
+contract, or it answered with an error), or the normalizer. The ranks are those that the intervals
+leave open. `+examples`: two worked examples stand in front of the question; `+grammar`: the server
+may only write JSON of a schema ([prompts](reference/prompts.md)).
+"""
+
+
+def page(run: Run, dates: tuple[str, ...], turns: int) -> str:
+    """Return the page for `run`.
+
+    Args:
+        run: over recordings.
+        dates: the days on which they were made.
+        turns: interactions in them.
+    """
+    ranked = rankings(run)
+    when = " to ".join(sorted({min(dates), max(dates)})) if dates else "unknown"
+    lines = (
+        _INTRO,
+        f"Recorded {when}: {len(dates)} cassettes, {turns} turns. Harness {run.header.harness}.\n",
+        f"```sh\n{shlex.join(run.header.command)}\n```\n",
+        *_sections(ranked),
+    )
+    return "\n".join(lines)
+
+
+def _sections(ranked: Rankings) -> Iterator[str]:
+    yield from ("## Models\n", _table(ranked.models))
+    yield from ("\n## Prompts\n", _table(ranked.prompts))
+    yield from ("\n## Models x prompts\n", _table(ranked.pairs))
+    yield from ("\n## Normalizers, by conformance on the same bytes\n", _table(ranked.normalizers))
+
+
+def _table(rows: tuple[Ranked, ...]) -> str:
+    return table(map(escaped, _HEAD), (map(escaped, _row(each)) for each in rows)).rstrip()
+
+
+def _row(each: Ranked) -> tuple[str, ...]:
+    return (
+        place(each),
+        each.name,
+        f"{each.k}/{each.n}",
+        percent(each.k / each.n),
+        f"{percent(each.low)} to {percent(each.high)}",
+        blamed(each.parse_error),
+        blamed(each.failed),
+    )
+
+
+def main() -> None:
+    """Write the page of the run that is named."""
+    source, target = map(Path, sys.argv[1:])
+    run = read_run(source)
+    files = [file for path in run.header.selection.paths for file in Path(path).rglob("*.yaml")]
+    cassettes = [load(file) for file in files]
+    turns = sum(len(cassette.interactions) for cassette in cassettes)
+    dates = tuple(cassette.origin.at for cassette in cassettes)
+    target.write_text(page(run, dates, turns) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
