@@ -69,7 +69,8 @@ def _lines(table: Sequence[Kill]) -> Iterator[str]:
 
 
 def _cells(row: Kill) -> tuple[str, ...]:
-    median = "not measured" if row.fuzz_median is None else f"{row.fuzz_median:g}"
+    missed = f"{row.fuzz_found} of {row.fuzz_seeds}" if row.fuzz_seeds else "not measured"
+    median = missed if row.fuzz_median is None else f"{row.fuzz_median:g}"
     worst = "" if row.fuzz_worst is None else str(row.fuzz_worst)
     first = row.scenario or "none: it survives"
     return (row.rule, row.level, row.miniature, str(row.scenarios), first, median, worst)

@@ -58,7 +58,8 @@ class Kill(msgspec.Struct, frozen=True):
         about: what the rule is about.
         level, title: of the rule.
         fuzz_median, fuzz_worst: how many examples the fuzzer needs to find the miniature from
-            clean cassettes, over all seeds; None where that was not measured.
+            clean cassettes, over all seeds; None where that was not measured, or not each found it.
+        fuzz_found, fuzz_seeds: how many seeds found it, and how many were tried.
     """
 
     rule: str
@@ -70,13 +71,16 @@ class Kill(msgspec.Struct, frozen=True):
     scenarios: int
     fuzz_median: float | None = None
     fuzz_worst: int | None = None
+    fuzz_found: int = 0
+    fuzz_seeds: int = 0
 
 
 class Sensitivity(msgspec.Struct, frozen=True):
-    """What the benchmark of the fuzzer measured for one miniature; None where it is not found."""
+    """What the benchmark of the fuzzer measured for one miniature; None where a seed found none."""
 
     rule: str
     seeds: int = 0
+    found: int = 0
     median: float | None = None
     worst: int | None = None
 
@@ -181,8 +185,10 @@ def _kill(row: Caught, measured: dict[str, Sensitivity]) -> Kill:
             where=_TABLE,
             hint="write it again with `harness doctor --write-kill-table`",
         )
-    fuzz = measured.get(row.miniature, _NOT_MEASURED)
-    fuzz = fuzz if fuzz.rule == row.rule else _NOT_MEASURED
+    # An agent is measured under another name where a normalizer has its own.
+    names = (f"{row.miniature} (agent)", row.miniature)
+    known = (measured[name] for name in names if name in measured)
+    fuzz = next((found for found in known if found.rule == row.rule), _NOT_MEASURED)
     return Kill(
         rule=rule.id,
         level=rule.level,
@@ -193,6 +199,8 @@ def _kill(row: Caught, measured: dict[str, Sensitivity]) -> Kill:
         scenarios=row.scenarios,
         fuzz_median=fuzz.median,
         fuzz_worst=fuzz.worst,
+        fuzz_found=fuzz.found,
+        fuzz_seeds=fuzz.seeds,
     )
 
 

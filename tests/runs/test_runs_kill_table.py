@@ -78,6 +78,19 @@ def test_what_fuzzing_measured_stands_at_the_rule_that_it_was_measured_for(
     assert by_rule["CALL-ID-EXACT"].fuzz_median is None
 
 
+def test_an_agent_is_measured_under_its_own_name(catalogue: Path) -> None:
+    rules = ("TRUNCATED-CALL-NOT-RUN", "CONV-CALL-FROM-BROKEN-TURN")
+    write_kill_table(Caught(rule, "truncated-run", "x/y", 1) for rule in rules)
+    measured = {
+        "truncated-run": {"rule": rules[0], "seeds": 20, "found": 20, "median": 1, "worst": 2},
+        "truncated-run (agent)": {"rule": rules[1], "seeds": 20, "found": 7},
+    }
+    (catalogue / "sensitivity.json").write_text(json.dumps(measured))
+    turns, agent = load_kill_table()
+    assert (turns.fuzz_median, turns.fuzz_found) == (1, 20)
+    assert (agent.fuzz_median, agent.fuzz_found, agent.fuzz_seeds) == (None, 7, 20)
+
+
 def test_without_files_the_table_is_empty(catalogue: Path) -> None:
     assert catalogue.is_dir()
     assert load_kill_table() == ()
