@@ -61,7 +61,7 @@ def _mark(entry: Expectation) -> pytest.MarkDecorator:
 
 def _places(job: Job, folder: Path) -> tuple[str, ...]:
     """Return what `harness replay` must be told to find the scenario again."""
-    path = Path(job.subject.path)
+    path = Path(job.subject.path).resolve()
     if path.is_relative_to(shipped.folder("scenarios")):
         return ()
     return (os.path.relpath(path, folder),)

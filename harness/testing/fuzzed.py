@@ -23,12 +23,10 @@ def fuzzed(normalizer: str, profile: str | None, cells: Collection[Job]) -> Iter
     """Yield the item, where a profile is wanted.
 
     Raises:
-        UsageError: the extra is missing, or there is no normalizer to search.
+        UsageError: the extra is missing, or there is no such profile.
     """
     if profile is None:
         return
-    if not normalizer:
-        raise UsageError("only a normalizer can be searched, no agent", where="fuzz")
     try:
         from harness.fuzzing.items import fuzz_findings  # noqa: PLC0415 - see the rule above
         from harness.fuzzing.profiles import find_profile  # noqa: PLC0415 - as above

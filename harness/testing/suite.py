@@ -56,6 +56,8 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     """
     if not normalizer and not agent:
         raise UsageError("expected a normalizer or an agent", where="conformance_suite")
+    if fuzz and not normalizer:
+        raise UsageError("only a normalizer can be searched, no agent", where="fuzz")
     words = project().table.select if select is None else select
     found = _jobs(normalizer, agent, words, tuple(map(Path, paths)) or project_paths())
     jobs = {job: is_supported(job) for job in found}  # one by one: each file is loaded once

@@ -1,0 +1,140 @@
+"""`conformance_suite` as another repository uses it, and the plugin that must cost it nothing."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UsageError
+from harness.testing import conformance_suite
+
+pytest_plugins = ["pytester"]
+
+_BROKEN = """
+from harness.normalizers.naive import normalizer as naive
+
+def normalize(interaction, reads):
+    return naive.normalize(interaction, reads)
+"""
+_MENDED = "from harness.normalizers.dashscope_restore import normalizer as normalize\n"
+_SCENARIOS = Path(__file__).parents[2] / "scenarios"
+_TABLE = f"""
+[tool.harness]
+paths = ["{(_SCENARIOS / "dashscope").as_posix()}"]
+select = "id:dashscope/s*"
+[tool.harness.normalizers.ours]
+target = "story_client:normalize"
+"""
+_TEST = """
+from harness.testing import conformance_suite
+test_conformance = conformance_suite("ours", cuts="quick")
+"""
+_ACCEPTED = """
+[[expectation]]
+id = "dashscope/s*"
+normalizer = "ours"
+expect = "fail"
+reason = "an old client"
+"""
+
+Story = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture(name="story")
+def _story(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
+    """Make the files of a repository, and return a function that tests it in this process."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (pytester.path / "pyproject.toml").write_text(_TABLE)
+    (pytester.path / "test_conformance.py").write_text(_TEST)
+
+    def run(*arguments: str, client: str = "", accepted: str = "") -> pytest.RunResult:
+        from harness.runs.worker import _normalizer  # noqa: PLC0415 - what it kept
+
+        _normalizer.cache_clear()
+        sys.modules.pop("story_client", None)
+        sys.modules.pop("test_conformance", None)
+        (pytester.path / "story_client.py").write_text(client)
+        (pytester.path / "expectations.toml").write_text(accepted)
+        plain = ("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest")
+        return pytester.runpytest_inprocess(*plain, *arguments)
+
+    yield run
+    sys.modules.pop("story_client", None)
+
+
+def test_red_accepted_mended_stale(story: Story) -> None:
+    red = story("--junitxml=junit.xml", client=_BROKEN)
+    red.assert_outcomes(failed=3)
+    red.stdout.fnmatch_lines(
+        ["dashscope/set-memory/ours: lost_call*", "*harness replay dashscope/set-memory/ours"]
+    )
+    accepted = story("-rx", client=_BROKEN, accepted=_ACCEPTED)
+    accepted.assert_outcomes(xfailed=3, passed=1)
+    accepted.stdout.fnmatch_lines(["*an old client (expectation dashscope/s* x ours)*"])
+    stale = story(client=_MENDED, accepted=_ACCEPTED)
+    stale.assert_outcomes(failed=3, passed=1)
+    stale.stdout.fnmatch_lines(["*XPASS(strict)*an old client*"])
+    story(client=_MENDED).assert_outcomes(passed=3)
+
+
+def test_an_entry_that_matches_nothing_or_has_expired_is_red(story: Story) -> None:
+    typo = _ACCEPTED.replace("dashscope", "dashcope")
+    told = story("-k", "expectations", client=_MENDED, accepted=typo)
+    told.assert_outcomes(failed=1, deselected=3)
+    told.stdout.fnmatch_lines(["*stale expectation dashcope/s* x ours: matches no cell*"])
+    late = story(
+        "-k", "expectations", client=_MENDED, accepted=f"{_ACCEPTED}expires = 2020-01-01\n"
+    )
+    late.stdout.fnmatch_lines(["*expired on 2020-01-01*"])
+
+
+def test_a_cell_to_be_skipped_does_not_run(story: Story) -> None:
+    skipping = _ACCEPTED.replace('"fail"', '"skip"')
+    story(
+        client="def normalize(_i, _r):\n    raise SystemExit(3)\n", accepted=skipping
+    ).assert_outcomes(skipped=3, passed=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({}, "expected a normalizer or an agent"),
+        ({"normalizer": "naive", "select": "dialekt:x"}, "did you mean 'dialect'?"),
+        ({"normalizer": "naive", "select": "id:none/*"}, "no scenario that is supported"),
+        ({"agent": "plain-loop", "fuzz": "ci"}, "only a normalizer"),
+        ({"normalizer": "naive", "select": "id:dashscope/*", "fuzz": "x"}, "no profile 'x'"),
+    ],
+)
+def test_what_cannot_be_a_suite_says_why(arguments: dict[str, str], told: str) -> None:
+    with pytest.raises(UsageError) as error:
+        conformance_suite(**arguments, paths=[_SCENARIOS / "dashscope"])  # type: ignore[arg-type]  # texts all of them
+    assert told in str(error.value)
+
+
+def test_importing_the_plugin_imports_nothing_of_the_package() -> None:
+    program = """
+import sys, harness.pytest_plugin
+print(sorted(name for name in sys.modules if name.split(".")[0] == "harness"))
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.strip() == "['harness', 'harness.pytest_plugin']"
+
+
+def test_cells_without_support_are_items_only_when_asked_for(pytester: pytest.Pytester) -> None:
+    (pytester.path / "pytest.ini").write_text("[pytest]\nharness_scenarios = scenarios\n")
+    scenario = (_SCENARIOS / "dashscope" / "set-memory.yaml").read_bytes()
+    shutil.copytree(_SCENARIOS / "tools", pytester.path / "scenarios" / "tools")
+    (pytester.path / "scenarios" / "set-memory.yaml").write_bytes(scenario)
+    named = ("-p", "no:cacheprovider", "--harness-normalizer=naive", "--harness-cuts=whole")
+    dialect = "--harness-dialect=anthropic"  # which it does not read
+    none = pytester.runpytest_inprocess(*named, dialect, "scenarios")
+    none.assert_outcomes()
+    asked = pytester.runpytest_inprocess(*named, dialect, "--harness-unsupported", "scenarios")
+    asked.assert_outcomes(skipped=1)
+    supported = pytester.runpytest_inprocess(*named, "scenarios")
+    supported.assert_outcomes(failed=1)
