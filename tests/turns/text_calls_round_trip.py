@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from harness.fuzzing.strategies.text_calls import prose
 from harness.turns.deltas import Delta, Finish, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.fold import fold
 from harness.turns.text_calls.dialect import TextDialect
@@ -77,17 +78,6 @@ def calls(
         arguments() if values is None else values,
     )
     return st.lists(one, min_size=at_least, max_size=at_most)
-
-
-def prose(dialect: TextDialect, *, without: str = "") -> st.SearchStrategy[str]:
-    """Return text that spells no marker of `dialect`, and no characters of `without`."""
-    marks = (*dialect.openers, *dialect.trailers, *dialect.orphans, *dialect.noise)
-    marks += (*dialect.markers, *without, "<think", "</think")
-    # What a marker begins with ends no text: the text after it could complete it.
-    letters = st.characters(codec="utf-8")
-    words = st.sampled_from(["<", "{", "[", "a", "中文", "🙂", "\n", "tool_call", '"', "|", ">"])
-    text = st.lists(words | st.text(letters, max_size=6), max_size=6).map("".join)
-    return text.filter(lambda said: not any(mark in said for mark in marks if mark))
 
 
 class Piece(msgspec.Struct, frozen=True):
