@@ -186,7 +186,7 @@ def test_conversations_are_kept_as_such_and_no_cassette_is_made_of_them(tmp_path
     output = tmp_path / "out"
     result = run(given, "-o", output, "--model", "qwen-plus")
     assert result.exit_code == 0
-    assert "1 conversation without the bytes of responses: no cassette can be made" in result.stdout
+    assert "1 conversation without the bytes of responses: `harness run` counts" in result.stdout
     assert [path.name for path in output.rglob("*.yaml")] == []
     written = output / "unknown/qwen-plus/chat.jsonl"
     (logged,) = decode(written.read_bytes())

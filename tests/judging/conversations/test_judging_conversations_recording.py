@@ -104,6 +104,26 @@ def test_whatever_was_recorded_is_refused_or_had_again_as_it_was(given_replies: 
         assert facts(result).compared == facts(result).as_recorded
 
 
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=4,
+)
+MEMBERS = st.sampled_from(["role", "content", "tool_calls", "tool_call_id", "extra"])
+
+
+@given(st.integers(0, 2), MEMBERS, VALUES, st.sampled_from(["openai-chat", "ollama", "cohere"]))
+def test_whatever_a_message_holds_is_refused_or_had(
+    place: int, member: str, value: object, dialect: str
+) -> None:
+    messages = [dict(USER), called("c1"), gave("c1")]
+    messages[place][member] = value
+    exchanges = ((asked(*messages[:1]), CALL[1]), (asked(*messages), said("Clear.")))
+    cassette = recorded(*exchanges, dialect=dialect)
+    if isinstance(script_of_recording(cassette), ConversationScript):
+        assert facts(had(cassette)).compared <= 1
+
+
 def test_the_script_says_what_stands_in_the_requests() -> None:
     script = script_of_recording(ROUND_TRIP)
     assert isinstance(script, ConversationScript)
