@@ -83,6 +83,8 @@ def _replies(talk: Talk, agent: Agent) -> Iterator[Interaction]:
             for _ in range(_IDENTICAL + 1):
                 yield _reply(talk, _round(talk, Round((_AGAIN,)), number))
                 number += 1
+        elif last and talk.stopped:
+            yield _reply(talk, _round(talk, Round((_AGAIN,)), number))
         elif not last or talk.end == "whole":
             yield _reply(talk, [TextDelta(_answer(talk, place)), Finish(FinishReason.STOP)])
         elif talk.end == "cut":
@@ -194,6 +196,8 @@ def _conversation(talk: Talk, agent: Agent) -> dict[str, Any]:
         "capabilities": talk.capabilities | _takes(talk),
         "expect": _expect(talk, agent),
     }
+    if talk.stopped:
+        said["limits"] = {"rounds": len(talk.questions[0]) + 1}
     return said
 
 
@@ -215,7 +219,7 @@ def _expect(talk: Talk, agent: Agent) -> dict[str, Any]:
         "parse_errors": "any" if talk.end == "cut" else broken,
         "retries": alone if agent.policies.get("retry") == _RETRIED else 0,
     }
-    if talk.end == "whole" and not talk.again:
+    if _ending(talk) == "done":
         expect["answer"] = _answer(talk, len(talk.questions) - 1)
     probes = talk.probed if agent.policies.get("probe") == "undeclared" else ""
     if probes:
@@ -230,6 +234,6 @@ def _expect(talk: Talk, agent: Agent) -> dict[str, Any]:
 
 
 def _ending(talk: Talk) -> str:
-    if talk.again:
+    if talk.again or talk.stopped:
         return "limit"
     return {"whole": "done", "cut": "interrupted", "empty": "empty"}[talk.end]

@@ -50,6 +50,7 @@ class Talk(msgspec.Struct, frozen=True, omit_defaults=True):
         answer: what the model says in the end of each; made different by its number.
         end: of the last turn: a whole answer, one that breaks off, or nothing at all.
         again: after that, the model asks for the same call until it is stopped.
+        stopped: in place of an answer comes one call more than there may be turns.
         same_ids: each turn calls its calls by the same ids.
         probed: how the provider answers a probe; "" where its capabilities are declared.
         capabilities: beside that it takes tools.
@@ -60,6 +61,7 @@ class Talk(msgspec.Struct, frozen=True, omit_defaults=True):
     reasoning: str = ""
     end: End = "whole"
     again: bool = False
+    stopped: bool = False
     same_ids: bool = False
     probed: Probed = ""
     takes_tools: bool = True
@@ -150,6 +152,7 @@ def _talks(*, broken: bool, dialect: str) -> SearchStrategy[Talk]:
         reasoning=st.sampled_from(["", "Hm."]),
         end=st.sampled_from(["whole", "whole", "cut", "empty"]),
         again=st.booleans(),
+        stopped=st.booleans(),
         same_ids=st.booleans(),
         capabilities=_CAPABILITIES,
         dialect=st.just(dialect),
@@ -164,9 +167,12 @@ def _sound(talk: Talk) -> Talk:
     capabilities = {} if plain else talk.capabilities
     serial = capabilities.get("supports_parallel_tools") is False
     questions = tuple(tuple(_sound_rounds(rounds, serial=serial)) for rounds in talk.questions)
+    broken = any(call.broken for rounds in questions for it in rounds for call in it.calls)
+    alone = len(questions) == 1 and not talk.again and talk.end == "whole"
     return msgspec.structs.replace(
         talk,
         questions=questions,
+        stopped=talk.stopped and alone and not broken,
         capabilities=capabilities,
         again=talk.again and talk.end == "whole",
         same_ids=talk.same_ids and "tool_id_pattern" not in talk.capabilities,
@@ -187,8 +193,20 @@ def _sound_rounds(rounds: tuple[Round, ...], *, serial: bool) -> Iterator[Round]
         yield Round(calls, each.text)
 
 
+_MEMBERS: Final = (
+    *("again", "stopped", "same_ids", "end"),
+    *("reasoning", "capabilities", "probed", "answer"),
+)
+
+
 def smaller(talk: Talk) -> Iterator[Talk]:
     """Yield talks with one thing less, the boldest first."""
+    for less in map(_sound, _less(talk)):
+        if less.size < talk.size:
+            yield less
+
+
+def _less(talk: Talk) -> Iterator[Talk]:
     replace = msgspec.structs.replace
     for at in range(len(talk.questions)) if len(talk.questions) > 1 else ():
         yield replace(talk, questions=talk.questions[:at] + talk.questions[at + 1 :])
@@ -196,7 +214,16 @@ def smaller(talk: Talk) -> Iterator[Talk]:
         for fewer in _fewer(rounds):
             yield replace(talk, questions=(*talk.questions[:at], fewer, *talk.questions[at + 1 :]))
     plain = Talk(talk.questions)
-    for name in ("again", "same_ids", "end", "reasoning", "capabilities", "probed", "answer"):
+    for name in (
+        "again",
+        "stopped",
+        "same_ids",
+        "end",
+        "reasoning",
+        "capabilities",
+        "probed",
+        "answer",
+    ):
         if getattr(talk, name) != getattr(plain, name) and (talk.takes_tools or name != "probed"):
             yield replace(talk, **{name: getattr(plain, name)})
 
