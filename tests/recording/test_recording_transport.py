@@ -275,6 +275,19 @@ def test_the_record_modes_do_as_vcrpys(
     assert [uri.rpartition("/")[2] for uri in uris] == kept
 
 
+def test_a_request_that_was_played_out_is_recorded_beside_the_old_one(tmp_path: Path) -> None:
+    path = _old(tmp_path / "a.yaml")
+    request = Request("POST", "http://localhost/old", (), b"{}")
+    with Recorder(path, mode="new_episodes") as recorder:
+        assert recorder.play(request) is not None
+        assert recorder.play(request) is None
+        tape = recorder.record(request)
+        tape.head(200, ())
+        tape.add(b"data: new\n\n")
+    bodies = [each.body for each in load(path).interactions]
+    assert bodies == [b"data: old\n\n", b"data: old\n\n", b"data: new\n\n"]
+
+
 def test_an_empty_cassette_blocks_by_default_and_records_once(tmp_path: Path) -> None:
     assert list(_names("none", tmp_path / "a.yaml")) == ["blocked"] * 3
     assert not (tmp_path / "a.yaml").exists()
