@@ -116,6 +116,11 @@ STAGE: Final = (
         executed=(ExpectedExecution(MEMORY.name, {"n": 1, "o": {"p": [2]}}),),
     ),
     stage(
+        "near-name",
+        (said("", (("a", "get_wether", '{"city": "Oslo"}'),)), said("", (weather("b"),)), DONE),
+        executed=(OSLO,),
+    ),
+    stage(
         "tool-fails",
         (said("", (("a", FAILING.name, "{}"),)), DONE),
         executed=(ExpectedExecution(FAILING.name, {}),),

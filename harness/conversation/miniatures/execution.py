@@ -1,6 +1,7 @@
 """Miniatures that run what must not be run, or do not run what must."""
 
 import json
+from difflib import get_close_matches
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -38,6 +39,20 @@ class _Twice(Dialogue):
         language = self.way.prompt.language
         again = run_calls(self.task, turn.tool_calls[:1], CallBudget(1), language)
         return replace(ran, executed=(*ran.executed, *again.executed))
+
+
+class _Nearest(Dialogue):
+    """Runs the tool whose name is most like that of a call that names none."""
+
+    def run(self, turn: Turn) -> Ran:
+        names = [tool.name for tool in self.task.tools]
+        found = [
+            get_close_matches(call.name, names, n=1) or [call.name] for call in turn.tool_calls
+        ]
+        pairs = zip(turn.tool_calls, found, strict=True)
+        return super().run(
+            replace(turn, tool_calls=tuple(replace(call, name=name) for call, (name,) in pairs))
+        )
 
 
 class _Flattened(Dialogue):
@@ -95,6 +110,12 @@ MINIATURES = (
         "CONV-CALL-UNWANTED",
         "runs the first of several calls once more",
         _Twice,
+    ),
+    miniature(
+        "nearest-tool-run",
+        "CONV-CALL-UNWANTED",
+        "runs the tool whose name is most like the one that was called",
+        _Nearest,
     ),
     miniature(
         "arguments-as-text",
