@@ -220,13 +220,13 @@ def main() -> None:
     rows = {}
     for name, row in sensitivity(max(1, options.seeds), options.names):
         rows[name] = row
+        if options.write:  # at once, since all of them take long
+            keep({name: row}, KEPT)
         if not options.json:
             told = f"{row['found']}/{row['seeds']}  median {row['median']}  worst {row['worst']}"
-            print(f"  {name:<28}{row['rule']:<28}{told}", flush=True)
+            print(f"  {name:<32}{row['rule']:<28}{told}", flush=True)
     if options.json:
         print(json.dumps(rows, indent=2))
-    if options.write:
-        keep(rows, KEPT)
 
 
 def keep(rows: dict[str, dict[str, Any]], path: Path) -> None:

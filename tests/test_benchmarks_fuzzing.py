@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from benchmarks import fuzzing as benchmark
@@ -50,4 +51,4 @@ def test_what_is_kept_is_what_the_kill_table_reads(tmp_path: Path) -> None:
     benchmark.keep({"a": row}, path)
     kept = json.loads(path.read_bytes())
     assert list(kept) == ["a", "b"]
-    assert Sensitivity(row["rule"], row["seeds"], row["median"], row["worst"]).worst == 5
+    assert msgspec.convert(kept["a"], Sensitivity).worst == 5
