@@ -164,7 +164,9 @@ class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     Fields:
         by, at, source, licence: as its origin says; `at` is an ISO date.
         reads: `recorded` where the network's own were kept, `synthetic` where none was,
-            `mixed` where only some interactions have them.
+            `mixed` where only some interactions have them; "" where nobody said. (The default
+            of a text must be "", since defaults are left out by identity, and any other text
+            is another object once it came from another process.)
         leaks: credentials found in addresses and headers, over all interactions.
         interactions, size: how many, and the bytes of their bodies.
     """
@@ -173,7 +175,7 @@ class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     at: str = ""
     source: str = ""
     licence: str = ""
-    reads: Literal["recorded", "synthetic", "mixed"] = "recorded"
+    reads: Literal["", "recorded", "synthetic", "mixed"] = ""
     leaks: int = 0
     interactions: int = 0
     size: int = 0

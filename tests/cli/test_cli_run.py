@@ -15,6 +15,7 @@ from harness import shipped
 from harness.judging.scenario_file import find_scenarios
 from harness.normalizers.discovery import default_names
 from harness.runs import execute as execute_module
+from harness.runs.gate import Gate
 from harness.runs.rankings import Rankings
 from harness.runs.run import Run
 from harness.runs.store import partial_path, read_run
@@ -138,7 +139,7 @@ def test_the_keys_are_a_contract(harness: Harness) -> None:
             assert row.keys() >= RANKED
             assert set(row["parse_error"]) == {"model", "provider", "normalizer", "harness"}
             assert 0 <= row["low"] <= row["k"] / row["n"] <= row["high"] <= 1
-    assert set(found["gate"]) == {"verdict", "reasons"}
+    assert set(found["gate"]) == set(Gate.__struct_fields__)
     assert (found["gate"]["verdict"], left.code) == ("fail", 1)
 
 
