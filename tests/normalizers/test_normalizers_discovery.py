@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import NormalizerLoadError, UsageError
+from harness.errors import HarnessError, NormalizerLoadError, UsageError
 from harness.judging.replaying import replay
 from harness.normalizers import reference
 from harness.normalizers.discovery import (
@@ -162,3 +162,43 @@ def test_a_package_that_cannot_be_imported_is_told(
     )
     with pytest.raises(NormalizerLoadError, match="raises_on_import: ValueError: no key"):
         load_normalizer("own_peer:peer")
+
+
+PROJECT = """
+[tool.harness.normalizers.ours]
+target = "own_client:normalize"
+dialects = ["anthropic"]
+streams = false
+"""
+
+
+def test_a_project_names_its_own_and_says_what_they_are(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text(PROJECT)
+    found = load_normalizer("ours")
+    assert (found.name, found.streams) == ("ours", False)
+    assert found.dialects == {"anthropic"}
+    assert "ours" in {each.name for each in available()}
+
+
+def test_a_declaration_of_its_target_stays_where_the_project_says_nothing(folder: Path) -> None:
+    text = PROJECT.replace(":normalize", ":declared").replace("streams = false", "")
+    (folder / "pyproject.toml").write_text(text)
+    assert load_normalizer("ours").capabilities == {"names-in-pieces"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "told"),
+    [
+        ("anthropic", "antropic", "ours", "did you mean 'anthropic'?"),
+        ("ours", "naive", "naive", "is taken"),
+        ("ours", "name-lost", "name-lost", "is taken"),
+        ("own_client", "no_such_client", "ours", "No module named"),
+    ],
+)
+def test_a_project_that_cannot_be_right_is_refused(
+    folder: Path, old: str, new: str, name: str, told: str
+) -> None:
+    (folder / "pyproject.toml").write_text(PROJECT.replace(old, new))
+    with pytest.raises(HarnessError) as error:
+        load_normalizer(name)
+    assert told in str(error.value)

@@ -1,5 +1,6 @@
 """Rankings and questions: what counts, what never counts, and how fast it is."""
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -217,3 +218,27 @@ def test_normalizers_are_ranked_within_each_text_dialect() -> None:
     ranks = [(line.rank_low, line.rank_high) for line in found.text_dialects["a"]]
     assert ranks == [(1, 1), (2, 2)]
     assert [line.n for line in found.normalizers if line.name == "two"] == [45]
+
+
+def test_answers_to_one_request_are_no_independent_trials() -> None:
+    def turns(model: str, asked: str) -> list[Result]:
+        said = [
+            msgspec.structs.replace(
+                a_turn(digest=f"{model}{place}"), asked=asked and f"{asked}{place}"
+            )
+            for place in range(8)
+        ]
+        if asked == "same":
+            said = [msgspec.structs.replace(turn, asked=asked) for turn in said]
+        return [a_result(f"{model}/{n}", model=model, turns=(turn,)) for n, turn in enumerate(said)]
+
+    rows = [*turns("unknown", ""), *turns("varied", "other"), *turns("repeated", "same")]
+    models = {each.name: each for each in rankings(a_run(rows)).models}
+    assert {name: each.groups for name, each in models.items()} == {
+        "unknown": 8,
+        "varied": 8,
+        "repeated": 1,
+    }
+    assert models["varied"].effective_n == models["unknown"].effective_n == 8
+    assert models["repeated"].effective_n == 1
+    assert models["repeated"].low < models["varied"].low == models["unknown"].low
