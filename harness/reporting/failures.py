@@ -16,6 +16,7 @@ from harness.runs.questions import Signature
 
 CASES_PER_SIGNATURE: Final = 3
 MAX_CASES: Final = 90
+MAX_GROUPS: Final = 400
 
 
 class Group(msgspec.Struct, frozen=True):

@@ -18,6 +18,7 @@ from harness.runs.run import Run
 # A larger table is mostly empty, and slow to draw; the ranking of pairs holds the rest.
 MOST_ROWS: Final = 40
 MOST_COLUMNS: Final = 25
+MOST_QUIRKS: Final = 400
 
 
 def quirk_matrix(losses: Iterable[QuirkLoss], results: Iterable[Result]) -> Matrix:
@@ -32,7 +33,7 @@ def quirk_matrix(losses: Iterable[QuirkLoss], results: Iterable[Result]) -> Matr
         )
         for loss in losses
     }
-    return matrix(squares)
+    return largest(squares, MOST_QUIRKS, MOST_COLUMNS)
 
 
 def dialect_matrix(results: Iterable[Result]) -> Matrix:

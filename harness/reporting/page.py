@@ -16,7 +16,7 @@ from harness.reporting.anchors import anchor, search
 from harness.reporting.beside import NOTHING, Beside
 from harness.reporting.boards import FEW
 from harness.reporting.cassette_view import MOST_CASSETTES
-from harness.reporting.failures import CASES_PER_SIGNATURE, MAX_CASES
+from harness.reporting.failures import CASES_PER_SIGNATURE, MAX_CASES, MAX_GROUPS
 from harness.reporting.view import MAX_LISTED, view
 from harness.reporting.visible import PICTURES, pieces, plain
 from harness.reporting.words import BLAMES, WORD, WORST_FIRST, percent
@@ -66,6 +66,7 @@ def _environment() -> Environment:
         "CASES_PER_SIGNATURE": CASES_PER_SIGNATURE,
         "FEW": FEW,
         "MAX_CASES": MAX_CASES,
+        "MAX_GROUPS": MAX_GROUPS,
         "MAX_LISTED": MAX_LISTED,
         "MOST_CASSETTES": MOST_CASSETTES,
         "PICTURES": PICTURES,

@@ -2,14 +2,20 @@
 
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from urllib.parse import quote
 
 import msgspec
 import pytest
 
+from harness.reporting.beside import Beside
+from harness.reporting.live_server import Live, LiveServer
 from harness.reporting.page import page
 from harness.runs.run import Run
+from harness.runs.store import RunWriter
 from tests.reporting.browser.reporting_places import CASE, PAGES, Browser, Opened, Visit
 
 
@@ -202,3 +208,37 @@ def test_hostile_streams_stay_text(chromium: Browser, sample: Run, tmp_path: Pat
     assert opened.title() == "fail: harness conformance report"
     assert complaints == []
     opened.close()
+
+
+def test_the_live_page_renews_itself_and_keeps_its_place(
+    chromium: Browser, sample: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.jsonl"
+    live = Live(path, lambda run: page(run, Beside(live=True)))
+    opened = chromium.new_page()
+    opened.set_default_timeout(20_000)
+    with RunWriter(path) as writer:
+        writer.header(sample.header)
+        writer.add(sample.results[0])
+        with _served(live) as address:
+            opened.goto(f"{address}#replays")
+            opened.wait_for_selector("text=Still running: 1 cells so far.")
+            writer.add(sample.results[1])
+            opened.wait_for_selector("text=Still running: 2 cells so far.")
+            assert _shown(opened) == ["replays"]
+            writer.finish()
+            opened.wait_for_selector("text=The run has ended.")
+    opened.wait_for_selector("text=The server of this page has ended")
+    opened.close()
+
+
+@contextmanager
+def _served(live: Live) -> Iterator[str]:
+    with LiveServer(live) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server.address
+        finally:
+            server.shutdown()
+            thread.join()

@@ -66,7 +66,12 @@ const begin = async () => {
   ages();
   addEventListener("hashchange", show);
   show();
-  replays.data = decode(await unpack(document.getElementById("rows").textContent));
+  try {
+    replays.data = decode(await unpack(document.getElementById("rows").textContent));
+  } catch {
+    // A browser without DecompressionStream: the table stays as it is without script.
+    for (const each of all(".noscript")) each.classList.remove("noscript");
+  }
   const { route } = read();
   if (route === "replays" || route.startsWith("case/")) show();
   root.dataset.ready = "yes";
