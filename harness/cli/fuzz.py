@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from harness.fuzzing.found import FuzzFinding
     from harness.fuzzing.hunt import Hunt
     from harness.fuzzing.profiles import Profile
+    from harness.fuzzing.targets import Options, Target
 
 DATABASE: Final = Path(".harness-fuzz")
 _PROFILES: Final = ("dev", "ci", "deep")
@@ -92,36 +93,46 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     _require_hypothesis()
     if not names and not agents:
         raise UsageError("nothing to search", where="-n", hint="name a normalizer or an agent")
-    from harness.fuzzing.targets import Options, Target, search_target  # noqa: PLC0415 - needs hypothesis
-
-    spent = _profile(profile, examples, seconds)
-    random = int.from_bytes(os.urandom(3)) if seed is None else seed
     subjects = select(paths)
     if not subjects:
         click.echo("nothing selected: the paths hold no scenario and no cassette", err=True)
         return EXIT_NOTHING_SELECTED
-    database = None if no_database else DATABASE
-    options = Options(subjects, spent, random, clean, jobs or os.cpu_count() or 1, database, save)
-    targets = (
-        *(Target("normalizer", name) for name in names),
-        *(Target("agent", name) for name in agents),
+    from harness.fuzzing import targets as searched  # noqa: PLC0415 - needs hypothesis
+
+    options = searched.Options(
+        subjects,
+        _profile(profile, examples, seconds),
+        int.from_bytes(os.urandom(3)) if seed is None else seed,
+        clean,
+        jobs or os.cpu_count() or 1,
+        None if no_database else DATABASE,
+        save,
     )
-    found: list[FuzzFinding] = []
-    interrupted = lost = False
+    targets = (
+        *(searched.Target("normalizer", name) for name in names),
+        *(searched.Target("agent", name) for name in agents),
+    )
+    hunts = tuple(_hunts(targets, options))
+    found = [finding for hunt in hunts for finding in hunt.findings]
+    found.sort(key=lambda finding: finding.rank)
+    again = _again(paths, options.profile, clean=clean)
+    _print(tuple(_shown(each, save or options.database, again) for each in found), style)
+    if any(hunt.interrupted for hunt in hunts):
+        return EXIT_INTERRUPTED
+    broken = any(each.finding.level == "MUST" for each in found)
+    return EXIT_GATE_FAILED if broken or any(hunt.lost for hunt in hunts) else 0
+
+
+def _hunts(targets: "tuple[Target, ...]", options: "Options") -> "Iterator[Hunt]":
+    """Search one after the other, until somebody asks to stop."""
+    from harness.fuzzing.targets import search_target  # noqa: PLC0415 - as above
+
     for target in targets:
         hunt = search_target(target, options)
-        _tell(target.name, hunt, random)
-        found += hunt.findings
-        interrupted, lost = interrupted or hunt.interrupted, lost or hunt.lost > 0
+        _tell(target.name, hunt, options.random)
+        yield hunt
         if hunt.interrupted:
-            break
-    found.sort(key=lambda finding: finding.rank)
-    again = _again(paths, spent, clean=clean)
-    _print(tuple(_shown(each, save or database, again) for each in found), style)
-    if interrupted:
-        return EXIT_INTERRUPTED
-    failed = lost or any(each.finding.level == "MUST" for each in found)
-    return EXIT_GATE_FAILED if failed else 0
+            return
 
 
 def _require_hypothesis() -> None:
