@@ -25,8 +25,8 @@ from harness.judging.conversations.script import (
     MockAnswer,
     ProbeEnd,
 )
-from harness.typed_file import File, Text, convert, not_json
 from harness.turns.calls import Mode
+from harness.typed_file import File, Text, convert, not_json
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Role = Literal["system", "developer", "user", "assistant", "tool"]
