@@ -81,7 +81,8 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     "words",
     default=None,
     metavar="WORDS",
-    help=f"Only what fits each word KEY:GLOB; keys: {', '.join(KEYS)}. Default: the project's.",
+    help=f"Only what fits each word KEY:GLOB; keys: {', '.join(KEYS)}. "
+    "Default: the project's, where no PATHS are given.",
 )
 @dialect_option("Read every cassette")
 @click.option(
@@ -126,8 +127,9 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     any, the scenarios that ship. A log is only counted, in the rankings.
     """
     chosen = chosen_names(names, agents)
+    if words is None:  # what is named is wanted whole
+        words = "" if paths else project().table.select
     paths = paths or project_paths()
-    words = project().table.select if words is None else words
     subjects = tuple(narrow(select(paths, dialect or ""), words))
     if not subjects:
         click.echo("nothing selected: the paths hold no scenario, no cassette and no log", err=True)

@@ -43,7 +43,7 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
         agent: the same for an agent, judged over conversations; "" for none.
         select: words `key:glob`, all of which must fit: `dialect`, `provider`, `model`,
             `prompt`, `area`, `id` or `quirk`, as in `dialect:openai-chat id:qwen/*`; None for
-            those of the project, "" for all.
+            those of the project, or all where `paths` are given.
         paths: files and folders of scenarios; none for those that the project lists, else
             those that ship.
         cuts: `whole`, `quick`, `standard` or `every`; None for pytest's `--harness-cuts`.
@@ -58,7 +58,8 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
         raise UsageError("expected a normalizer or an agent", where="conformance_suite")
     if fuzz and not normalizer:
         raise UsageError("only a normalizer can be searched, no agent", where="fuzz")
-    words = project().table.select if select is None else select
+    usual = "" if paths else project().table.select  # what is named is wanted whole
+    words = usual if select is None else select
     found = _jobs(normalizer, agent, words, tuple(map(Path, paths)) or project_paths())
     jobs = {job: is_supported(job) for job in found}  # one by one: each file is loaded once
     cells = tuple(job for job, supported in jobs.items() if supported)
