@@ -21,7 +21,7 @@ from harness.runs.store import read_run
 from harness.wire.cassette_file import load
 
 _HEAD: Final = (
-    *("rank", "name", "turn success", "rate", "95 % interval"),
+    *("rank", "name", "rate", "95 % interval"),
     *("turns with a parse_error, by blame", "failed turns, by blame"),
 )
 _INTRO: Final = """\
@@ -36,8 +36,13 @@ whose arguments fit the schema, or an answer in text ([outcomes and
 blame](explanation/outcomes-and-blame.md)). The right tool and the right values are not judged. The
 reader is `reference`; a failure is laid on the model, the provider (its stream breaks its own
 contract, or it answered with an error), or the normalizer. The ranks are those that the intervals
-leave open. `+examples`: two worked examples stand in front of the question; `+grammar`: the server
-may only write JSON of a schema ([prompts](reference/prompts.md)).
+leave open.
+
+`+examples`: two worked examples stand in front of the question; `+grammar`: the server may only
+write JSON of a schema; `+talk`: turns of whole conversations, of which nobody said what each
+needs, so any finished answer counts: compare them with each other only
+([prompts](reference/prompts.md)). The same question with the same seed, asked of one model through
+two servers, is one cluster: the intervals are as wide as the independent questions make them.
 """
 
 
@@ -64,11 +69,13 @@ def _sections(ranked: Rankings) -> Iterator[str]:
     yield from ("## Models\n", _table(ranked.models))
     yield from ("\n## Prompts\n", _table(ranked.prompts))
     yield from ("\n## Models x prompts\n", _table(ranked.pairs))
-    yield from ("\n## Normalizers, by conformance on the same bytes\n", _table(ranked.normalizers))
+    conform = _table(ranked.normalizers, "conformance")
+    yield from ("\n## Normalizers, by conformance on the same bytes\n", conform)
 
 
-def _table(rows: tuple[Ranked, ...]) -> str:
-    return table(map(escaped, _HEAD), (map(escaped, _row(each)) for each in rows)).rstrip()
+def _table(rows: tuple[Ranked, ...], counted: str = "turn success") -> str:
+    head = (*_HEAD[:2], counted, *_HEAD[2:])
+    return table(map(escaped, head), (map(escaped, _row(each)) for each in rows)).rstrip()
 
 
 def _row(each: Ranked) -> tuple[str, ...]:
