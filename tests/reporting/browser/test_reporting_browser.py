@@ -11,6 +11,7 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
+from harness.reporting.anchors import anchor
 from harness.reporting.beside import Beside
 from harness.reporting.live_server import Live, LiveServer
 from harness.reporting.page import page
@@ -84,6 +85,12 @@ def test_a_filter_is_part_of_the_link_and_counts_what_it_finds(visit: Visit, sam
     opened.fill("#replays input[type=search]", "normalizer:naive -outcome:crash")
     assert opened.inner_text("#replays [role=status]").startswith("4 of 84 cells")
     assert "normalizer%3Anaive" in _place(opened)
+    opened.fill("#replays input[type=search]", 'model:qwen-plus prompt:"native-tools/v?"')
+    plus = [e for e in sample.results if (e.model, e.prompt) == ("qwen-plus", "native-tools/v1")]
+    assert opened.inner_text("#replays [role=status]").startswith(f"{len(plus)} of 84 cells")
+    for sign in "()[]{}+^$|.\\/-*?<>=,:":
+        opened.fill("#replays input[type=search]", f"model:a{sign}b{sign}")
+        assert opened.inner_text("#replays [role=status]").startswith("0 of 84 cells")
     opened.fill("#replays input[type=search]", "nonsense:1 replays:>1000")
     assert "no field is called nonsense" in opened.inner_text("#replays [role=status]")
 
@@ -242,3 +249,22 @@ def _served(live: Live) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def test_the_script_makes_the_places_that_the_page_makes(
+    chromium: Browser, sample: Run, tmp_path: Path
+) -> None:
+    passing = next(each for each in sample.results if each.outcome.conforms)
+    cell = "a'(b)! @7?&#%~*/ü 杭+$;,:=[]^`{|}\"<>\\"
+    odd = msgspec.structs.replace(passing, cell=cell)
+    path = tmp_path / "page.html"
+    path.write_text(page(msgspec.structs.replace(sample, results=(odd,))), encoding="utf-8")
+    opened = chromium.new_page()
+    opened.goto(f"{path.as_uri()}#replays")
+    opened.wait_for_selector("html[data-ready]")
+    link = opened.locator("#replays-table tbody a")
+    assert link.get_attribute("href") == f"#{anchor(cell)}"
+    link.click()
+    assert opened.inner_text("#sheet h2") == cell
+    assert opened.inner_text("#sheet .command").startswith("harness replay 'a'\"'\"'(b)! @7?")
+    opened.close()

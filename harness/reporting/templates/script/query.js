@@ -1,7 +1,7 @@
 // The filter's language: words, field:value, field:a,b, field:glo*, field:>3, -not:this, "quoted words".
 const TOKEN = /(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))/g;
 const glob = (text) => new RegExp("^" + text.split(/([*?])/).map((part) =>
-  part === "*" ? ".*" : part === "?" ? "." : part.replace(/[\\^$.|+()[\]{}/-]/g, "\\$&")).join("") + "$", "isu");
+  part === "*" ? ".*" : part === "?" ? "." : part.replace(/[\\^$.|+()[\]{}/]/g, "\\$&")).join("") + "$", "isu");
 const NUMBER = /^(>=|<=|>|<|=)?(\d+)$/;
 const COMPARE = { ">": (a, b) => a > b, "<": (a, b) => a < b, ">=": (a, b) => a >= b, "<=": (a, b) => a <= b, "=": (a, b) => a === b };
 const tester = (values, text) => {
