@@ -108,7 +108,7 @@ def _breaks(editions: Sequence[Edition]) -> Iterable[tuple[int, str]]:
     for place, each in enumerate(editions):
         now = frozenset(result.scenario for result in each.run.results)
         if before is not None and now != before:
-            yield place, f"{len(now - before):,} scenarios added, {len(before - now):,} removed"
+            yield place, f"scenarios added: {len(now - before):,}, removed: {len(before - now):,}"
         before = now
 
 

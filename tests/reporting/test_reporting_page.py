@@ -18,10 +18,15 @@ import msgspec
 import pytest
 
 from harness.judging.results import Finding, Outcome
+from harness.project import GateRule, Where
 from harness.reporting.anchors import anchor
 from harness.reporting.beside import Beside
 from harness.reporting.failures import CASES_PER_SIGNATURE, MAX_CASES
 from harness.reporting.page import page
+from harness.runs.baseline import Ratchet
+from harness.runs.expectations import Excused, Expectation, Stale
+from harness.runs.gate import Gate
+from harness.runs.gate_rules import RuleVerdict
 from harness.runs.run import Footer, Header, Run, Selection
 from harness.runs.store import encode_line, read_run
 
@@ -216,7 +221,7 @@ def test_no_page_has_more_cases_than_it_says(sample: Run) -> None:
 def test_a_run_that_goes_on_has_no_verdict_yet(sample: Run) -> None:
     text = page(msgspec.structs.replace(sample, footer=None), Beside(live=True))
     assert "<title>running: harness conformance report</title>" in text
-    assert "cells so far" in text
+    assert "Cells so far" in text
     assert "connect-src 'self'" in unescape(text)
 
 
@@ -267,3 +272,44 @@ def test_the_worst_failure_of_a_model_stands_beside_its_rank(html: str) -> None:
     section = html.partition('<section id="models"')[2].partition("</section>")[0]
     assert "the arguments are not JSON" in section
     assert "<small>10 turns</small>" in section
+
+
+def test_the_rules_of_a_project_stand_under_the_verdict_with_their_numbers(sample: Run) -> None:
+    rule = GateRule(metric="turn_success", where=Where(model="qwen-*"), min=0.9, basis="interval")
+    entry = Expectation("openai-chat/*", "naive", "fail", "an <old> client")
+    verdict = Gate(
+        "inconclusive",
+        ("turn_success of qwen-* is not sure",),
+        rules=(_judged(rule),),
+        excused=(Excused("openai-chat/hostile-text/naive", "fail", "an <old> client"),),
+        stale=(Stale("matches_nothing", entry),),
+        baseline=Ratchet(known=("a/b/naive",), fixed=("c/d/naive",)),
+    )
+    text = page(sample, gate=verdict)
+    Outline(text)
+    assert "model: qwen-*" in text
+    assert "at least 90.0 %, interval, n at least 30" in text
+    assert "73.2 % to 91.1 %" in text
+    assert "Excused cells: 1; stale expectations: 1" in text
+    assert "an &lt;old&gt; client" in text
+    assert "known failing cells 1, fixed 1" in text
+
+
+def _judged(rule: GateRule) -> RuleVerdict:
+    return RuleVerdict(
+        rule="gate[0]",
+        metric=rule.metric,
+        where=rule.where,
+        verdict="inconclusive",
+        k=53,
+        n=63,
+        rate=53 / 63,
+        groups=63,
+        low=0.732,
+        high=0.911,
+        min=rule.min,
+        max=rule.max,
+        basis=rule.basis,
+        min_n=30,
+        reason="",
+    )

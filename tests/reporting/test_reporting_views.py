@@ -89,7 +89,7 @@ def test_unscrubbed_cassettes_come_first_and_the_rest_is_counted(sample: Run) ->
 def test_a_line_breaks_where_the_scenarios_changed(sample: Run) -> None:
     less = _without(sample, "openai-chat/hostile-text")
     found = trends([Edition("a", less), Edition("b", less), Edition("c", sample)])
-    assert found.breaks == ((2, "1 scenarios added, 0 removed"),)
+    assert found.breaks == ((2, "scenarios added: 1, removed: 0"),)
     (naive,) = (each for each in found.trends[0].series if each.name == "naive")
     assert (naive.line.count("M"), naive.line.count("L")) == (2, 1)
     assert [point.n for point in naive.points if point] == [4, 4, 5]

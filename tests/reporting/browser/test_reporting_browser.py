@@ -229,9 +229,9 @@ def test_the_live_page_renews_itself_and_keeps_its_place(
         writer.add(sample.results[0])
         with _served(live) as address:
             opened.goto(f"{address}#replays")
-            opened.wait_for_selector("text=Still running: 1 cells so far.")
+            opened.wait_for_selector("text=Still running. Cells so far: 1.")
             writer.add(sample.results[1])
-            opened.wait_for_selector("text=Still running: 2 cells so far.")
+            opened.wait_for_selector("text=Still running. Cells so far: 2.")
             assert _shown(opened) == ["replays"]
             writer.finish()
             opened.wait_for_selector("text=The run has ended.")
