@@ -10,6 +10,7 @@ from harness.judging.results import CassetteFacts, Result
 from harness.reporting.words import fails
 
 MOST_CASSETTES: Final = 200
+_READS: Final = {"recorded": "kept", "synthetic": "synthetic", "mixed": "some kept"}
 _UNKNOWN: Final = CassetteFacts()
 
 
@@ -40,7 +41,7 @@ class CassetteRow(msgspec.Struct, frozen=True):
     @property
     def reads(self) -> str:
         """Say whether the network's own reads were kept."""
-        return self.facts.reads if self.known else "not known"
+        return _READS[self.facts.reads] if self.known else "not known"
 
 
 class Cassettes(msgspec.Struct, frozen=True):
