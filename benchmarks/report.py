@@ -116,7 +116,7 @@ def _result(scenario: int, name: str, spread: int, *, fails: bool) -> Result:
         prompt=prompt,
         dialect="openai-chat",
         origin="recorded" if scenario % 2 else "emulated",
-        source=CassetteFacts(by="benchmark", at="2026-11-22", interactions=1, size=600),
+        source=CassetteFacts("benchmark", "2026-11-22", reads="recorded", interactions=1, size=600),
     )
 
 

@@ -10,7 +10,12 @@ from harness.judging.results import CassetteFacts, Result
 from harness.reporting.words import fails
 
 MOST_CASSETTES: Final = 200
-_READS: Final = {"recorded": "kept", "synthetic": "synthetic", "mixed": "some kept"}
+_READS: Final = {
+    "": "not known",
+    "recorded": "kept",
+    "synthetic": "synthetic",
+    "mixed": "some kept",
+}
 _UNKNOWN: Final = CassetteFacts()
 
 
