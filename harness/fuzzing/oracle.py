@@ -1,13 +1,14 @@
 """A mutant under some chunkings -> findings, with the engine and the rules of a run.
 
 After steps that keep the meaning, what must come out is what the clean seed says. After others
-the strict reading of the changed bytes says it, and stays silent about what they leave open; of
-a turn that failed or broke off it always says that nothing may be run.
+the strict reading of the changed bytes says it. Of a turn that failed or broke off it always
+says that nothing may be run; where it leaves the calls open, none may come out that the clean
+seed has not, unless a step may have made one.
 """
 
 import msgspec
 
-from harness.fuzzing.mutators import Mutant
+from harness.fuzzing.mutators import Mutant, may_call_more
 from harness.fuzzing.seeds import Seed
 from harness.judging.examine import examine
 from harness.judging.expectation import Expectation, Field
@@ -67,16 +68,24 @@ def tried(trial: Trial, normalizer: Normalizer, limits: Limits = LIMITS) -> Trie
     strict = strict_reading(mutant.interaction)
     expectation = trial.seed.expectation
     if not mutant.preserving:
-        expectation = _of_bytes(expectation_from(strict), trial.seed)
+        expectation = _of_bytes(expectation_from(strict), trial)
     seen = examine(
         0, mutant.interaction, expectation, strict, normalizer, cuts=trial.cuts, limits=limits
     )
     return Tried(tuple(seen.findings), expectation, seen.worst.chunking, seen.replays)
 
 
-def _of_bytes(expectation: Expectation, seed: Seed) -> Expectation:
+def _of_bytes(expectation: Expectation, trial: Trial) -> Expectation:
     """Leave open what a strict reading cannot know: what a text means that spells calls."""
-    if not seed.text_dialect:
+    seed = trial.seed
+    if seed.text_dialect:
+        known: set[Field] = {"failure"} if expectation.failure is None else {"failure", "calls"}
+        judged = expectation.judged & known
+        expectation = msgspec.structs.replace(expectation, judged=judged, loose_space=True)
+    if (
+        "calls" in expectation.judged
+        or "calls" not in seed.expectation.judged
+        or may_call_more(trial.mutant.trail)
+    ):
         return expectation
-    known: set[Field] = {"failure"} if expectation.failure is None else {"failure", "calls"}
-    return msgspec.structs.replace(expectation, judged=expectation.judged & known, loose_space=True)
+    return msgspec.structs.replace(expectation, calls=seed.expectation.calls, calls_at_most=True)

@@ -33,10 +33,9 @@ def rewritings(interaction: Interaction) -> Iterator[Interaction]:
     dialect = DIALECTS.get(interaction.dialect)
     if dialect is None:
         return
-    said = tuple(dialect.read(frames([interaction.body]), ()))
-    if any(isinstance(each, StreamFailure) for each in said):
+    merged = said(interaction)
+    if any(isinstance(each, StreamFailure) for each in merged):
         return
-    merged = tuple(_merged(map(_as_sent, said)))
     for deltas in (*_less(merged), merged):
         try:
             body = b"".join(dialect.write(deltas))
@@ -46,15 +45,25 @@ def rewritings(interaction: Interaction) -> Iterator[Interaction]:
             yield with_body(interaction, body)
 
 
+def said(interaction: Interaction) -> tuple[Delta, ...]:
+    """Return what the reader of its dialect finds in `interaction`, neighbours joined.
+
+    A call is there as it was sent, whatever its arguments are worth. () where nobody reads it.
+    """
+    dialect = DIALECTS.get(interaction.dialect)
+    read = () if dialect is None else dialect.read(frames([interaction.body]), ())
+    return tuple(_merged(map(_as_sent, read)))
+
+
 def _as_sent(delta: Delta) -> Delta:
     """A writer spells a call in the same way whatever its arguments are worth."""
     return ToolCallEnd(delta.index) if isinstance(delta, ToolCallRejected) else delta
 
 
-def _merged(said: Iterable[Delta]) -> Iterator[Delta]:
+def _merged(deltas: Iterable[Delta]) -> Iterator[Delta]:
     """Yield the deltas with neighbours that say one thing joined."""
     held: Delta | None = None
-    for delta in said:
+    for delta in deltas:
         joined = _joined(held, delta)
         if joined is None and held is not None:
             yield held
@@ -75,13 +84,13 @@ def _joined(before: Delta | None, delta: Delta) -> Delta | None:
             return None
 
 
-def _less(said: Sequence[Delta]) -> Iterator[tuple[Delta, ...]]:
+def _less(deltas: Sequence[Delta]) -> Iterator[tuple[Delta, ...]]:
     """Yield the deltas without one call, text, reasoning or usage, or with a shorter one."""
-    for index in sorted({it.index for it in said if isinstance(it, ToolCallStart)}):
-        yield tuple(_without_call(said, index))
-    for at, delta in enumerate(said):
+    for index in sorted({it.index for it in deltas if isinstance(it, ToolCallStart)}):
+        yield tuple(_without_call(deltas, index))
+    for at, delta in enumerate(deltas):
         for instead in _shorter(delta):
-            yield (*said[:at], *instead, *said[at + 1 :])
+            yield (*deltas[:at], *instead, *deltas[at + 1 :])
 
 
 def _shorter(delta: Delta) -> Iterator[tuple[Delta, ...]]:
@@ -104,8 +113,8 @@ def _halves(text: str) -> Iterator[str]:
         yield text[len(text) // 2 :]
 
 
-def _without_call(said: Sequence[Delta], index: int) -> Iterator[Delta]:
-    for delta in said:
+def _without_call(deltas: Sequence[Delta], index: int) -> Iterator[Delta]:
+    for delta in deltas:
         if not isinstance(delta, ToolCallStart | ArgumentsDelta | ToolCallEnd):
             yield delta
         elif delta.index != index:

@@ -12,7 +12,6 @@ import msgspec
 
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.scenario_text import scenario_text
-from harness.judging.judge import CASSETTE_PREFIX
 from harness.judging.results import Result
 from harness.runs.gate import reproduce
 from harness.runs.plan import Job, Subject
@@ -29,8 +28,7 @@ _BY = "harness fuzz"
 
 def cell_of(finding: FuzzFinding) -> str:
     """Return the id of the cell in which a saved finding fails."""
-    prefix = "" if scenario_text(finding, _name(finding)) else CASSETTE_PREFIX
-    return f"{prefix}{_name(finding)}/{finding.normalizer}"
+    return f"{_name(finding)}/{finding.normalizer}"
 
 
 def command_of(finding: FuzzFinding, folder: Path) -> str:
@@ -39,7 +37,7 @@ def command_of(finding: FuzzFinding, folder: Path) -> str:
 
 
 def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
-    """Write each of `findings` below `folder`: a cassette, and a scenario where one can say it."""
+    """Write each of `findings` below `folder`: a cassette and its scenario."""
     for finding in findings:
         _save(finding, folder)
 
@@ -49,9 +47,6 @@ def _save(finding: FuzzFinding, folder: Path) -> None:
     texts = {"cassettes": dump(_cassette(finding)), "scenarios": scenario_text(finding, name)}
     for room, text in texts.items():
         path = folder / room / f"{name}.yaml"
-        if text is None:
-            path.unlink(missing_ok=True)
-            continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
 
@@ -92,14 +87,13 @@ def known(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
         HarnessError: a file of the folder cannot be used, or `name` cannot be loaded.
     """
     target, name = name, plain_name(name)
-    rooms = (folder / room / "fuzz" / name for room in ("scenarios", "cassettes"))
-    there = [room for room in rooms if room.is_dir()]
-    for subject in select(there) if there else ():
+    there = folder / "scenarios" / "fuzz" / name
+    for subject in select([there]) if there.is_dir() else ():
         yield subject, judge_job(Job(subject, target))[0]
 
 
 def forget(subject: Subject, folder: Path) -> None:
     """Take a saved finding out of the database: it is mended."""
-    name = subject_id(subject).removeprefix(CASSETTE_PREFIX)
+    name = subject_id(subject)
     for room in ("cassettes", "scenarios"):
         (folder / room / f"{name}.yaml").unlink(missing_ok=True)

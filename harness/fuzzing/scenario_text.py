@@ -1,32 +1,34 @@
 """A finding -> the text of a scenario file that says what must come out of its cassette.
 
-None where the file format cannot say it, since the bytes leave something open that a scenario
-must decide; then the cassette is judged alone, by its strict reading.
+What the bytes leave open stands in `open`, so that it is not judged.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.mutators import MUTATORS
 from harness.judging.expectation import Expectation, ExpectedCall, Field
 from harness.wire.scalar import word
 
-# What a scenario judges always.
-_DECIDED: frozenset[Field] = frozenset(("text", "reasoning", "calls", "failure"))
+# What a scenario judges unless its key stands in `open`.
+_KEYS: Final[dict[Field, str]] = {
+    "text": "text",
+    "reasoning": "reasoning",
+    "calls": "tool_calls",
+    "failure": "failure",
+}
 _QUIRKS = {mutator.name: mutator.quirks for mutator in MUTATORS}
 
 
-def scenario_text(finding: FuzzFinding, cassette: str) -> str | None:
+def scenario_text(finding: FuzzFinding, cassette: str) -> str:
     """Return the YAML text; `cassette` is the id of its cassette."""
     expected = finding.expectation
     if finding.conversation is not None:
         lines = (f"  {key}: {_flow(value)}" for key, value in finding.conversation.items())
         return "\n".join([*_head(finding, cassette), "conversation:", *lines, ""])
-    if expected is None or not expected.judged >= _DECIDED:
-        return None
-    if expected.failure is None and (expected.finish is None or "finish" not in expected.judged):
-        return None
+    if expected is None:
+        raise ValueError("a finding has either an expectation or a conversation")
     return "\n".join([*_head(finding, cassette), "expect:", *_turn(expected), ""])
 
 
@@ -53,10 +55,13 @@ def _turn(expected: Expectation) -> Iterator[str]:
 
 
 def _members(expected: Expectation) -> Iterator[str]:
+    unknown = list(_open(expected))
+    if unknown:
+        yield f"open: [{', '.join(unknown)}]"
     for key in ("text", "reasoning"):
-        if getattr(expected, key):
+        if key in expected.judged and getattr(expected, key):
             yield f"{key}: {word(getattr(expected, key))}"
-    if expected.calls:
+    if expected.calls and ("calls" in expected.judged or expected.calls_at_most):
         yield "tool_calls:"
         yield from (f"- {_flow(_call(call))}" for call in expected.calls)
     if "rejected" not in expected.judged:
@@ -69,6 +74,15 @@ def _members(expected: Expectation) -> Iterator[str]:
     yield from _end(expected)
 
 
+def _open(expected: Expectation) -> Iterator[str]:
+    for field, key in _KEYS.items():
+        if field not in expected.judged:
+            yield "missing_calls" if field == "calls" and expected.calls_at_most else key
+    fails = "failure" in expected.judged and expected.failure is not None
+    if not fails and (expected.finish is None or "finish" not in expected.judged):
+        yield "finish"
+
+
 def _call(call: ExpectedCall) -> dict[str, Any]:
     said: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
     if call.kind == "custom":
@@ -77,7 +91,7 @@ def _call(call: ExpectedCall) -> dict[str, Any]:
 
 
 def _end(expected: Expectation) -> Iterator[str]:
-    if expected.failure is not None:
+    if expected.failure is not None and "failure" in expected.judged:
         said = {"code": expected.failure, "says": expected.failure_says}
         yield f"failure: {_flow({key: value for key, value in said.items() if value})}"
     if "finish" in expected.judged and expected.finish is not None:

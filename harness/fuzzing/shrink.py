@@ -20,6 +20,7 @@ from harness.fuzzing.found import Met
 from harness.fuzzing.mutators import MUTATORS, Mutator
 from harness.fuzzing.oracle import Trial, tried, unchanged
 from harness.fuzzing.reductions import reductions
+from harness.fuzzing.rewriting import said
 from harness.fuzzing.seeds import Seed
 from harness.fuzzing.signature import Place, place_of
 from harness.judging.results import Finding
@@ -129,7 +130,7 @@ class _Shrinker:
         if interaction.body == before.interaction.body:
             return msgspec.structs.replace(before, interaction=interaction)
         strict, known = strict_reading(interaction), strict_reading(before.interaction)
-        if _meaning(strict) == _meaning(known):
+        if _meaning(strict, interaction) == _meaning(known, before.interaction):
             return msgspec.structs.replace(before, interaction=interaction)
         expectation = expectation_from(strict)
         if before.text_dialect or not strict.quirks <= known.quirks:
@@ -203,11 +204,18 @@ def _cut_by(
     return Trial(seed, mutant, ways(mutant.interaction.body))
 
 
-def _meaning(strict: StrictReading) -> tuple[object, ...]:
-    """Return all that a strict reading says of a turn; where it is equal, so is what must come."""
-    calls = [(call.id, call.name, call.arguments, call.kind) for call in strict.calls or ()]
+def _meaning(strict: StrictReading, interaction: Interaction) -> tuple[object, ...]:
+    """Return all that is said in a turn; where it is equal, so is what must come out.
+
+    Where the strict reading leaves the calls open, the reader of the dialect tells them.
+    """
+    calls = (
+        said(interaction)
+        if strict.calls is None
+        else [(call.id, call.name, call.arguments, call.kind) for call in strict.calls]
+    )
     ends = strict.finish, strict.ended, strict.error, strict.refusal
-    return strict.text, strict.reasoning, strict.calls is None, calls, ends, strict.quirks
+    return strict.text, strict.reasoning, calls, ends, strict.quirks
 
 
 def _singly(cuts: Chunking) -> Iterator[Chunking]:

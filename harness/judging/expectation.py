@@ -57,6 +57,8 @@ class Expectation(msgspec.Struct, frozen=True):
 
     Fields:
         failure: code of the failure; None where the turn must not fail; "*" for any code.
+        calls_at_most: where `calls` is not judged, any of them may be missing, but none may come
+            out beside them.
         failure_says: a part of the provider's message that must be kept.
         loose_space: text and reasoning are compared as `spaced` has them: where calls are cut
             out of a text, nothing says whose the white space around them is.
@@ -74,6 +76,7 @@ class Expectation(msgspec.Struct, frozen=True):
     usage: Usage | None = None
     judged: frozenset[Field] = ALL_FIELDS
     loose_space: bool = False
+    calls_at_most: bool = False
 
     def spaced(self, text: str) -> str:
         """Return `text` as it is compared: with `loose_space`, runs of white space are one."""

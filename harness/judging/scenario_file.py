@@ -2,12 +2,12 @@
 
 What an author leaves out is either a default that is judged (no text, no calls, no failure)
 or, for `finish_raw`, `usage`, `parse_errors: any` and the finish of a failed turn, a field
-that is not judged.
+that is not judged. `open` names others that are not, where the bytes do not decide them.
 """
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -23,9 +23,9 @@ from harness.judging.expectation import (
 )
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.judging.text_keys import require_known
-from harness.typed_file import File, Text, convert, not_json
 from harness.turns.deltas import FinishReason, Usage
 from harness.turns.tools import Tool
+from harness.typed_file import File, Text, convert, not_json
 from harness.wire import yaml_guard
 
 SUFFIX = ".yaml"
@@ -67,8 +67,26 @@ class UsageFile(File, frozen=True):
     output_tokens: int | None = None
 
 
+Open: TypeAlias = Literal[
+    "text", "reasoning", "tool_calls", "missing_calls", "parse_errors", "finish", "failure"
+]
+_FIELD_OF: Final[dict[Open, Field]] = {
+    "text": "text",
+    "reasoning": "reasoning",
+    "tool_calls": "calls",
+    "missing_calls": "calls",
+    "parse_errors": "rejected",
+    "finish": "finish",
+    "failure": "failure",
+}
+
+
 class TurnFile(File, frozen=True):
-    """The turn that one interaction must give."""
+    """The turn that one interaction must give.
+
+    `open` are keys that are not judged; `missing_calls` says that calls may be missing, but that
+    none beside `tool_calls` may come out.
+    """
 
     text: str = ""
     reasoning: str = ""
@@ -78,6 +96,7 @@ class TurnFile(File, frozen=True):
     finish_raw: str | None = None
     failure: FailureFile | None = None
     usage: UsageFile | None = None
+    open: tuple[Open, ...] = ()
 
 
 class ScenarioFile(File, frozen=True):
@@ -220,7 +239,7 @@ def _expectations(file: ScenarioFile, where: str) -> Iterator[Expectation]:
 
 
 def _expectation(turn: TurnFile, place: int, where: str, *, loose_space: bool) -> Expectation:
-    if turn.finish is None and turn.failure is None:
+    if turn.finish is None and turn.failure is None and "finish" not in turn.open:
         raise UnreadableError(
             f"expect[{place}]: the key 'finish' is missing",
             where=where,
@@ -242,6 +261,7 @@ def _expectation(turn: TurnFile, place: int, where: str, *, loose_space: bool) -
         usage=_usage(turn.usage),
         judged=ALL_FIELDS.difference(_not_judged(turn)),
         loose_space=loose_space,
+        calls_at_most="missing_calls" in turn.open,
     )
 
 
@@ -271,6 +291,7 @@ def _usage(file: UsageFile | None) -> Usage | None:
 
 
 def _not_judged(turn: TurnFile) -> Iterator[Field]:
+    yield from (_FIELD_OF[name] for name in turn.open)
     if turn.parse_errors == "any":
         yield "rejected"
     if turn.finish is None:

@@ -8,7 +8,7 @@ import pytest
 
 from harness.judging.cases import Case
 from harness.judging.chunkings import Cuts
-from harness.judging.expectation import Expectation, ExpectedRejection
+from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
 from harness.judging.judge import Loaded, judge
 from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario, ScenarioBlame
@@ -82,6 +82,37 @@ def test_should_findings_are_shown_and_decide_nothing() -> None:
     result, case = judged(HELLO * 1, by=MINIATURES["text-held"])
     assert [finding.rule for finding in result.findings] == ["TEXT-PROMPT"]
     assert (result.outcome, case) == (Outcome.PASS, None)
+
+
+# Calls that may be missing
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        (call('{"path":  "a"}', id="c2", name="writing") + END, Outcome.PASS),
+        (HELLO, Outcome.PASS),
+        (call('{"path": "b"}', id="c1", name="writing") + END, Outcome.SILENT_WRONG),
+        (
+            call('{"path": "a"}', id="c1", name="writing")
+            + call('{"path": "a"}', id="c2", name="writing", index=1)
+            + END,
+            Outcome.SILENT_WRONG,
+        ),
+    ],
+)
+def test_where_calls_may_be_missing_none_may_come_beside_them(
+    body: bytes, outcome: Outcome
+) -> None:
+    expected = Expectation(
+        "scenario",
+        calls=(ExpectedCall("writing", {"path": "a"}),),
+        judged=frozenset(("failure",)),
+        calls_at_most=True,
+    )
+    result, _ = judge(_labelled(a_cassette(an_interaction(body)), expected), REFERENCE)
+    assert result.outcome is outcome
+    assert {it.rule for it in result.findings} <= {"CALLS-NOT-INVENTED"}
 
 
 # Unsupported cells

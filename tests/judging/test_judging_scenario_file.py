@@ -134,3 +134,12 @@ def test_the_schema_is_a_json_schema_that_refuses_unknown_keys() -> None:
     turn = {"finish": "stop"}
     assert validator.is_valid({"title": "t", "cassette": "c", "expect": [turn]})
     assert not validator.is_valid({"title": "t", "cassette": "c", "expect": [turn], "x": 1})
+
+
+def test_what_is_open_is_not_judged(tmp_path: Path) -> None:
+    said = "title: t\ncassette: c\nexpect:\n- open: [text, missing_calls, finish, failure]\n"
+    (turn,) = load(tmp_path, said).expect
+    assert turn.judged == {"reasoning", "rejected"}
+    assert turn.calls_at_most
+    with pytest.raises(UnreadableError, match="tool_call"):
+        load(tmp_path, said.replace("missing_calls", "tool_call"))

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from harness.fuzzing.mutators.with_body import with_body
-from harness.wire.aws_event_stream import MessageDecoder, borders, encode_event
+from harness.wire.aws_event_stream import MessageDecoder, borders, encode_event, encode_exception
 from harness.wire.bedrock_chunk import wrapped
 from harness.wire.framing import frames
 from harness.wire.interaction import Interaction
@@ -38,11 +38,13 @@ class SentFrame(msgspec.Struct, frozen=True):
         raw: its bytes, with what ends it.
         data: its payload; None for comments and blanks.
         event: its name; "" where it has none.
+        failure: it is an exception of AWS, named `event`.
     """
 
     raw: bytes
     data: bytes | None = None
     event: str = ""
+    failure: bool = False
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -76,6 +78,8 @@ class Sent(msgspec.Struct, frozen=True):
         before = frame.data or b""
         if self.framing != "messages" and b"\n" not in data and frame.raw.count(before) == 1:
             return SentFrame(frame.raw.replace(before, data), data, frame.event)
+        if frame.failure:
+            return SentFrame(encode_exception(data, frame.event), data, frame.event, failure=True)
         return self.made(data, frame.event)
 
     def places(self) -> tuple[int, ...]:
@@ -145,7 +149,9 @@ def _messages(body: bytes) -> Sent | None:
 
 def _message(raw: bytes) -> SentFrame:
     found = MessageDecoder().feed(raw)
-    return SentFrame(raw, found[0].data, found[0].event) if found else SentFrame(raw)
+    if not found:
+        return SentFrame(raw)
+    return SentFrame(raw, found[0].data, found[0].event, failure=bool(found[0].failure))
 
 
 # Payloads

@@ -1,11 +1,13 @@
 """Rules about the calls themselves: that they are there, named, identified and in order."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from harness.judging.results import Outcome
 from harness.judging.rules.markup import shown_in_name
 from harness.judging.rules.pairing import arguments_text, unreported_names
 from harness.judging.rules.rule import Broken, Evidence, Rule
+from harness.turns.arguments import meaning
 from harness.turns.calls import ToolCall
 
 
@@ -62,13 +64,28 @@ def _kept(seen: Evidence) -> Iterator[Broken]:
 
 
 def _not_invented(seen: Evidence) -> Iterator[Broken]:
-    if "calls" not in seen.expectation.judged or seen.expectation.failure is not None:
+    if seen.expectation.failure is not None:
+        return
+    if "calls" not in seen.expectation.judged:
+        yield from _beyond(seen)
         return
     rejections = unreported_names(seen.expectation, seen.pairing)
     for place in seen.pairing.surplus:
         call = seen.replay.turn.tool_calls[place]
         if call.name and call.name not in rejections and "" not in rejections:
             yield Broken(f"calls[{place}]", "no call", f"{call.name} {call.arguments}")
+
+
+def _beyond(seen: Evidence) -> Iterator[Broken]:
+    """Where calls may be missing, any other name or arguments make a call that nobody made."""
+    if not seen.expectation.calls_at_most:
+        return
+    left = Counter((it.name, meaning(arguments_text(it))) for it in seen.expectation.calls)
+    for place, call in enumerate(seen.replay.turn.tool_calls):
+        said = call.name, meaning(call.arguments)
+        if not left[said]:
+            yield Broken(f"calls[{place}]", "no such call", f"{call.name} {call.arguments}")
+        left[said] -= 1
 
 
 def _order(seen: Evidence) -> Iterator[Broken]:
