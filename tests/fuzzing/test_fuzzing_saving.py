@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from harness import shipped
 from harness.conversation.discovery import load_agent
@@ -18,6 +19,7 @@ from harness.runs.plan import Job
 from harness.runs.select import select
 from harness.runs.worker import judge_job, load_subject
 
+pytest_plugins = ("pytester",)
 FEW = Profile("few", examples=60, seconds=60, shrinking=30)
 SMALL = 2_000
 
@@ -47,6 +49,30 @@ def test_saved_findings_fail_until_they_are_mended(
     assert {result.cell for result in broken} == {cell_of(each) for each in must}
     mended = [judge_job(Job(subject, "reference"))[0] for subject in subjects]
     assert all(result.outcome.conforms for result in mended)
+
+
+def _with_all_open(finding: FuzzFinding) -> FuzzFinding:
+    """Return one that breaks its rule whatever the bytes say: only calls may not be made up."""
+    assert finding.finding.rule == "ARGUMENTS-USABLE"
+    assert finding.expectation is not None
+    nothing = replace(finding.expectation, judged=frozenset())
+    return replace(finding, slug="all-open", expectation=nothing)
+
+
+def test_each_saved_finding_fails_in_pytest_by_its_own_id_until_mended(
+    findings: tuple[FuzzFinding, ...], pytester: pytest.Pytester
+) -> None:
+    must = [each for each in findings if each.finding.level == "MUST"]
+    must.append(_with_all_open(must[0]))
+    save(must, pytester.path)
+    pytester.makeini("[pytest]\nharness_scenarios = scenarios\n")
+    options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "scenarios")
+    broken = pytester.runpytest_inprocess(*options, "--harness-normalizer", "naive", "-rf")
+    broken.assert_outcomes(failed=len(must))
+    told = str(broken.stdout)
+    assert all(f"{each.slug}.yaml::naive" in told for each in must)
+    mended = pytester.runpytest_inprocess(*options, "--harness-normalizer", "reference")
+    mended.assert_outcomes(passed=len(must))
 
 
 def test_saved_findings_are_small_and_say_where_they_come_from(
