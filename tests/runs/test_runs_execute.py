@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -216,6 +216,15 @@ def test_a_second_interruption_stops_at_once(parallel: int) -> None:
     assert time.monotonic() - began < 4
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Hear SIGINT, also where the tests were started with it ignored, as `nohup` does."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 def test_an_interrupt_from_within_is_an_interruption(listener: Listener) -> None:
     jobs = (*a_plan(2).jobs, *a_plan(2, "interrupts").jobs)
     assert listener.run(jobs, 1) == Progress(2, 4, interrupted=True)
@@ -231,12 +240,14 @@ class Impatient(Listener):
         super().on_progress(done, total)
 
 
+@pytest.mark.usefixtures("heard")
 def test_workers_stop_between_two_cells() -> None:
     progress = Impatient().run(a_plan(200, "slower").jobs, 2)
     assert progress.interrupted
     assert progress.done <= 3 * MAX_BATCH  # four batches were in flight
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_worker_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "GRACE_SECONDS", 0.2)
     jobs = (*a_plan(1).jobs, *a_plan(7, "stuck").jobs)
