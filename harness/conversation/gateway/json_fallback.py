@@ -12,6 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from harness.conversation.dialogue import Way
+from harness.conversation.gateway.attempts import attempt_in
 from harness.conversation.gateway.faults import fault_of
 from harness.conversation.gateway.stop_reason import settle_stop_reason
 from harness.conversation.history.storing import Storing
@@ -19,9 +20,7 @@ from harness.conversation.prompts import find_prompt
 from harness.conversation.task import Task
 from harness.conversation.wording import Language
 from harness.normalizers.text_policy import respond_with_text_calls
-from harness.turns.calls import SNIPPET_CHARACTERS, ParseError
 from harness.turns.deltas import Delta
-from harness.turns.text_calls.json_calls import ARGUMENTS_KEYS, NAME_KEYS
 from harness.turns.text_calls.policy import TextPolicy
 from harness.turns.turn import Turn
 from harness.wire.interaction import Interaction
@@ -30,12 +29,6 @@ _PROMPTS: dict[Language, str] = {"en": "json-fallback/v1", "zh": "json-fallback-
 # The template teaches that a code block is a call, so here it is no example.
 POLICY: Final = TextPolicy(
     dialects=frozenset(("fenced-json", "bare-json", "tagged-json")), bare="anywhere", code="calls"
-)
-_NAME: Final = re.compile(rf'\{{\s*"(?:{"|".join(NAME_KEYS)})"\s*:\s*"([^"\\]{{1,200}})"')
-_ARGUMENTS: Final = re.compile(rf'"(?:{"|".join(ARGUMENTS_KEYS)})"\s*:')
-_UNREADABLE: Final = (
-    "expected one strict JSON object with the name of a tool and its arguments, found text that "
-    "only looks like one"
 )
 # What is left of a code block whose call was taken out.
 _EMPTY_FENCE: Final = re.compile(r"```[a-zA-Z_]{0,20}\s{0,20}```")
@@ -64,12 +57,5 @@ def _attempts_told(turn: Turn, known: frozenset[str]) -> Turn:
     """Return `turn` with a report of what was meant as a call and is none."""
     if turn.tool_calls or turn.parse_errors:
         return replace(turn, text=_EMPTY_FENCE.sub("", turn.text).strip())
-    named = _NAME.search(turn.text) if known and turn.failure is None else None
-    if named is None:
-        return turn
-    name, at = named[1], named.start()
-    if name not in known and not _ARGUMENTS.search(turn.text, at):
-        return turn
-    error = _UNREADABLE if name in known else f"there is no tool {name!r}"
-    snippet = turn.text[at : at + SNIPPET_CHARACTERS]
-    return replace(turn, parse_errors=(ParseError("json_fallback", error, snippet, "", name),))
+    attempt = attempt_in(turn.text, known) if known and turn.failure is None else None
+    return replace(turn, parse_errors=(attempt,)) if attempt else turn

@@ -109,6 +109,16 @@ def test_a_prompt_of_the_fallback_is_asked_for_without_a_probe() -> None:
         (TEXT_ONLY, said(CALL[:-4]), said(FENCED), "json_fallback"),
         (TEXT_ONLY, said(f"```json\n{CALL[:-4]}\n```"), said(CALL), "json_fallback"),
         (TEXT_ONLY, said(f"{CALL[:-4]}", (), "length"), said(CALL), "json_fallback"),
+        *(
+            (TEXT_ONLY, said(text, (), finish), said(FENCED), "json_fallback")
+            for text, finish in (
+                ('```json\n{"arguments": {"city": "Os}, "name": "get_weather"}\n```', "stop"),
+                ('```json\n{"arguments": {"city": "Os', "stop"),
+                ("```json\n{'name': 'get_weather', 'arguments': {'city': 'Oslo'}}\n```", "stop"),
+                ('For {"name": "Bo"}: {"name": "get_weather", "arguments": {"city": O}}', "stop"),
+                ('```json\n{"name": "get_wea', "length"),
+            )
+        ),
         (
             TEXT_ONLY,
             said('{"name": "nope", "arguments": {}}'),
@@ -134,6 +144,30 @@ def test_a_broken_reply_is_mended_once(
     finish = conversation.turns[0].turn.finish
     assert finish is not None
     assert finish.reason is not FinishReason.TOOL_CALLS
+
+
+def test_the_call_of_a_tool_is_reported_before_any_other_name() -> None:
+    provider = Provider(
+        said('For {"name": "Bo"}: {"name": "get_weather", "arguments": {"city": O}}'), DONE
+    )
+    conversation = gateway.converse(provider.task(capabilities=TEXT_ONLY))
+    (reported,) = conversation.turns[0].meta.parse_errors
+    assert reported.name == WEATHER.name
+    assert reported.snippet.startswith('{"name": "get_weather"')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"name": "Bo", "age": 3}\n```',
+        "The tools' name: get_weather.",
+        '{"input": "x", "output": "y"}',
+        '"name": "get_weather"',
+    ],
+)
+def test_data_is_an_answer(text: str) -> None:
+    conversation = gateway.converse(Provider(said(text)).task(capabilities=TEXT_ONLY))
+    assert (conversation.ending, conversation.answer) == ("done", text)
 
 
 @pytest.mark.parametrize("most", [0, 1, 3])
