@@ -8,9 +8,11 @@ the user must mend, such as a dialect that nobody reads, is raised.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from harness.conversation.asking import read_turn
 from harness.conversation.conversation import Ending
-from harness.conversation.task import Task
+from harness.conversation.task import Reply, Task
 from harness.errors import UsageError
 from harness.normalizers.protocol import Normalize
 from harness.turns.delta_error import DeltaError
@@ -31,10 +33,12 @@ def ask(task: Task, request: Request, normalize: Normalize) -> Turn:
     """
     try:
         reply = task.send(request)
-    except OSError as error:
+    except UsageError:
+        raise
+    except Exception as error:  # noqa: BLE001 - each HTTP client has errors of its own
         return Turn(failure=StreamFailure("unreachable", _told(error)))
     try:
-        return read_turn(task, request, reply, _guarded(normalize))
+        return read_turn(task, request, _reliable(reply), _guarded(normalize))
     except DeltaError as error:
         return Turn(failure=StreamFailure("bad_delta", _told(error)))
 
@@ -46,6 +50,20 @@ def ending_of(turn: Turn) -> Ending:
     if turn.finish is None:
         return "interrupted"
     return "limit" if turn.finish.reason is FinishReason.LENGTH else "error"
+
+
+def _reliable(reply: Reply) -> Reply:
+    """Return `reply` with reads that raise nothing but OSError, so that it is known whose it is."""
+
+    def reads() -> Iterator[bytes]:
+        try:
+            yield from reply.reads
+        except OSError:
+            raise
+        except Exception as error:  # each HTTP client has errors of its own
+            raise ConnectionError(_told(error)) from error
+
+    return replace(reply, reads=reads())
 
 
 def _guarded(normalize: Normalize) -> Normalize:

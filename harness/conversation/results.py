@@ -26,6 +26,9 @@ _SOURCE_KEYS: Final = ("url", "source", "link", "href")
 _CONTENT_KEYS: Final = ("content", "snippet", "text", "description", "summary", "body")
 _LIST_KEYS: Final = ("results", "items", "organic_results")
 _SUMMARY_KEYS: Final = ("answer", "summary")
+_ERROR_KEYS: Final = ("error", "errors")
+# What a search that found nothing may say beside: of it nothing is lost.
+_TOLD_OF_NONE: Final = frozenset((*_SUMMARY_KEYS, "query"))
 _JOINER: Final = "\u200d"
 _MARKS: Final = frozenset(("Mn", "Me", "Mc"))
 _MODIFIERS: Final = range(0x1F3FB, 0x1F400)
@@ -111,7 +114,8 @@ def search_results(value: object) -> tuple[SearchResult, ...] | None:
     """Return the entries that `value` lists; None where it lists none.
 
     An entry is an object with a title and a source, under the keys that search services use;
-    all of the list must be entries, since of other objects every field may matter.
+    all of the list must be entries, since of other objects every field may matter. So it does
+    beside an empty list, and where the search tells an error.
     """
     listed = _listed(value)
     if listed is None:
@@ -161,14 +165,26 @@ def _continues(text: str, at: int) -> bool:
 def _json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):  # keys that are no text, or a cycle
+    except Exception:  # noqa: BLE001 - keys that are no text, a cycle, what does not show itself
+        return _python(value)
+
+
+def _python(value: object) -> str:
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - a number of too many digits, foreign code
         return str(type(value))
 
 
 def _listed(value: object) -> list[Any] | None:
     if isinstance(value, dict):
-        value = next((value[key] for key in _LIST_KEYS if key in value), None)
-        return value if isinstance(value, list) else None
+        if any(value.get(key) for key in _ERROR_KEYS):
+            return None
+        key = next((key for key in _LIST_KEYS if key in value), "")
+        listed = value.get(key)
+        if listed == [] and not _TOLD_OF_NONE.issuperset(each for each in value if value[each]):
+            return None
+        return listed if isinstance(listed, list) else None
     return value if isinstance(value, list) and value else None
 
 

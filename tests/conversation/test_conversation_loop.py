@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
+import msgspec
 import pytest
 
 from harness.conversation.agent import Agent
@@ -11,10 +12,10 @@ from harness.conversation.capabilities import Capabilities
 from harness.conversation.history.check import history_problems
 from harness.conversation.loop import action, dashscope, plain, plain_loop, tag
 from harness.conversation.results import MOST_CHARACTERS
-from harness.conversation.task import Limits
+from harness.conversation.task import Limits, Reply
 from harness.errors import UsageError
 from harness.turns.deltas import Delta, TextDelta
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import Interaction, Request
 from tests.conversation.conversation_provider import (
     FAILING,
     MEMORY,
@@ -143,6 +144,27 @@ def test_what_a_normalizer_or_the_network_raises_is_the_end_of_the_turn(
 
     conversation = plain_loop(raises)(Provider(DONE).task())
     assert (conversation.ending, conversation.answer) == (ending, "before")
+
+
+def test_errors_of_any_http_client_are_those_of_the_network() -> None:
+    class ReadTimeoutOfAClient(Exception):  # noqa: N818 - as httpx names its own
+        pass
+
+    def reads() -> Iterator[bytes]:
+        yield said("before", (), None)
+        raise ReadTimeoutOfAClient("slow")
+
+    def refuse(request: Request) -> Reply:
+        raise ReadTimeoutOfAClient(request.uri)
+
+    task = Provider(DONE).task()
+    broken = plain.converse(msgspec.structs.replace(task, send=lambda _: Reply(200, (), reads())))
+    assert (broken.ending, broken.answer) == ("interrupted", "before")
+    failure = broken.turns[0].turn.failure
+    assert failure is not None
+    assert failure.message.endswith("ReadTimeoutOfAClient: slow")
+    unreachable = plain.converse(msgspec.structs.replace(task, send=refuse))
+    assert (unreachable.ending, len(unreachable.turns)) == ("error", 1)
 
 
 def test_what_is_no_delta_is_the_end_of_the_turn() -> None:

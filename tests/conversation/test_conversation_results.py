@@ -96,7 +96,8 @@ def test_search_results_are_numbered_entries() -> None:
     assert result_text(found, "zh").startswith(
         "摘要：Cold.\n\n搜索结果：\n\n1. Oslo weather\n   来源："
     )
-    assert result_text({"results": []}) == "The search found nothing."
+    nothing = {"query": "Oslo", "results": [], "total": 0}
+    assert result_text({"results": []}) == result_text(nothing) == "The search found nothing."
 
 
 @pytest.mark.parametrize(
@@ -106,6 +107,9 @@ def test_search_results_are_numbered_entries() -> None:
         [{"name": "orders", "rows": 5}],
         [{"title": "Buy milk", "done": False}],
         {"results": 3},
+        {"results": [], "error": "over quota"},
+        {"results": [{"title": "Oslo", "url": "u"}], "errors": ["one of two engines is down"]},
+        {"items": [], "deleted": 3},
         "x",
     ],
 )
@@ -114,13 +118,21 @@ def test_other_values_keep_all_their_fields(value: object) -> None:
     assert result_text(value) == (value if isinstance(value, str) else json.dumps(value))
 
 
+class _Hidden:
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
 def test_values_become_json_in_their_own_characters() -> None:
     assert result_text({"城市": "北京", "n": [1, None]}) == '{"城市": "北京", "n": [1, null]}'
     assert result_text(None) == "null"
     assert result_text(" \n") == "(the tool returned an empty text)"
     circle: list[object] = []
     circle.append(circle)
-    assert result_text(circle) == "<class 'list'>"
+    assert result_text(circle) == "[[...]]"
+    assert result_text({(1, 2): "x"}) == "{(1, 2): 'x'}"
+    assert result_text({"n": 10**5_000}) == "<class 'dict'>"
+    assert result_text([_Hidden()]) == "<class 'list'>"
     assert "object at" in result_text([object()])
 
 
