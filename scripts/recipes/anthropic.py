@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from harness.dialects.anthropic.spelling import Spelling
-from harness.turns.deltas import Delta, ToolCallStart
+from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, UsageDelta
 from harness.wire.aws_event_stream import encode_event, encode_exception
 from harness.wire.bedrock_chunk import wrapped
 from scripts.recipes.asking import Api, Asked, Json
@@ -82,7 +82,10 @@ def _recipe(
 
 
 def _said(*deltas: Delta, edits: tuple[Edit, ...] = (), **spelling: Any) -> Reply:  # noqa: ANN401 - the switches of Spelling
-    return stream(deltas, edits=edits, spelling=Spelling(**spelling))
+    # The API counts in each message; only what is an error and nothing else has no message.
+    counted = any(isinstance(delta, UsageDelta) for delta in deltas)
+    counts = () if counted or isinstance(deltas[0], StreamFailure) else tokens(412, 58)
+    return stream(deltas, counts, edits=edits, spelling=Spelling(**spelling))
 
 
 def _bridge(name: str, *deltas: Delta, edits: tuple[Edit, ...] = (), **spelling: Any) -> Recipe:  # noqa: ANN401 - as above
@@ -125,7 +128,13 @@ _SEARCH = (
             "type": "web_search_tool_result",
             "tool_use_id": "srvtoolu_a",
             "content": [
-                {"type": "web_search_result", "title": "Oslo", "url": "https://example.com"}
+                {
+                    "type": "web_search_result",
+                    "title": "Oslo",
+                    "url": "https://example.com",
+                    "encrypted_content": "RXhhbXBsZQ==",
+                    "page_age": None,
+                }
             ],
         },
     ),
@@ -141,7 +150,15 @@ _SEARCH = (
         {"type": "input_json_delta", "partial_json": "{}"},
     ),
 )
-_CITATION = {"type": "char_location", "cited_text": "Snow.", "document_index": 0}
+_CITATION = {
+    "type": "char_location",
+    "cited_text": "Snow.",
+    "document_index": 0,
+    "document_title": "Weather",
+    "start_char_index": 0,
+    "end_char_index": 5,
+    "file_id": None,
+}
 _CITED = _event(
     "content_block_delta", index=0, delta={"type": "citations_delta", "citation": _CITATION}
 )

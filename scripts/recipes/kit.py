@@ -47,6 +47,8 @@ ORIGIN = Origin(
 )
 
 _JSON = ("content-type", "application/json")
+# Stands for the recipe's model in chunks that are written by hand.
+_MODEL = "{model}"
 _DELAYS_MS = (0, 31, 12, 48, 7)
 
 
@@ -203,7 +205,7 @@ def _place_of(events: Events, marker: bytes) -> int:
 def chunk(**fields: object) -> bytes:
     """Return one event that holds a chunk with these fields, as `write` frames it."""
     start = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1760000000}
-    value = json.dumps({**start, **fields}, ensure_ascii=False)
+    value = json.dumps({**start, "model": _MODEL, **fields}, ensure_ascii=False)
     return f"data: {value}\n\n".encode()
 
 
@@ -264,6 +266,7 @@ def _interaction(request: Request, model: str, reply: Reply, dialect: Dialect) -
     events = reply.raw or dialect.write(reply.deltas, _spelled(reply.spelling, model))
     for edit in reply.edits:
         events = edit(events)
+    events = tuple(event.replace(_MODEL.encode(), model.encode()) for event in events)
     headers = (("content-type", reply.content_type or dialect.content_type),)
     body = b"".join(events)
     return Interaction(request, reply.status, headers, body, _reads(events), dialect=dialect.name)

@@ -34,11 +34,12 @@ from scripts.recipes.responses_events import (
     SEARCHING_X,
     SHELL,
     TOO_FAST,
+    body,
     completed,
     created,
     event,
     item,
-    response,
+    realtime,
 )
 from scripts.recipes.tools import declarations
 
@@ -136,7 +137,7 @@ RECIPES = (
     _recipe("responses-failed", _said(*_OPEN, *fails("server_error", "Something broke."))),
     _recipe(
         "responses-error-then-failed",
-        raw(created(), event("error", sequence_number=1, error=TOO_FAST), FAILED),
+        raw(*body(created(), event("error", error=TOO_FAST), FAILED)),
     ),
     _recipe(
         "responses-error-event", _said(*text("Let me"), *fails("502", "gone"), failure="event")
@@ -156,9 +157,11 @@ RECIPES = (
     _recipe(
         "local-shell",
         raw(
-            created(tools=[{"type": "local_shell"}]),
-            *item(0, {**SHELL, "status": "in_progress"}, SHELL),
-            completed(SHELL),
+            *body(
+                created(tools=[{"type": "local_shell"}]),
+                *item(0, {**SHELL, "status": "in_progress"}, SHELL),
+                completed(SHELL, tools=[{"type": "local_shell"}]),
+            )
         ),
         tools=(),
     ),
@@ -257,7 +260,7 @@ RECIPES = (
         "realtime-spoken",
         raw(
             *REALTIME,
-            event("response.created", event_id="event_c", response=response("in_progress")),
+            event("response.created", event_id="event_c", response=realtime("in_progress")),
             event(
                 "response.output_item.added",
                 event_id="event_d",
@@ -275,7 +278,7 @@ RECIPES = (
             event(
                 "response.done",
                 event_id="event_f",
-                response=response(
+                response=realtime(
                     "cancelled",
                     status_details={"type": "cancelled", "reason": "turn_detected"},
                 ),

@@ -1,22 +1,43 @@
-"""Bodies of the Responses API that are written by hand, where its writer has no words for them."""
+"""Bodies of the Responses API that are written by hand, where its writer has no words for them.
+
+Each event is given its number where the body is put together, by `body`.
+"""
 
 import json
 
+from harness.dialects.openai_responses import output as written
+from harness.turns.deltas import Usage
 from scripts.recipes.asking import Json
 
 OSLO = '{"city": "Oslo"}'
 
 
-def event(kind: str, **fields: object) -> bytes:
+def event(type: str, **fields: object) -> bytes:  # noqa: A002 - the name of the field
     """Return one event with these fields."""
-    payload = json.dumps({"type": kind, **fields}, ensure_ascii=False)
-    return f"event: {kind}\ndata: {payload}\n\n".encode()
+    payload = json.dumps({"type": type, **fields}, ensure_ascii=False)
+    return f"event: {type}\ndata: {payload}\n\n".encode()
+
+
+def body(*events: bytes) -> tuple[bytes, ...]:
+    """Return the events of one stream, each with the number that it has there."""
+    values = [json.loads(one.partition(b"data: ")[2]) for one in events]
+    numbered = (
+        {"type": value["type"], "sequence_number": number, **value}
+        for number, value in enumerate(values)
+    )
+    return tuple(event(**fields) for fields in numbered)
 
 
 def response(status: str, *output: Json, **fields: object) -> Json:
     """Return a response object."""
-    start = {"id": "resp_1", "object": "response", "created_at": 1_760_000_000, "status": status}
-    return {**start, "model": "gpt-5-mini", "output": list(output), **fields}
+    usage = Usage(231, 41) if status == "completed" else None
+    plain = written.response("resp_1", "gpt-5-mini", status, {"output": list(output)}, usage)
+    return plain | fields
+
+
+def realtime(status: str, **fields: object) -> Json:
+    """Return a response object of the Realtime API."""
+    return written.as_realtime(response(status)) | fields
 
 
 def created(**fields: object) -> bytes:
@@ -40,13 +61,12 @@ def item(index: int, before: Json, after: Json, *between: bytes) -> tuple[bytes,
 
 def message(words: str, index: int = 0) -> Json:
     """Return a message as an item."""
-    part = {"type": "output_text", "text": words, "annotations": []}
     return {
         "type": "message",
         "id": f"msg_{index + 1}",
         "status": "completed",
         "role": "assistant",
-        "content": [part],
+        "content": [written.part("text", words)],
     }
 
 
@@ -59,21 +79,29 @@ def answer(words: str, index: int) -> tuple[bytes, ...]:
         index,
         begun,
         whole,
-        event("response.output_text.delta", **place, delta=words),
-        event("response.output_text.done", **place, text=words),
+        event("response.content_part.added", **place, part=written.part("text", "")),
+        event("response.output_text.delta", **place, delta=words, logprobs=[]),
+        event("response.output_text.done", **place, text=words, logprobs=[]),
+        event("response.content_part.done", **place, part=written.part("text", words)),
     )
 
 
-WEB_SEARCH: Json = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
-SEARCHED = {**WEB_SEARCH, "action": {"type": "search", "query": "weather Oslo"}}
-SEARCHING = (
+SEARCHED: Json = {
+    "type": "web_search_call",
+    "id": "ws_1",
+    "status": "completed",
+    "action": {"type": "search", "query": "weather Oslo"},
+}
+_SEARCH_PLACE: Json = {"item_id": "ws_1", "output_index": 0}
+SEARCHING = body(
     created(),
     *item(
         0,
-        {**WEB_SEARCH, "status": "in_progress"},
+        {**SEARCHED, "status": "in_progress"},
         SEARCHED,
-        event("response.web_search_call.searching", item_id="ws_1", output_index=0),
-        event("response.web_search_call.completed", item_id="ws_1", output_index=0),
+        event("response.web_search_call.in_progress", **_SEARCH_PLACE),
+        event("response.web_search_call.searching", **_SEARCH_PLACE),
+        event("response.web_search_call.completed", **_SEARCH_PLACE),
     ),
     *answer("It is raining in Oslo.", 1),
     completed(SEARCHED, message("It is raining in Oslo.", 1)),
@@ -89,8 +117,9 @@ CUSTOM: Json = {
     "input": f"{PATCH}\n",
 }
 CUSTOM_PLACE = {"item_id": "ctc_1", "output_index": 0}
-CUSTOM_CALL = (
-    created(tools=[{"type": "custom", "name": "apply_patch"}]),
+_PATCHING: Json = {"tools": [{"type": "custom", "name": "apply_patch"}]}
+CUSTOM_CALL = body(
+    created(**_PATCHING),
     *item(
         0,
         {**CUSTOM, "status": "in_progress", "input": ""},
@@ -99,7 +128,7 @@ CUSTOM_CALL = (
         event("response.custom_tool_call_input.delta", **CUSTOM_PLACE, delta="\n"),
         event("response.custom_tool_call_input.done", **CUSTOM_PLACE, input=f"{PATCH}\n"),
     ),
-    completed(CUSTOM),
+    completed(CUSTOM, **_PATCHING),
 )
 X_SEARCH: Json = {
     **CUSTOM,
@@ -107,7 +136,7 @@ X_SEARCH: Json = {
     "name": "x_keyword_search",
     "input": '{"query": "weather Oslo"}',
 }
-SEARCHING_X = (
+SEARCHING_X = body(
     created(tools=[{"type": "x_search"}]),
     *item(0, {**X_SEARCH, "status": "in_progress", "input": ""}, X_SEARCH),
     *answer("People in Oslo complain about rain.", 1),
@@ -137,7 +166,6 @@ DOCUMENT = response(
         "name": "get_weather",
         "arguments": OSLO,
     },
-    usage={"input_tokens": 231, "output_tokens": 41, "total_tokens": 272},
 )
 
 REALTIME = (

@@ -163,12 +163,13 @@ def _assert_same(turn: Turn, wanted: Turn) -> None:
 
 
 def _wanted(script: Script) -> Turn:
-    """Return the turn; counts that say nothing are none, and calls decide an open end."""
+    """Return the turn; a count that nobody gave is 0, and calls decide an open end."""
     turn = fold(script.deltas())
     finish = script.finish
     if script.calls and finish.reason in (FinishReason.STOP, FinishReason.OTHER):
         finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
-    usage = None if turn.usage == Usage() else turn.usage
+    given = turn.usage or Usage()
+    usage = Usage(given.input_tokens or 0, given.output_tokens or 0)
     return msgspec.structs.replace(turn, finish=finish, usage=usage)
 
 

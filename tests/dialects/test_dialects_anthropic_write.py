@@ -53,9 +53,15 @@ def test_each_event_is_named_after_its_type() -> None:
 
 def test_counts_stand_where_the_api_has_them() -> None:
     found = events(*TURN)
-    assert found[0]["message"]["usage"] == {"input_tokens": 5}
+    assert found[0]["message"]["usage"] == {"input_tokens": 5, "output_tokens": 1}
     assert found[-2]["usage"] == {"output_tokens": 7}
     assert found[-2]["delta"]["stop_reason"] == "tool_use"
+
+
+def test_counts_that_nobody_gave_are_0() -> None:
+    found = events(*CALL, TURN[-1])
+    assert found[0]["message"]["usage"] == {"input_tokens": 0, "output_tokens": 1}
+    assert found[-2]["usage"] == {"output_tokens": 0}
 
 
 def test_failures_are_told_by_an_error_or_by_what_is_left_out() -> None:

@@ -71,7 +71,8 @@ def test_the_contract() -> None:
         {"index": 0, "function": {"arguments": '"Oslo"}'}},
     ]
     assert chunks[-2]["choices"] == []
-    assert chunks[-2]["usage"] == {"prompt_tokens": 3, "completion_tokens": 4}
+    counts = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
+    assert chunks[-2]["usage"] == counts
     assert _choices(chunks)[-1] == {"index": 0, "delta": {}, "finish_reason": "tool_calls"}
 
 

@@ -46,13 +46,18 @@ def test_the_contract() -> None:
     deltas = (ReasoningDelta("Hm."), TextDelta("Ja."), *CALL, UsageDelta(Usage(3, 4)), STOP)
     assert types_of(*deltas) == [
         "created",
+        "in_progress",
         "output_item.added",
+        "reasoning_summary_part.added",
         "reasoning_summary_text.delta",
         "reasoning_summary_text.done",
+        "reasoning_summary_part.done",
         "output_item.done",
         "output_item.added",
+        "content_part.added",
         "output_text.delta",
         "output_text.done",
+        "content_part.done",
         "output_item.done",
         "output_item.added",
         "function_call_arguments.delta",
@@ -66,7 +71,13 @@ def test_the_contract() -> None:
         "message",
         "function_call",
     ]
-    assert response["usage"] == {"input_tokens": 3, "output_tokens": 4}
+    assert response["usage"] == {
+        "input_tokens": 3,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": 4,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 7,
+    }
 
 
 @pytest.mark.parametrize(
@@ -84,7 +95,7 @@ def test_a_failure(switches: dict[str, Any], last: str) -> None:
 
 @pytest.mark.parametrize("code", ["interrupted", "calls_missing"])
 def test_a_failure_that_is_told_by_silence(code: str) -> None:
-    assert types_of(StreamFailure(code)) == ["created"]
+    assert types_of(StreamFailure(code)) == ["created", "in_progress"]
 
 
 def test_an_empty_stream_has_no_event() -> None:

@@ -42,6 +42,8 @@ _PLACEHOLDERS: dict[str, dict[str, Any]] = {
     "null": {"input": None},
     "empty-text": {"input": ""},
 }
+# What the API has counted where a message starts; the count at the end has these in it.
+_OUTPUT_AT_START = 1
 _SERVER_TOOL = "srvtoolu_1"
 _SIGNATURE = "RXhhbXBsZSBzaWduYXR1cmU="
 _METRICS = {"inputTokenCount": 1, "outputTokenCount": 1, "invocationLatency": 2}
@@ -62,7 +64,8 @@ class _Writer:
         self._spelling = spelling
         self._events: list[Json] = []
         self._whole = whole_arguments(deltas)
-        self._usage = next((d.usage for d in reversed(deltas) if isinstance(d, UsageDelta)), None)
+        given = (delta.usage for delta in reversed(deltas) if isinstance(delta, UsageDelta))
+        self._usage = next(given, Usage())
         self._blocks = 0
         self._prose: tuple[str, int] | None = None  # kind and index of the open text or thinking
         self._places: dict[int, int] = {}  # call -> index of its block
@@ -245,25 +248,22 @@ class _Writer:
         }
 
     def _usage_at_start(self) -> Json:
-        usage = self._usage
-        if usage is None or self._spelling.usage == "at-end":
+        if self._spelling.usage == "at-end":
             return {}
-        own = self._spelling.usage == "twice"
-        return self._counts(Usage(usage.input_tokens, usage.output_tokens if own else None))
+        if self._spelling.usage == "twice":
+            return self._counts(self._usage)
+        return self._counts(Usage(self._usage.input_tokens, _OUTPUT_AT_START))
 
     def _usage_at_end(self) -> Json:
-        usage = self._usage
-        if usage is None:
-            return {}
-        split = self._spelling.usage == "split"
-        return self._counts(Usage(None if split else usage.input_tokens, usage.output_tokens))
+        if self._spelling.usage == "split":
+            return {"usage": {"output_tokens": self._usage.output_tokens or 0}}
+        return self._counts(self._usage)
 
     @staticmethod
-    def _counts(usage: Usage | None) -> Json:
-        if usage is None:
-            return {}
+    def _counts(usage: Usage) -> Json:
+        """Return the usage; its counts are never left out, so one that nobody gave is 0."""
         counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-        return {"usage": {key: count for key, count in counts.items() if count is not None}}
+        return {"usage": {name: count or 0 for name, count in counts.items()}}
 
     # Events
 

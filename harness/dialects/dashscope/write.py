@@ -127,7 +127,9 @@ class _Writer:
             return {}
         out = usage.output_tokens
         grown = None if out is None else out * (place + 1) // events
-        return {"usage": {"input_tokens": usage.input_tokens, "output_tokens": grown}}
+        total = (usage.input_tokens or 0) + (grown or 0)
+        counts = {"input_tokens": usage.input_tokens, "output_tokens": grown}
+        return {"usage": {**counts, "total_tokens": total}}
 
     # What goes in
 

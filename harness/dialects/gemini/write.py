@@ -112,6 +112,7 @@ class _Writer:
             "candidatesTokenCount": delta.usage.output_tokens,
         }
         self._usage = {name: count for name, count in counts.items() if count is not None}
+        self._usage["totalTokenCount"] = sum(self._usage.values())
         if not self._events:
             self._event({})
         self._events[-1]["usageMetadata"] = self._usage

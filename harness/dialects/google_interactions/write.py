@@ -174,6 +174,7 @@ class _Writer:
             "total_output_tokens": delta.usage.output_tokens,
         }
         self._usage = {name: count for name, count in counts.items() if count is not None}
+        self._usage["total_tokens"] = sum(self._usage.values())
 
     def _finish(self, delta: Finish) -> None:
         self._close()

@@ -194,6 +194,7 @@ class _Writer:
         self._usage = {
             "prompt_tokens": usage.input_tokens,
             "completion_tokens": usage.output_tokens,
+            "total_tokens": (usage.input_tokens or 0) + (usage.output_tokens or 0),
         }
 
     def _fail(self, delta: StreamFailure) -> None:

@@ -35,6 +35,13 @@ _FINISH_WORDS: Final = {
 }
 # Failures that are told by what the stream leaves out, not by a line with an error.
 _SILENT_FAILURES: Final = frozenset(("interrupted", "empty_stream", "calls_missing"))
+# Of the last line, in nanoseconds.
+_DURATIONS: Final = {
+    "total_duration": 1_650_000_000,
+    "load_duration": 90_000_000,
+    "prompt_eval_duration": 240_000_000,
+    "eval_duration": 1_320_000_000,
+}
 
 Json = dict[str, Any]
 
@@ -123,7 +130,7 @@ class _Writer:
             "prompt_eval_count": self._usage.input_tokens,
             "eval_count": self._usage.output_tokens,
         }
-        return {name: count for name, count in counts.items() if count is not None}
+        return {**_DURATIONS, **{name: it for name, it in counts.items() if it is not None}}
 
     def _line(self, said: Json, *, done: bool = False, **fields: object) -> None:
         spelling = self._spelling

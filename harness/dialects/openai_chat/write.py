@@ -208,6 +208,7 @@ class _Writer:
         usage = {
             "prompt_tokens": delta.usage.input_tokens,
             "completion_tokens": delta.usage.output_tokens,
+            "total_tokens": (delta.usage.input_tokens or 0) + (delta.usage.output_tokens or 0),
         }
         match self._spelling.usage:
             case "choices-null":

@@ -76,7 +76,11 @@ class _Writer:
 
     def _usage(self, delta: UsageDelta) -> None:
         counts = delta.usage
-        usage = {"prompt_tokens": counts.input_tokens, "completion_tokens": counts.output_tokens}
+        usage = {
+            "prompt_tokens": counts.input_tokens,
+            "completion_tokens": counts.output_tokens,
+            "total_tokens": (counts.input_tokens or 0) + (counts.output_tokens or 0),
+        }
         if self._spelling.usage == "with-finish" and self._chunks:
             self._chunks[-1]["usage"] = usage
         else:

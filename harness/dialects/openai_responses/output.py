@@ -1,4 +1,8 @@
-"""What a written Responses stream is made of: output items, usage, JSON text."""
+"""What a written Responses stream is made of: the response, output items, parts, usage.
+
+All of them have every member that the API's reference calls required. Source: OpenAI API
+reference, "The response object" and "Responses: streaming events".
+"""
 
 from typing import Any, Final
 
@@ -13,6 +17,28 @@ TEXTS: Final = {
     "summary": ("reasoning", "summary", "summary_text", "reasoning_summary_text"),
     "reasoning": ("reasoning", "content", "reasoning_text", "reasoning_text"),
 }
+# Kind of text -> the field of the events that says which part of the item it is, and the
+# events that open and close that part.
+PLACES: Final = {
+    "text": ("content_index", "content_part"),
+    "refusal": ("content_index", "content_part"),
+    "summary": ("summary_index", "reasoning_summary_part"),
+    "reasoning": ("content_index", "content_part"),
+}
+_PART_MORE: Final[dict[str, Json]] = {"text": {"annotations": [], "logprobs": []}}
+_CREATED: Final = 1_760_000_000
+_RESPONSE: Final[Json] = {
+    "error": None,
+    "incomplete_details": None,
+    "instructions": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "temperature": 1.0,
+    "tool_choice": "auto",
+    "tools": [],
+    "top_p": 1.0,
+}
+_OF_REALTIME: Final = ("object", "id", "status", "output", "metadata", "usage")
 _ID_PREFIXES: Final = {
     "message": "msg",
     "reasoning": "rs",
@@ -60,8 +86,38 @@ class Out:
         return "".join(self.pieces)
 
 
+def response(response_id: str, model: str, status: str, output: Json, usage: Usage | None) -> Json:
+    """Return a response object; `output` is the field of that name, where it is to be there."""
+    start = {"id": response_id, "object": "response", "created_at": _CREATED, "status": status}
+    return {**start, "model": model, **_RESPONSE, **output, "usage": usage_of(usage)}
+
+
+def as_realtime(value: Json) -> Json:
+    """Return the response object `value` as the Realtime API has it."""
+    details = value["incomplete_details"] or {}
+    error = {"error": value["error"]} if value["error"] else {}
+    why = {"type": value["status"], **details, **error} if details or error else None
+    kept: Json = {name: value[name] for name in _OF_REALTIME if name in value}
+    return {**kept, "object": "realtime.response", "status_details": why}
+
+
+def part(kind: str, said: str) -> Json:
+    """Return the part of an item that holds the text `said`."""
+    key = "refusal" if kind == "refusal" else "text"
+    return {"type": TEXTS[kind][2], **_PART_MORE.get(kind, {}), key: said}
+
+
 def usage_of(usage: Usage | None) -> Json | None:
-    """Return the usage as a response has it."""
+    """Return the usage as a response has it; a count that nobody gave is left out."""
     if usage is None:
         return None
-    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    counts: dict[str, Json] = {
+        "input_tokens": {"input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}},
+        "output_tokens": {"output_tokens_details": {"reasoning_tokens": 0}},
+    }
+    found: Json = {}
+    for name, details in counts.items():
+        count = getattr(usage, name)
+        found |= {} if count is None else {name: count, **details}
+    total = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    return {**found, "total_tokens": total}

@@ -9,7 +9,16 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final, assert_never
 
-from harness.dialects.openai_responses.output import CALLS, TEXTS, Json, Out, usage_of
+from harness.dialects.openai_responses.output import (
+    CALLS,
+    PLACES,
+    TEXTS,
+    Json,
+    Out,
+    as_realtime,
+    part,
+    response,
+)
 from harness.dialects.openai_responses.spelling import Spelling, possible
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -30,7 +39,6 @@ from harness.turns.whole_arguments import whole_arguments
 from harness.wire.sse import encode
 
 _LINE_ENDS: Final = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
-_CREATED: Final = 1_760_000_000
 # Failures that are told by what the stream leaves out, not by an error.
 _SILENT: Final = frozenset(("interrupted", "empty_stream", "calls_missing"))
 _REASONS: Final = {
@@ -41,6 +49,8 @@ _REASONS: Final = {
 # Arguments that stand in no event before that of the item, or of the response.
 _LATE: Final = frozenset(("item-only", "terminal-only", "object"))
 _OBFUSCATION: Final = "XkP9aQ"
+# How texts are told where their parts have events of their own.
+_TOLD_IN_PARTS: Final = frozenset(("deltas", "part-only"))
 
 
 def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
@@ -66,7 +76,10 @@ class _Writer:
 
     def events(self) -> tuple[bytes, ...]:
         if self._deltas != (StreamFailure("empty_stream"),):
-            self._event("response.created", {"response": self._response("in_progress", [])})
+            begun = self._response("in_progress", {"output": []})
+            self._about("response.created", begun)
+            if self._spelling.api == "responses":
+                self._about("response.in_progress", begun)
         for delta in self._deltas:
             self._write(delta)
         return tuple(map(self._framed, self._events)) + self._done()
@@ -113,23 +126,34 @@ class _Writer:
         if self._run is None or self._run.kind != kind:
             self._end_run()
             self._run = self._open(Out(len(self._items), kind))
+            self._part(self._run, "added", "")
         self._run.pieces.append(piece)
         if self._spelling.texts == "deltas":
-            padding = {"obfuscation": _OBFUSCATION} if self._spelling.obfuscation else {}
-            name = TEXTS[kind][3]
-            self._event(
-                f"response.{name}.delta", self._place(self._run) | {"delta": piece} | padding
-            )
+            self._said(self._run, "delta", {"delta": piece} | self._padding())
 
     def _end_run(self) -> None:
         run, self._run = self._run, None
         if run is None:
             return
-        if self._spelling.texts in ("deltas", "part-only"):
-            _, _, _, name = TEXTS[run.kind]
-            field = "refusal" if run.kind == "refusal" else "text"
-            self._event(f"response.{name}.done", self._place(run) | {field: run.whole})
+        if self._spelling.texts in _TOLD_IN_PARTS:
+            self._said(run, "done", {_field(run): run.whole})
+        self._part(run, "done", run.whole)
         self._item_done(run, "completed")
+
+    def _part(self, run: Out, word: str, said: str) -> None:
+        """Open or close the one part of an item that is told in parts."""
+        if self._spelling.texts in _TOLD_IN_PARTS:
+            place, name = PLACES[run.kind]
+            fields = self._place(run) | {place: 0, "part": part(run.kind, said)}
+            self._event(f"response.{name}.{word}", fields)
+
+    def _said(self, run: Out, word: str, said: Json) -> None:
+        more: Json = {"logprobs": []} if run.kind == "text" else {}
+        fields = self._place(run) | {PLACES[run.kind][0]: 0} | said | more
+        self._event(f"response.{TEXTS[run.kind][3]}.{word}", fields)
+
+    def _padding(self) -> Json:
+        return {"obfuscation": _OBFUSCATION} if self._spelling.obfuscation else {}
 
     # Calls
 
@@ -141,8 +165,7 @@ class _Writer:
         call = self._calls[delta.index]
         call.pieces.append(delta.fragment)
         if self._spelling.arguments == "fragments":
-            padding = {"obfuscation": _OBFUSCATION} if self._spelling.obfuscation else {}
-            fields = self._place(call) | {"delta": delta.fragment} | padding
+            fields = self._place(call) | {"delta": delta.fragment} | self._padding()
             self._event(f"response.{CALLS[call.kind][2]}.delta", fields)
 
     def _end(self, call: Out, status: str) -> None:
@@ -181,11 +204,9 @@ class _Writer:
             arguments = self._arguments(item, item.call, opens=opens)
             field = CALLS[item.kind][1]
             return {"call_id": item.call.id, "name": item.call.name, field: arguments}
-        _, field, part, _ = TEXTS[item.kind]
-        key = "refusal" if item.kind == "refusal" else "text"
-        parts = [] if opens else [{"type": part, key: item.whole}]
+        parts = [] if opens else [part(item.kind, item.whole)]
         other: Json = {"summary": []} if item.type == "reasoning" else {"role": "assistant"}
-        return other | {field: parts}
+        return other | {TEXTS[item.kind][1]: parts}
 
     def _arguments(self, item: Out, call: ToolCallStart, *, opens: bool) -> Any:  # noqa: ANN401 - text, or the object that it spells
         if opens:
@@ -219,11 +240,11 @@ class _Writer:
 
     def _finish(self, delta: Finish) -> None:
         self._end_run()
-        response = self._response("completed", self._output())
+        last = self._response("completed", self._output())
         if delta.reason in _REASONS:
             reason = delta.raw or _REASONS[delta.reason]
-            response |= {"status": "incomplete", "incomplete_details": {"reason": reason}}
-        self._terminal(response)
+            last |= {"status": "incomplete", "incomplete_details": {"reason": reason}}
+        self._terminal(last)
 
     def _fail(self, delta: StreamFailure) -> None:
         if delta.code == "refusal":
@@ -243,36 +264,29 @@ class _Writer:
             case _:
                 self._terminal(self._response("failed", self._output()) | {"error": error})
 
-    def _terminal(self, response: Json) -> None:
-        if self._spelling.api == "realtime":
-            details = response.pop("incomplete_details", None) or {}
-            error = response.pop("error", None)
-            response["status_details"] = {**details, "error": error} if details or error else None
-            self._event("response.done", {"response": response})
-        else:
-            self._event(f"response.{response['status']}", {"response": response})
+    def _terminal(self, last: Json) -> None:
+        name = "done" if self._spelling.api == "realtime" else last["status"]
+        self._about(f"response.{name}", last)
 
-    def _response(self, status: str, output: Any) -> Json:  # noqa: ANN401 - null is a quirk
-        return {
-            "id": self._spelling.response_id,
-            "object": "response",
-            "created_at": _CREATED,
-            "status": status,
-            "model": self._spelling.model,
-            **({"output": output} if output is not ... else {}),
-            "usage": usage_of(self._usage),
-        }
+    def _about(self, kind: str, value: Json) -> None:
+        is_realtime = self._spelling.api == "realtime"
+        self._event(kind, {"response": as_realtime(value) if is_realtime else value})
 
-    def _output(self) -> Any:  # noqa: ANN401 - null is a quirk, and ... leaves it out
+    def _response(self, status: str, output: Json) -> Json:
+        spelling = self._spelling
+        return response(spelling.response_id, spelling.model, status, output, self._usage)
+
+    def _output(self) -> Json:
+        """Return the field `output` of the terminal event; null and none at all are quirks."""
         match self._spelling.output:
             case "empty":
-                return []
+                return {"output": []}
             case "null":
-                return None
+                return {"output": None}
             case "absent":
-                return ...
+                return {}
             case _:
-                return [self._last(item) for item in self._items]
+                return {"output": [self._last(item) for item in self._items]}
 
     def _last(self, item: Out) -> Json:
         """Return an item as the terminal event repeats it."""
@@ -291,11 +305,18 @@ class _Writer:
         event: Json = {"type": kind}
         if self._spelling.api == "realtime":
             event["event_id"] = f"event_{number + 1}"
+            if "response" not in fields:
+                event["response_id"] = self._spelling.response_id
         elif self._spelling.sequence == "counted":
             event["sequence_number"] = number
         elif self._spelling.sequence == "negative":
             event["sequence_number"] = -1
         self._events.append(event | fields)
+
+
+def _field(run: Out) -> str:
+    """Return the field of the event that ends a text."""
+    return "refusal" if run.kind == "refusal" else "text"
 
 
 def _object_or_text(text: str) -> Any:  # noqa: ANN401 - a JSON object where the text is one

@@ -41,7 +41,7 @@ def test_a_clean_stream_comes_out_as_it_went_in(said: list[Delta], data: st.Data
 
 def test_arguments_that_never_became_whole_are_handed_over_as_the_package_guessed_them() -> None:
     events = tuple(write([TextDelta("So."), *CALL, StreamFailure("interrupted")]))
-    at = next(n for n, event in enumerate(events) if b"1}" in event)
+    at = next(n for n, event in enumerate(events) if b'1}"' in event)
     begun = events[at].replace(rb"1}", b"1")
     turn = replayed(SDK, an_answer("anthropic", (*events[:at], begun))).turn
     assert turn.failure is not None

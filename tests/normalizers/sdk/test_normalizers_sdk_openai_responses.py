@@ -25,9 +25,8 @@ SDK = load_normalizer("openai-sdk-responses")
 CALL = (ToolCallStart(0, "call_a", "get"), ArgumentsDelta(0, '{"a": 1}'), ToolCallEnd(0))
 
 
-# Without text, since emulated events of it lack the place in their item that the package wants.
-@given(clean_turns("completed", "completed", texts=0, usage_first=True), st.data())
-def test_clean_calls_come_out_as_they_went_in(said: list[Delta], data: st.DataObject) -> None:
+@given(clean_turns("completed", "completed", usage_first=True), st.data())
+def test_a_clean_stream_comes_out_as_they_went_in(said: list[Delta], data: st.DataObject) -> None:
     interaction = an_answer("openai-responses", tuple(write(said)))
     cuts = data.draw(st.sets(st.integers(1, len(interaction.body) - 1), max_size=9))
     done = replayed(SDK, interaction, tuple(sorted(cuts)))
