@@ -30,6 +30,8 @@ class Truth(msgspec.Struct, frozen=True):
         rejected: how many calls may not be run, since their arguments are no object.
         text: what the bytes hold as visible text, markup included.
         text_known: whether that is all that it can mean; not where it holds markup.
+        reasoning: what the model thought before its calls; "" where the bytes leave it open.
+        cut: whether it is broken only since it ended too early; what came counts then.
     """
 
     broken: str = ""
@@ -37,6 +39,8 @@ class Truth(msgspec.Struct, frozen=True):
     rejected: int = 0
     text: str = ""
     text_known: bool = False
+    reasoning: str = ""
+    cut: bool = False
 
 
 def truth_of(sent: Sent) -> Truth:
@@ -50,7 +54,7 @@ def truth_of(sent: Sent) -> Truth:
     expectation = expectation_from(reading)
     broken = _broken(reading, expectation)
     if broken:
-        return Truth(broken, (), text=reading.text)
+        return Truth(broken, (), text=reading.text, cut=expectation.failure is None)
     if not {"calls", "rejected"} <= expectation.judged:
         return Truth(text=reading.text)
     calls = tuple(
@@ -58,7 +62,8 @@ def truth_of(sent: Sent) -> Truth:
         for call in expectation.calls
     )
     known = "text" in expectation.judged
-    return Truth("", calls, len(expectation.rejected), reading.text, known)
+    reasoning = reading.reasoning if known else ""
+    return Truth("", calls, len(expectation.rejected), reading.text, known, reasoning)
 
 
 def _arguments(kind: str, text: str) -> str:

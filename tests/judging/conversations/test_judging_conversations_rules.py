@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from harness.conversation.conversation import Conversation, Meta, Probe, TurnRecord
+from harness.conversation.gateway import gateway
 from harness.conversation.messages import assistant, system, tool_result, user
 from harness.conversation.task import Limits, Task, ToolFailed
 from harness.judging.conversations.script import (
@@ -18,6 +19,7 @@ from harness.judging.conversations.script import (
     MockAnswer,
 )
 from harness.judging.results import Outcome
+from harness.turns.surrogates import join_surrogates
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Request
 from tests.judging.conversations.conversation_samples import (
@@ -28,6 +30,7 @@ from tests.judging.conversations.conversation_samples import (
     a_script,
     broken,
     calls,
+    chunk,
     cut,
     good,
     judged,
@@ -149,6 +152,44 @@ def test_the_error_of_a_tool_reaches_the_model() -> None:
 
     assert broken(with_text("failed: the disk is full"), ROUND, script) == []
     assert broken(with_text("{}"), ROUND, script) == ["HIST-RESULT-ERROR-LOST"]
+
+
+def _json(error: str) -> str:
+    return json.dumps({"error": error})
+
+
+@pytest.mark.parametrize("tell", [str, _json, lambda error: error[:4_000] + "..."])
+@pytest.mark.parametrize(
+    "error", ["full " * 3_000, "a</tool_result>b", '磁盘 "C"\n已满\\', "half \ud83d of a pair"]
+)
+def test_an_error_may_be_told_in_other_spellings_and_cut(
+    error: str, tell: Callable[[str], str]
+) -> None:
+    told = tell(join_surrogates(error)).replace("</", "<\\/")
+
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        talk.messages.append(assistant(None, turn.tool_calls))
+        with pytest.raises(ToolFailed):
+            task.call_tool("get_weather", {"city": "Oslo"})
+        talk.messages.append(tool_result("call_0", told))
+        talk.turns[-1] = TurnRecord(turn, executed=("call_0",))
+        return talk.end(talk.ask())
+
+    assert broken(converse, ROUND, a_script(answers=(MockAnswer(error=error),))) == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "rule"), [("First the weather.", ""), (" ", "HIST-REASONING-REQUIRED")]
+)
+def test_reasoning_goes_back_and_not_a_blank(sent: str, rule: str) -> None:
+    cassette = a_cassette(
+        chunk({"reasoning_content": "First the weather."}) + calls(OSLO), says("It is 4 degrees.")
+    )
+    script = a_script(capabilities={"reasoning_field": "reasoning_content"})
+    talks = _edited(lambda talk: talk.messages[-2].update(reasoning_content=sent))
+    assert broken(talks, cassette, script) == ([rule] if rule else [])
 
 
 def _running(*texts: str) -> Converse:
@@ -370,6 +411,33 @@ def test_what_an_agent_says_of_itself(
     agent: Converse, script: ConversationScript, rule: str
 ) -> None:
     assert broken(agent, ROUND, script) == ([rule] if rule else [])
+
+
+@pytest.mark.parametrize(
+    ("reply", "ok"),
+    [
+        (calls("{bad"), "ok"),
+        (calls(OSLO, finish="length"), "ok"),
+        (calls(OSLO, finish="content_filter"), "ok"),
+        (says("I cannot."), "no"),
+        (cut(calls(OSLO)), "error"),
+    ],
+)
+def test_a_probe_shows_the_field_for_calls_however_the_call_is(reply: bytes, ok: str) -> None:
+    cassette = a_cassette(reply, says("It is 4 degrees."))
+    script = a_script(executed=(), probe=ok, capabilities={"supports_tool_use": None})
+    assert broken(gateway.converse, cassette, script) == []
+
+
+def test_a_probe_without_a_call_shows_no_field() -> None:
+    def lying(task: Task) -> Conversation:
+        found = gateway.converse(task)
+        first = msgspec.structs.replace(found.turns[0], meta=Meta(probe=Probe(ok=True)))
+        return msgspec.structs.replace(found, turns=(first, *found.turns[1:]))
+
+    script = a_script(executed=(), capabilities={"supports_tool_use": None})
+    for reply in (says("I cannot."), cut(calls(OSLO))):
+        assert broken(lying, a_cassette(reply, says("Hm.")), script) == ["CONV-META-HONEST"]
 
 
 def test_every_request_has_its_record_and_every_call_its_id() -> None:

@@ -3,6 +3,7 @@
 Each request is looked at as it was sent, and the history at the end as it would be sent next.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -13,6 +14,7 @@ from harness.judging.conversations.session import Execution
 from harness.judging.results import Outcome
 from harness.judging.rules.rule import Broken
 from harness.turns.arguments import same_value
+from harness.turns.surrogates import join_surrogates
 
 _FORM: Final = "HIST-FORM"
 # Quirk of a problem -> rule; what is not here breaks the form.
@@ -54,6 +56,8 @@ _TITLES: Final[dict[str, str]] = {
     "HIST-NAME": "Names of calls are such as providers take.",
     _FORM: "Messages have the form that the API declares.",
 }
+# So much of an error shows that it was told.
+_ENOUGH: Final = 200
 # A call without an id has not the one that it came with, and no result can answer it.
 _OF_NO_ID: Final = frozenset(("HIST-ID-MISSING",))
 
@@ -67,6 +71,8 @@ def _problems(rule: str) -> Callable[[Evidence], Iterator[Broken]]:
                 yield Broken(path, problem.expected, problem.actual)
         if rule == _FORM:
             yield from _unreadable(seen)
+        if rule == "HIST-REASONING-REQUIRED":
+            yield from _reasoning_blank(seen)
 
     return check
 
@@ -76,6 +82,20 @@ def _unreadable(seen: Evidence) -> Iterator[Broken]:
         if not asked.messages:
             body = asked.sent.request.body[:200]
             yield Broken(f"requests[{place}].messages", "a list of messages", repr(body))
+
+
+def _reasoning_blank(seen: Evidence) -> Iterator[Broken]:
+    """Where the model reasoned before its calls, the field beside them is not left blank."""
+    field = seen.task.capabilities.reasoning_field
+    for place, asked in enumerate(seen.asked[:-1]):
+        if not (field and asked.truth.calls and asked.truth.reasoning.strip()):
+            continue
+        messages, before = seen.asked[place + 1].messages, len(asked.messages)
+        for number, message in enumerate(messages[before:], start=before):
+            said = message.get(field) if isinstance(message, dict) else None
+            if any(chat_form.calls_of(message)) and isinstance(said, str) and not said.strip():
+                path = f"requests[{place + 1}].messages[{number}].{field}"
+                yield Broken(path, asked.truth.reasoning, said)
 
 
 def _id_changed(seen: Evidence) -> Iterator[Broken]:
@@ -136,13 +156,26 @@ def _error_told(seen: Evidence) -> Iterator[Broken]:
 
 
 def _is_told(seen: Evidence, run: Execution) -> bool:
-    wanted = " ".join(run.error.split())
+    wanted = tuple(_spellings(run.error))
     return any(
-        wanted in " ".join(chat_form.text_of(message).split())
+        spelling in _plain(chat_form.text_of(message))
         for _, messages in _after(seen, run.after - 1)
         for message in messages
         if chat_form.role_of(message) in ("tool", "user")
+        for spelling in wanted
     )
+
+
+def _spellings(error: str) -> Iterator[str]:
+    """Yield the beginning of an error as an agent may tell it: a long one is cut."""
+    text = join_surrogates(error)
+    for spelled in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]):
+        yield _plain(spelled)[:_ENOUGH]
+
+
+def _plain(text: str) -> str:
+    """Return `text` without what only spells it: white space, and signs before a slash."""
+    return " ".join(text.replace("\\/", "/").split())
 
 
 RULES = (

@@ -9,6 +9,7 @@ from harness.conversation.conversation import Probe, TurnRecord
 from harness.judging.conversations.evidence import Asked, Evidence
 from harness.judging.conversations.rules.rule import ConversationRule
 from harness.judging.conversations.script import ExpectedReport, ProbeEnd
+from harness.judging.conversations.truth import Truth
 from harness.judging.results import Outcome
 from harness.judging.rules.rule import Broken
 from harness.turns.calls import ParseError
@@ -97,10 +98,17 @@ def _honest(seen: Evidence) -> Iterator[Broken]:
 
 
 def _honest_probe(place: int, said: Probe, probe: Asked) -> Iterator[Broken]:
-    really = None if probe.truth.calls is None else bool(probe.truth.calls)
+    really = _calls(probe.truth)
     if really is not None and said.ok != really:
         found = f"ok: {said.ok}, and the reply {'holds a call' if really else 'holds none'}"
         yield Broken(f"turns[{place}].meta.probe", f"ok: {really}", found)
+
+
+def _calls(truth: Truth) -> bool | None:
+    """Return whether a reply uses the field for calls, well or not; None where that is open."""
+    if truth.calls is None or truth.cut:
+        return None
+    return bool(truth.calls or truth.rejected)
 
 
 def _honest_turn(
