@@ -87,9 +87,13 @@ class Channel:
         return (said, *feedback.messages(self.prompt, results, limit=limit))
 
     def _declared(self, turn: Turn) -> Turn:
+        if self.prompt.taught:  # which tells the declared names themselves
+            return turn
         return _renamed(turn, {name: self.names.declared(name) for name in _names(turn)})
 
     def _wire(self, turn: Turn) -> Turn:
+        if self.prompt.taught:
+            return turn
         # A call without a name stays without: it is reported and never stored as a call.
         return _renamed(turn, {name: name and self.names.wire(name) for name in _names(turn)})
 

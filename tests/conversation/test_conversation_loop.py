@@ -229,6 +229,19 @@ def test_a_taught_call_that_cannot_be_read_is_answered_in_words() -> None:
     assert "could not be read" in provider.messages()[-1]["content"]
 
 
+def test_a_taught_prompt_tells_declared_names_and_no_other_is_reported_as_one() -> None:
+    sent = '<tool_call>{"name": "memory_set", "arguments": {}}</tool_call>'
+    provider = Provider(said(sent), said("Sunny."))
+    conversation = plain.converse(provider.task(prompt="tag-tools/v1"))
+    assert not provider.executed
+    (reported,) = conversation.turns[0].meta.parse_errors
+    assert (reported.name, MEMORY.name) == ("memory_set", "memory.set")
+    cut = said('<tool_call>{"name": "memory.set", "arguments": {"a', (), "length")
+    provider = Provider(cut)
+    conversation = plain.converse(provider.task(prompt="tag-tools/v1"))
+    assert "parse error] memory.set: " in conversation.messages[-1]["content"]
+
+
 def test_the_same_broken_call_is_not_asked_for_for_ever() -> None:
     conversation = plain.converse(Provider(said("", (TRUNCATED,))).task())
     assert conversation.ending == "limit"

@@ -149,18 +149,27 @@ def _place(message: Message, turns: Sequence[TurnRecord]) -> int | None:
         return None
     calls = message.get("tool_calls")
     listed = calls if isinstance(calls, list) else ()
-    ids = {str(call.get("id")) for call in listed if isinstance(call, dict)}
+    calls = [call for call in listed if isinstance(call, dict)]
     content = message.get("content")
     text = content if isinstance(content, str) else ""
-    places = (place for place, record in enumerate(turns) if _left(record.turn, text, ids))
+    places = (place for place, record in enumerate(turns) if _left(record.turn, text, calls))
     return next(places, None)
 
 
-def _left(turn: Turn, text: str, ids: set[str]) -> bool:
+def _left(turn: Turn, text: str, calls: Sequence[dict[str, Any]]) -> bool:
     if turn.text.strip():
         return text.startswith(turn.text)
+    if not calls:
+        return " parse error]" in text
     given = [call.id for call in turn.tool_calls] + [error.id for error in turn.parse_errors]
-    return not ids.isdisjoint(given) or (not ids and " parse error]" in text)
+    # An id may have been rewritten to what the provider takes; arguments never are.
+    arguments = [call.arguments or "{}" for call in turn.tool_calls]
+    return any(call.get("id") in given or _arguments(call) in arguments for call in calls)
+
+
+def _arguments(call: dict[str, Any]) -> object:
+    function = call.get("function")
+    return function.get("arguments") if isinstance(function, dict) else None
 
 
 def _meta(record: TurnRecord) -> object:

@@ -7,12 +7,13 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from harness.conversation.capabilities import PROVIDERS, Capabilities
 from harness.conversation.conversation import Conversation, Ending, Meta, Probe, TurnRecord
 from harness.conversation.history.check import history_problems
 from harness.conversation.history.foreign import read_messages
-from harness.conversation.history.ids import distinct_ids
+from harness.conversation.history.ids import distinct_ids, fit_ids
 from harness.conversation.history.jsonl import About, Logged, decode, encode, is_conversation
 from harness.conversation.history.policies import POLICIES
 from harness.conversation.messages import Message, assistant, system, user
@@ -112,6 +113,16 @@ def test_the_meta_of_a_turn_stands_beside_its_message() -> None:
     (error,) = retried["meta"]["parse_error"]
     assert (error["mode"], error["snippet"]) == ("tool_use", '{"city": "Os')
     assert answer["meta"]["strategy"] == "tool_use"
+
+
+def test_the_meta_stands_beside_its_message_when_the_id_was_rewritten() -> None:
+    said = LOGGED.conversation
+    sent = fit_ids(said.messages, "[a-zA-Z0-9]{9}").messages
+    rewritten = Logged(LOGGED.about, replace(said, messages=sent))
+    call = _lines(rewritten)[2]
+    assert call["tool_calls"][0]["id"] != "c1"
+    assert call["meta"]["executed"] == ["c1"]
+    assert decode(encode(rewritten)) == (rewritten,)
 
 
 def _text(lines: list[dict[str, Any]]) -> bytes:
