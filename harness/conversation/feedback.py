@@ -6,7 +6,7 @@ there is no role for results: one message of the user holds all of them and asks
 words for an answer, since a model that only sees data takes it for a new question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -80,6 +80,12 @@ def messages(
     ask = _ASKS[prompt.protocol][prompt.language]
     content = "\n\n".join((_LEADS[prompt.language], *blocks, ask))
     return ({"role": "user", "content": content},)
+
+
+def holds_results(message: Mapping[str, Any]) -> bool:
+    """Return whether `message` tells results in the user's voice, as `messages` writes them."""
+    content = message.get("content")
+    return message.get("role") == "user" and str(content).startswith(tuple(_LEADS.values()))
 
 
 def _text(result: ToolResult, language: Language, limit: int) -> str:

@@ -1,15 +1,18 @@
 """A long history -> one that fits, still whole: no call without result, no result without call.
 
 Kept are the system text, the last question and as much of the newest as fits; what goes, goes
-in blocks of a turn's calls and all of their results. Cut the whole history anew each time: a
-history that was cut says so in its text, and would say it twice.
+in blocks of a turn's calls and all of their results, be these messages of their own or told in
+the user's voice. Cut the whole history anew each time: a history that was cut says so in its
+text, and would say it twice.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 from typing import Final
 
 import msgspec
 
+from harness.conversation.feedback import holds_results
 from harness.conversation.messages import Message, user
 from harness.conversation.wording import Language
 from harness.turns.json_text import dump
@@ -46,7 +49,7 @@ def cut_history(messages: Sequence[Message], room: Room) -> tuple[Message, ...]:
         return tuple(messages)
     head, blocks = _head(messages), _blocks(messages)
     kept = _chosen(head, blocks, room)
-    body = [message for block in kept for message in block]
+    body = _paired([message for block in kept for message in block], messages)
     left_out = len(messages) - len(head) - len(body)
     if not left_out or not room.notice:
         return (*head, *body)
@@ -79,7 +82,7 @@ def _blocks(messages: Sequence[Message]) -> list[list[Message]]:
         role = message.get("role")
         if role == "user":  # whatever is still missing does not come any more
             waiting.clear()
-        if blocks and (role == "tool" or waiting):
+        if blocks and (role == "tool" or waiting or holds_results(message)):
             blocks[-1].append(message)
         else:
             blocks.append([message])
@@ -87,6 +90,17 @@ def _blocks(messages: Sequence[Message]) -> list[list[Message]]:
         if role == "tool":
             waiting.discard(str(message.get("tool_call_id")))
     return blocks
+
+
+def _paired(body: Sequence[Message], messages: Sequence[Message]) -> list[Message]:
+    """Return `body` without the late results of calls that went."""
+    left = {call_id for message in body for call_id in _call_ids(message)}
+    gone = {call_id for message in messages for call_id in _call_ids(message)} - left
+    return [
+        each
+        for each in body
+        if each.get("role") != "tool" or str(each.get("tool_call_id")) not in gone
+    ]
 
 
 def _call_ids(message: Message) -> Iterator[str]:
@@ -114,7 +128,9 @@ def _chosen(
             budget.take(blocks[first])
     apart = [blocks[question]] if question < first else []
     kept = [*apart, *blocks[first:]]
-    return kept[1:] if kept[0][0].get("role") == "tool" else kept
+    # Without a notice nobody has spoken before these.
+    opening = ("tool",) if room.notice or not asked else ("tool", "assistant")
+    return list(dropwhile(lambda block: block[0].get("role") in opening, kept))
 
 
 class _Budget:
@@ -143,7 +159,9 @@ class _Budget:
 
 def _with_notice(body: list[Message], notice: str) -> list[Message]:
     """Put the notice before a question's own text, since some providers take no two in a row."""
-    if body and body[0].get("role") == "user" and isinstance(body[0].get("content"), str):
-        told = body[0] | {"content": f"{notice}\n\n{body[0]['content']}"}
-        return [told, *body[1:]]
+    content = body[0].get("content") if body and body[0].get("role") == "user" else None
+    if isinstance(content, list):
+        return [body[0] | {"content": [{"type": "text", "text": notice}, *content]}, *body[1:]]
+    if isinstance(content, str):
+        return [body[0] | {"content": f"{notice}\n\n{content}"}, *body[1:]]
     return [user(notice), *body]

@@ -5,10 +5,13 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.conversation import feedback
 from harness.conversation.capabilities import Capabilities
+from harness.conversation.feedback import ToolResult
 from harness.conversation.history.check import history_problems
 from harness.conversation.history.cut import Room, cut_history
 from harness.conversation.messages import Message, assistant, system, tool_result, user
+from harness.conversation.prompts import find_prompt
 from harness.turns.calls import ToolCall
 from harness.turns.json_text import dump
 from tests.conversation.conversation_histories import CAPABILITIES, POLICY_NAMES, histories
@@ -98,3 +101,46 @@ def test_the_question_stays_when_its_first_rounds_go() -> None:
     assert [message["role"] for message in cut] == ["system", "user", *["assistant", "tool"] * 2]
     assert cut[1]["content"] == "[16 earlier messages were left out here.]\n\nWhy?"
     assert cut[-1]["tool_call_id"] == "c8"
+
+
+def test_results_in_the_users_voice_stay_with_their_calls_and_are_no_question() -> None:
+    prompt = find_prompt("tag-tools/v1")
+    messages: list[Message] = [system("Be brief."), user("Why?")]
+    for number in range(5):
+        messages.append(assistant(f"<tool_call>{number}"))
+        messages += feedback.messages(prompt, [ToolResult("c", "f", number)])
+    cut = cut_history(messages, Room(messages=4))
+    assert [m["role"] for m in cut] == ["system", "user", "assistant", "user"]
+    assert cut[1]["content"] == "[8 earlier messages were left out here.]\n\nWhy?"
+    assert cut[2:] == tuple(messages[-2:])
+
+
+def test_a_late_result_goes_with_its_call() -> None:
+    calls = [ToolCall("c1", "f", "{}"), ToolCall("c2", "f", "{}")]
+    messages = [
+        user("First?"),
+        assistant(None, calls),
+        tool_result("c1", "one"),
+        user("Well?"),
+        tool_result("c2", "two"),
+        assistant("Answer."),
+    ]
+    cut = cut_history(messages, Room(messages=3))
+    assert [m["role"] for m in cut] == ["user", "assistant"]
+    assert cut[0]["content"] == "[4 earlier messages were left out here.]\n\nWell?"
+
+
+def test_a_question_of_parts_is_told_what_went_in_a_part() -> None:
+    asked: Message = {"role": "user", "content": [{"type": "text", "text": "Why?"}]}
+    cut = cut_history([user("Old."), assistant("Yes."), asked], Room(messages=1))
+    (question,) = cut
+    assert [part["text"] for part in question["content"]] == [
+        "[2 earlier messages were left out here.]",
+        "Why?",
+    ]
+
+
+def test_a_history_begins_with_the_user_where_nothing_is_said_of_the_cut() -> None:
+    messages = [user("Old."), assistant("Yes."), user("Why?"), assistant("So."), user("And?")]
+    cut = cut_history(messages, Room(messages=4, notice=False))
+    assert cut == tuple(messages[2:])
