@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from harness.dialects.openai_responses.kinds import odd_call
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.sdk.handed import handed_call, told_failure, withheld_call
 from harness.normalizers.sdk.transport import BASE_URL, KEY, client
@@ -107,6 +108,11 @@ def _final(response: Any, refusal: str) -> Iterator[Delta]:  # noqa: ANN401 - as
             yield from handed_call(index, item.call_id, item.name, item.arguments)
         elif item.type == "custom_tool_call":
             yield from handed_call(index, item.call_id, item.name, item.input, "custom")
+        elif odd := odd_call(item.to_dict()):
+            # Agent code is given the item, and has no tool of that name to run it with.
+            yield from withheld_call(
+                index, getattr(item, "call_id", item.id), odd.name, "", odd.why
+            )
         else:
             continue
         index += 1

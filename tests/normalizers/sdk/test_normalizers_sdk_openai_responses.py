@@ -1,5 +1,7 @@
 """`openai-sdk-responses`: what the last event holds is handed over, and only that."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +47,16 @@ def test_a_failed_response_is_a_failure_with_its_code() -> None:
     events = tuple(write([*CALL, StreamFailure("server_error", "overloaded")]))
     turn = replayed(SDK, an_answer("openai-responses", events)).turn
     assert turn.failure == StreamFailure("server_error", "overloaded")
+    assert not turn.tool_calls
+
+
+def test_an_item_that_is_no_call_of_a_named_tool_is_told() -> None:
+    shell = {"type": "local_shell_call", "id": "lsh_1", "call_id": "call_s", "status": "completed"}
+    shell |= {"action": {"type": "exec", "command": ["date"], "env": {}}}
+    *first, last = write([Finish(FinishReason.STOP, "completed")])
+    ended = last.replace(b'"output": []', b'"output": [' + json.dumps(shell).encode() + b"]")
+    turn = replayed(SDK, an_answer("openai-responses", (*first, ended))).turn
+    assert [(error.id, error.name) for error in turn.parse_errors] == [("call_s", "local_shell")]
     assert not turn.tool_calls
 
 
