@@ -51,7 +51,7 @@ def _tool(function: Json) -> Json:
     }
 
 
-_API = Api(
+API = Api(
     "anthropic",
     {
         "anthropic": "https://api.anthropic.com/v1/messages",
@@ -78,7 +78,7 @@ _TWO = (
 def _recipe(
     name: str, reply: Reply, *, tools: tuple[str, ...] = ("get_weather",), by: str = _MESSAGES
 ) -> Recipe:
-    return Recipe(f"{by}/{name}", "What is the weather in Oslo?", tools, (reply,), api=_API)
+    return Recipe(f"{by}/{name}", "What is the weather in Oslo?", tools, (reply,), api=API)
 
 
 def _said(*deltas: Delta, edits: tuple[Edit, ...] = (), **spelling: Any) -> Reply:  # noqa: ANN401 - the switches of Spelling

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from harness.conversation.asking import request_of
+from harness.conversation.asking import BODIES, request_of
 from harness.conversation.conversation import Probe
 from harness.conversation.messages import user
 from harness.conversation.replies import ask
@@ -28,10 +28,11 @@ DUMMY: Final = Tool(
     },
 )
 _QUESTION: Final = "Call the tool harness_probe with ok = true, and say nothing."
-# Ollama's API has no such field.
-_CHOICES: Final[dict[str, dict[str, Any]]] = {
-    "openai-chat": {"tool_choice": {"type": "function", "function": {"name": DUMMY.name}}},
+_CHOICE: Final[dict[str, Any]] = {
+    "tool_choice": {"type": "function", "function": {"name": DUMMY.name}}
 }
+# Ollama's API has no such field, and Cohere's and Mistral's name no tool in it.
+_NAME_A_TOOL: Final = BODIES.keys() - {"cohere", "mistral", "ollama"}
 _REFUSALS: Final = frozenset(("refusal",))
 _SHOWN: Final = 200
 
@@ -39,7 +40,8 @@ _SHOWN: Final = 200
 def probe(task: Task) -> Probe:
     """Send the probe and return what it shows."""
     asked = replace(task, tools=(DUMMY,))
-    request = request_of(asked, [user(_QUESTION)], asked.tools, _CHOICES.get(task.dialect, {}))
+    options = _CHOICE if task.dialect in _NAME_A_TOOL else {}
+    request = request_of(asked, [user(_QUESTION)], asked.tools, options)
     # Calls in text show nothing about the field, so they are not looked for.
     return _shown(ask(asked, request, respond))
 

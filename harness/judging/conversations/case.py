@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from harness.conversation.conversation import Conversation, TurnRecord
+from harness.judging.conversations import chat_form
 from harness.judging.conversations.evidence import Evidence
 from harness.judging.conversations.likeness import Unlike
 from harness.judging.conversations.values import as_text
@@ -127,7 +128,7 @@ def _rows(seen: Evidence) -> Iterator[RequestRow]:
     for number, each in enumerate(seen.asked[:_MOST_REQUESTS]):
         same = _same(before, each.messages)
         new = each.messages[same : same + _MOST_MESSAGES]
-        others = {key: each.body[key] for key in each.body if key not in ("messages", "tools")}
+        others = chat_form.options_of(seen.task.dialect, each.body)
         yield RequestRow(
             place=each.sent.place,
             same=same,

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.conversation.capabilities import Capabilities
 from harness.conversation.history.check import Problem, history_problems
 from harness.conversation.task import Task
 from harness.judging.conversations import chat_form
@@ -94,7 +93,7 @@ def evidence(
         asked=asked,
         runs=runs,
         stray=dict(_stray(asked, runs)),
-        problems=tuple(_problems(asked, record, task.capabilities)),
+        problems=tuple(_problems(asked, record, task)),
         others=others or {},
         unlike=dict(_unlike(script, asked)),
     )
@@ -106,7 +105,7 @@ def _asked(dialect: str, sent: Sent) -> Asked:
         sent=sent,
         body=body,
         messages=chat_form.messages_of(dialect, body),
-        tools=chat_form.tool_names(body),
+        tools=chat_form.tool_names(dialect, body),
         truth=truth_of(sent),
     )
 
@@ -147,14 +146,13 @@ def _beyond(truth: Truth, runs: list[tuple[int, Execution]]) -> Iterator[tuple[i
             yield place, "the call was rejected: its arguments are no JSON object"
 
 
-def _problems(
-    asked: tuple[Asked, ...], record: Record, capabilities: Capabilities
-) -> Iterator[FoundProblem]:
-    histories = [(f"requests[{place}]", each.messages) for place, each in enumerate(asked)]
+def _problems(asked: tuple[Asked, ...], record: Record, task: Task) -> Iterator[FoundProblem]:
+    read = chat_form.as_read(task.dialect, task.capabilities)
+    histories = [(f"requests[{place}]", each.messages, read) for place, each in enumerate(asked)]
     if record.conversation is not None:
-        histories.append((FINAL, record.conversation.messages))
+        histories.append((FINAL, record.conversation.messages, task.capabilities))
     seen: set[tuple[str, str]] = set()
-    for where, messages in histories:
+    for where, messages, capabilities in histories:
         for problem in history_problems(messages, capabilities):
             # A broken message stays in the history: once is enough.
             if (problem.quirk, problem.path) not in seen:

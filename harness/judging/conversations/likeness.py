@@ -1,8 +1,9 @@
 """Two lists of messages, the recorded client's and the agent's -> where their structure differs.
 
 No rule is made of it: that client was no oracle, and both of two ways may be right. Compared
-are roles, calls, ids, results and what stands beside calls; not the instructions, which are
-each client's own prompt, and not members that only one provider knows.
+are roles, calls, ids, results, what stands beside calls and what only the provider can read and
+wants back; not the instructions, which are each client's own prompt, and not members that only
+one provider knows.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +16,9 @@ from harness.judging.conversations import chat_form
 from harness.judging.conversations.followed import INSTRUCTIONS
 from harness.turns.arguments import same_value
 
-Part = Literal["roles", "content", "text", "calls", "name", "id", "arguments", "answers", "result"]
+Part = Literal[
+    "roles", "content", "text", "sealed", "calls", "name", "id", "arguments", "answers", "result"
+]
 
 
 class Unlike(msgspec.Struct, frozen=True):
@@ -88,6 +91,19 @@ def _differences(
         answered = _answered(recorded, recorded_numbers), _answered(sent, sent_numbers)
         if answered[0] != answered[1]:
             yield Unlike("answers", f"{path}.tool_call_id", *answered)
+    sealed = _sealed(recorded), _sealed(sent)
+    if sealed[0] != sealed[1]:
+        yield Unlike("sealed", f"{path}.sealed", *sealed)
+    yield from _other_calls(path, recorded, sent, recorded_numbers, sent_numbers)
+
+
+def _other_calls(
+    path: str,
+    recorded: object,
+    sent: object,
+    recorded_numbers: dict[str, str],
+    sent_numbers: dict[str, str],
+) -> Iterator[Unlike]:
     before, after = tuple(chat_form.calls_of(recorded)), tuple(chat_form.calls_of(sent))
     if len(before) != len(after):
         yield Unlike("calls", f"{path}.tool_calls", str(len(before)), str(len(after)))
@@ -109,6 +125,12 @@ def _content(message: object) -> str:
     if content is None:
         return "null"
     return "text" if chat_form.text_of(message) else "''"
+
+
+def _sealed(message: object) -> str:
+    """Return what of a message only its provider can read, such as signatures of thoughts."""
+    kinds = message.get("sealed") if isinstance(message, dict) else None
+    return " ".join(map(str, kinds)) if isinstance(kinds, list) else ""
 
 
 def _answered(message: object, numbers: dict[str, str]) -> str:

@@ -240,7 +240,7 @@ def prompt_of(script: ConversationScript, cassette: Cassette) -> str:
 
 def capabilities(script: ConversationScript, cassette: Cassette) -> Capabilities:
     """Return what is declared of the provider, with what the script says otherwise."""
-    declared = capabilities_of(script.provider or cassette.provider)
+    declared = capabilities_of(script.provider or cassette.provider, cassette.dialect)
     said = {**msgspec.structs.asdict(declared), **script.capabilities}
     return msgspec.convert(said, Capabilities)
 

@@ -56,6 +56,7 @@ def test_two_histories_are_as_unlike_one_way_as_the_other(one: list[Any], two: l
         (talk()[:2], "roles"),
         (talk(content=""), "content"),
         (talk(content="I look."), "content"),
+        ([*talk()[:1], talk()[1] | {"sealed": ["thinking"]}, *talk()[2:]], "sealed"),
         (talk(entry(), entry("c2")), "calls"),
         (talk(entry("c2")), "id"),
         (talk(entry(name="g")), "name"),

@@ -170,7 +170,7 @@ def test_a_call_that_does_not_fit_its_tool_may_be_run_or_not() -> None:
 
 REFUSED = {
     "it has one request only": recorded(CALL),
-    "agents do not ask in the dialect anthropic": recorded(CALL, CALL, dialect="anthropic"),
+    "agents do not ask in the dialect tgi": recorded(CALL, CALL, dialect="tgi"),
     "its requests were not kept": recorded((b"", said("a")), (b"", said("b"))),
     "it began before the recording": recorded(
         (asked(USER, called("c0"), gave("c0")), said("a")), (asked(USER), said("b"))

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conversation.asking import request_of
+from harness.conversation.asking import BODIES, request_of
 from harness.conversation.capabilities import Capabilities
 from harness.conversation.history.check import history_problems
 from harness.conversation.messages import assistant, tool_result, user
@@ -26,7 +26,7 @@ def test_ollamas_history_is_whole_once_its_ids_are_given_back() -> None:
     body = chat_form.body_of(request.body)
     messages = chat_form.messages_of("ollama", body)
     assert history_problems(messages, Capabilities()) == ()
-    assert chat_form.tool_names(body) == ("get",)
+    assert chat_form.tool_names("ollama", body) == ("get",)
     orphan = chat_form.messages_of("ollama", {"messages": body["messages"][2:]})
     assert {each.quirk for each in history_problems(orphan, Capabilities())} == {
         "HIST-ORPHAN-RESULT"
@@ -41,41 +41,30 @@ def test_ollama_wants_objects() -> None:
     assert "HIST-ARGS-INVALID" in found
 
 
+# Members of a body that hold messages, tools or instructions in some dialect.
+MEMBERS = ("messages", "tools", "system")
+WORDS = (
+    *("role", "content", "tool_calls", "function", "name", "arguments", "tool_name", "id"),
+    *("type", "text", "thinking", "signature", "tool_use", "tool_result", "tool_use_id", "input"),
+    *MEMBERS,
+)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.text() | st.sampled_from(["assistant", "tool", "get"]),
+    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["assistant", *WORDS]),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    "role",
-                    "content",
-                    "tool_calls",
-                    "function",
-                    "name",
-                    "arguments",
-                    "tool_name",
-                    "id",
-                ]
-            ),
-            inner,
-        )
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=6)
     ),
     max_leaves=20,
 )
 
 
-@given(JSON, st.sampled_from(["ollama", "openai-chat", "gemini"]))
+@given(JSON, st.sampled_from([*sorted(BODIES), "tgi"]))
 def test_no_body_is_too_odd(value: object, dialect: str) -> None:
-    for body in (
-        value,
-        {"messages": value, "tools": value},
-        {"messages": [value], "tools": [value]},
-    ):
+    for body in (value, dict.fromkeys(MEMBERS, value), {key: [value] for key in MEMBERS}):
         read = chat_form.body_of(json.dumps(body).encode())
         messages = chat_form.messages_of(dialect, read)
         history_problems(messages, Capabilities())
-        chat_form.tool_names(read)
+        chat_form.tool_names(dialect, read)
+        chat_form.options_of(dialect, read)
         for message in messages:
             (
                 chat_form.text_of(message),

@@ -1,0 +1,127 @@
+"""Conversations in the APIs that keep calls and results in another form than OpenAI's chat API.
+
+Told in rounds, as in `conversations_loops`; a table says how each API spells what goes back.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from harness.dialects.anthropic.spelling import Spelling as Anthropic
+from scripts.recipes import anthropic
+from scripts.recipes.asking import Api
+from scripts.recipes.conversations_loops import Made, Round
+from scripts.recipes.kit import Json, Recipe, Reply, call, finish, reasoning, spelled, stream
+
+
+class _Way(msgspec.Struct, frozen=True):
+    """How one API is spelled.
+
+    Fields:
+        called, stopped: its words for the ends of turns.
+        later: what the request after a round adds.
+    """
+
+    api: Api
+    spelling: Any
+    called: str
+    stopped: str
+    later: Callable[[Round], tuple[Json, ...]]
+
+
+def _had(way: _Way, name: str, question: str, tools: tuple[str, ...], *rounds: Round) -> Recipe:
+    replies = tuple(_reply(way, each) for each in rounds)
+    later = tuple(map(way.later, rounds[:-1]))
+    return Recipe(name, question, tools, replies, later, api=way.api)
+
+
+def _reply(way: _Way, this: Round) -> Reply:
+    calls = (
+        delta
+        for index, made in enumerate(this.made)
+        for delta in call(made.name, made.arguments, index=index, call_id=made.id)
+    )
+    return stream(
+        reasoning(this.thought) if this.thought else (),
+        spelled(this.said),
+        calls,
+        finish(this.end or (way.called if this.made else way.stopped)),
+        spelling=way.spelling,
+        edits=this.edits,
+    )
+
+
+def _blocks(this: Round) -> tuple[Json, ...]:
+    """Return Anthropic's messages: the turn, its results in one message, the next question."""
+    said: list[Json] = [{"type": "text", "text": this.said}] if this.said else []
+    said += [
+        {"type": "tool_use", "id": it.id, "name": it.name, "input": json.loads(it.arguments)}
+        for it in this.made
+    ]
+    back: list[Json] = [
+        {"type": "tool_result", "tool_use_id": it.id, "content": it.result} for it in this.made
+    ]
+    back += [{"type": "text", "text": this.then}] if this.then else []
+    return ({"role": "assistant", "content": said}, {"role": "user", "content": back})
+
+
+def _json(**members: object) -> str:
+    return json.dumps(members, ensure_ascii=False)
+
+
+_OSLO, _BERGEN = _json(city="Oslo"), _json(city="Bergen")
+_FOUR, _SEVEN = _json(temperature=4), _json(temperature=7)
+_WEATHER = "What is the weather in Oslo?"
+_BOTH = "What is the weather in Oslo and in Bergen?"
+_ANTHROPIC = _Way(anthropic.API, Anthropic(), "tool_use", "end_turn", _blocks)
+_UNSIGNED = msgspec.structs.replace(_ANTHROPIC, spelling=Anthropic(signature="absent"))
+
+_MESSAGES = (
+    _had(
+        _ANTHROPIC,
+        "anthropic/claude-sonnet-4-5/two-at-once-then-one",
+        _BOTH,
+        ("get_weather", "set_memory"),
+        Round(
+            "I will look up both cities.",
+            (
+                Made("toolu_p1", "get_weather", _OSLO, _FOUR),
+                Made("toolu_p2", "get_weather", _BERGEN, _SEVEN),
+            ),
+        ),
+        Round(made=(Made("toolu_p3", "set_memory", _json(key="warmer", value="Bergen")),)),
+        Round("4 degrees in Oslo, 7 in Bergen.", then="Thank you."),
+        Round("You are welcome."),
+    ),
+    _had(
+        _ANTHROPIC,
+        "compatible/claude/ids-that-messages-refuse",
+        _BOTH,
+        ("get_weather",),
+        Round(made=(Made("functions.get_weather:0", "get_weather", _OSLO, _FOUR),)),
+        Round(made=(Made("functions.get_weather:1", "get_weather", _BERGEN, _SEVEN),)),
+        Round("4 degrees in Oslo, 7 in Bergen."),
+    ),
+    _had(
+        _ANTHROPIC,
+        "anthropic/claude-sonnet-4-5/one-at-a-time",
+        _BOTH,
+        ("get_weather",),
+        Round(made=(Made("toolu_s1", "get_weather", _OSLO, _FOUR),)),
+        Round("Now Bergen.", (Made("toolu_s2", "get_weather", _BERGEN, "error"),)),
+        Round("4 degrees in Oslo; Bergen is not to be had."),
+    ),
+    _had(
+        _UNSIGNED,
+        "compatible/claude/thoughts-go-back",
+        _WEATHER,
+        ("get_weather",),
+        Round(made=(Made("toolu_t1", "get_weather", _OSLO, _FOUR),), thought="I must look it up."),
+        Round("It is 4 degrees.", thought="The tool said 4.", then="Is that cold?"),
+        Round("Quite cold.", thought="4 is cold."),
+    ),
+)
+
+RECIPES = _MESSAGES
