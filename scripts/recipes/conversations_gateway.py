@@ -142,6 +142,23 @@ _IDENTITY = (
         _calls(("call_c1", "schema_list_columns", _json(table_name="orders"), '["id", "amount"]')),
         _says("SELECT SUM(amount) FROM orders"),
     ),
+    _had(
+        "compatible/any/ids-that-look-alike",
+        _ASK_BOTH,
+        _WEATHER,
+        _calls(
+            ("call.1", "get_weather", _OSLO, '{"temperature": 4}'),
+            ("call:1", "get_weather", _BERGEN, '{"temperature": 7}'),
+        ),
+        _BOTH,
+    ),
+    _had(
+        "compatible/any/names-that-look-alike",
+        "Find the minutes with the older tool.",
+        ("notion_search", "notion.search"),
+        _calls(("call_n1", "notion_search", _json(query="minutes"), '["Minutes of May"]')),
+        _says("There are the minutes of May."),
+    ),
 )
 _FILES = "List three files of src, then wait half a second."
 _EXECUTION = (
@@ -170,6 +187,27 @@ _EXECUTION = (
         _calls(("call_x1", "weather_information", _OSLO, "there is no such tool")),
         _oslo(),
         _COLD,
+    ),
+    _had(
+        "compatible/any/one-unknown-of-three",
+        "What are weather and time in Oslo?",
+        ("get_weather", "get_time"),
+        _calls(
+            ("call_o1", "get_weather", _OSLO, '{"temperature": 4}'),
+            ("call_x1", "rm_rf", _json(path="old"), "there is no such tool"),
+            ("call_t1", "get_time", "{}", "12:00"),
+        ),
+        _says("It is 4 degrees, and noon."),
+    ),
+    _had(
+        "compatible/any/final-answer-beside-a-call",
+        "Write hello to a.txt.",
+        ("write_file", "final_answer"),
+        _calls(
+            ("call_w1", "write_file", _json(path="a.txt", content="hello"), "written"),
+            ("call_f1", "final_answer", _json(text="It is written."), "told"),
+        ),
+        _says("It is written."),
     ),
     _had(
         "compatible/any/wrong-type-then-right-one",

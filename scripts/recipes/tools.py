@@ -7,9 +7,12 @@ _INTEGER = {"type": "integer"}
 
 # name -> what it does, properties, those that are required
 _TOOLS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
+    "final_answer": ("Answer the user, and end.", {"text": _STRING}, ("text",)),
     "get_time": ("Tell the current time.", {}, ()),
     "get_weather": ("Tell the weather in a city.", {"city": _STRING, "unit": _STRING}, ("city",)),
     "list_files": ("List the files of a folder.", {"path": _STRING, "limit": _INTEGER}, ()),
+    "notion.search": ("Search pages.", {"query": _STRING}, ("query",)),
+    "notion_search": ("Search with the older tool.", {"query": _STRING}, ("query",)),
     "read_file": ("Read a file.", {"path": _STRING, "limit": _INTEGER}, ("path",)),
     "run_command": ("Run a command in a shell.", {"command": _STRING}, ("command",)),
     "run_in_terminal": ("Run a command in the terminal.", {"command": _STRING}, ("command",)),
