@@ -4,7 +4,7 @@ It is a line of the run file, so that a report needs neither cassettes nor agent
 repeats the history, so only what is new in it is kept.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -68,7 +68,7 @@ class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conve
             request.
         turns: what the agent recorded.
         error: what it raised, or the limit that stopped it; "" where it came to its end.
-        cut: whether requests or messages are missing.
+        cut: whether requests, messages, calls or turns are missing.
     """
 
     cell: str
@@ -89,9 +89,10 @@ def conversation_case(cell: str, seen: Evidence) -> ConversationCase:
     final = record.conversation.messages if record.conversation else ()
     last = seen.asked[-1].messages if seen.asked else ()
     same = _same(last, final)
+    rows = tuple(_rows(seen))
     made = ConversationCase(
         cell=cell,
-        requests=tuple(_rows(seen)),
+        requests=rows,
         runs=tuple(
             RunRow(run.after, run.tool, run.arguments, run.error, run.known)
             for run in record.executions[:_MOST_MESSAGES]
@@ -102,7 +103,7 @@ def conversation_case(cell: str, seen: Evidence) -> ConversationCase:
         ending=record.conversation.ending if record.conversation else "",
         answer=record.conversation.answer if record.conversation else "",
         error=record.error or (f"stopped: {record.hung}" if record.hung else ""),
-        cut=len(seen.asked) > _MOST_REQUESTS or len(final) - same > _MOST_MESSAGES,
+        cut=_is_cut(seen, rows, len(final) - same),
     )
     return shorten(made, _TEXT_LIMIT)
 
@@ -121,6 +122,15 @@ def logged_case(cell: str, said: Conversation) -> ConversationCase:
         cut=len(said.messages) > _MOST_MESSAGES or len(said.turns) > _MOST_REQUESTS,
     )
     return shorten(made, _TEXT_LIMIT)
+
+
+def _is_cut(seen: Evidence, rows: Sequence[RequestRow], last: int) -> bool:
+    """Return whether something is missing; `last` messages follow those of the last request."""
+    said = seen.record.conversation
+    new = (len(each.messages) - row.same for row, each in zip(rows, seen.asked, strict=False))
+    requests = max(len(seen.asked), len(said.turns) if said else 0)
+    messages = max(last, len(seen.record.executions), *new, 0)
+    return requests > _MOST_REQUESTS or messages > _MOST_MESSAGES
 
 
 def _rows(seen: Evidence) -> Iterator[RequestRow]:
