@@ -1,12 +1,13 @@
 """How fast the fuzzer judges, and how many inputs it needs to find each miniature.
 
     python -m benchmarks.fuzzing throughput [--json] [--repeats N]
-    python -m benchmarks.fuzzing sensitivity [--json] [--seeds N] [--write] [NAME ...]
+    python -m benchmarks.fuzzing sensitivity [--json] [--seeds N] [--write] [--resume] [NAME ...]
 
 Throughput: the same chunkings of the same bodies, judged, against `reference` alone reading the
 same reads. Sensitivity: searches from scenarios without any quirk, one for each seed, which end
 at the first finding of a rule that the miniature breaks; `--write` keeps the figures where the
-kill table of `harness doctor` reads them. Times are printed, never asserted.
+kill table of `harness doctor` reads them, `--resume` leaves out those that it has already. Times
+are printed, never asserted.
 """
 
 import argparse
@@ -15,10 +16,10 @@ import os
 import platform
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from benchmarks.replay import best_of
 from harness.conversation.agent import Agent
@@ -161,22 +162,34 @@ def needed_by_agent(agent: Agent, random: int) -> int | None:
     return budget.examples if hit else None
 
 
-def sensitivity(count: int, names: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each miniature with what `count` searches needed, as it is measured."""
-    for name, normalizer in NORMALIZERS.items():
-        if not names or name in names:
-            yield (
-                name,
-                _row(
-                    normalizer.breaks, [needed_by_normalizer(normalizer, at) for at in range(count)]
-                ),
-            )
+def sensitivity(
+    count: int, names: Sequence[str] = (), done: Collection[str] = ()
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each miniature with what `count` searches needed, as it is measured.
+
+    Args:
+        count: searches, one for each seed from 0.
+        names: of miniatures, or of rows; all where there are none.
+        done: rows that are left out.
+    """
+    for row, (name, breaks, needed) in _searches().items():
+        if row not in done and (not names or name in names or row in names):
+            yield row, _row(breaks, [needed(at) for at in range(count)])
+
+
+_Needed: TypeAlias = Callable[[int], int | None]
+
+
+def _searches() -> dict[str, tuple[str, frozenset[str], _Needed]]:
+    """Return for each row of the table the miniature's name, what it breaks, and its search."""
+    found: dict[str, tuple[str, frozenset[str], _Needed]] = {
+        name: (name, it.breaks, partial(needed_by_normalizer, it))
+        for name, it in NORMALIZERS.items()
+    }
     for name, agent in AGENTS.items():
-        if not names or name in names:
-            yield (
-                f"{name} (agent)" if name in NORMALIZERS else name,
-                _row(agent.breaks, [needed_by_agent(agent, at) for at in range(count)]),
-            )
+        row = f"{name} (agent)" if name in NORMALIZERS else name
+        found[row] = (name, agent.breaks, partial(needed_by_agent, agent))
+    return found
 
 
 def _row(breaks: frozenset[str], needed: Sequence[int | None]) -> dict[str, Any]:
@@ -211,6 +224,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--write", action="store_true", help=f"into {KEPT.name}")
+    parser.add_argument("--resume", action="store_true", help=f"without those in {KEPT.name}")
     options = parser.parse_intermixed_args()
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores", file=sys.stderr)
     if options.what == "throughput":
@@ -218,7 +232,9 @@ def main() -> None:
         print(json.dumps(measured, indent=2) if options.json else "\n".join(as_text(measured)))
         return
     rows = {}
-    for name, row in sensitivity(max(1, options.seeds), options.names):
+    count = max(1, options.seeds)
+    done = measured_already(count, KEPT) if options.resume else ()
+    for name, row in sensitivity(count, options.names, done):
         rows[name] = row
         if options.write:  # at once, since all of them take long
             keep({name: row}, KEPT)
@@ -227,6 +243,12 @@ def main() -> None:
             print(f"  {name:<32}{row['rule']:<28}{told}", flush=True)
     if options.json:
         print(json.dumps(rows, indent=2))
+
+
+def measured_already(count: int, path: Path) -> frozenset[str]:
+    """Return the rows at `path` that are of at least `count` seeds."""
+    kept = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return frozenset(name for name, row in kept.items() if row["seeds"] >= count)
 
 
 def keep(rows: dict[str, dict[str, Any]], path: Path) -> None:

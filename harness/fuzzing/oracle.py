@@ -10,6 +10,7 @@ import msgspec
 
 from harness.fuzzing.mutators import Mutant, may_call_more
 from harness.fuzzing.seeds import Seed
+from harness.judging.declared import as_declared
 from harness.judging.examine import examine
 from harness.judging.expectation import Expectation, Field
 from harness.judging.replaying import Limits
@@ -17,6 +18,7 @@ from harness.judging.results import Finding
 from harness.judging.strict_reading.expect import expectation_from
 from harness.judging.strict_reading.table import strict_reading
 from harness.normalizers.protocol import Normalizer
+from harness.turns.deltas import FinishReason
 from harness.wire.cuts import Chunking
 
 # Inputs are small: who needs longer hangs.
@@ -69,6 +71,7 @@ def tried(trial: Trial, normalizer: Normalizer, limits: Limits = LIMITS) -> Trie
     expectation = trial.seed.expectation
     if not mutant.preserving:
         expectation = _of_bytes(expectation_from(strict), trial)
+    expectation = as_declared(expectation, normalizer.policies)
     seen = examine(
         0, mutant.interaction, expectation, strict, normalizer, cuts=trial.cuts, limits=limits
     )
@@ -82,10 +85,13 @@ def _of_bytes(expectation: Expectation, trial: Trial) -> Expectation:
         known: set[Field] = {"failure"} if expectation.failure is None else {"failure", "calls"}
         judged = expectation.judged & known
         expectation = msgspec.structs.replace(expectation, judged=judged, loose_space=True)
-    if (
-        "calls" in expectation.judged
-        or "calls" not in seed.expectation.judged
-        or may_call_more(trial.mutant.trail)
-    ):
+    if "calls" in expectation.judged or may_call_more(trial.mutant.trail) or not _whole(seed):
         return expectation
     return msgspec.structs.replace(expectation, calls=seed.expectation.calls, calls_at_most=True)
+
+
+def _whole(seed: Seed) -> bool:
+    """Whether the seed says which calls there are, and none that a step might complete."""
+    known = seed.expectation
+    ended = known.failure is None and known.finish in (FinishReason.STOP, FinishReason.TOOL_CALLS)
+    return ended and not known.rejected and known.judged >= {"calls", "rejected"}

@@ -11,6 +11,7 @@ from harness.judging.case_of import make_case
 from harness.judging.cases import Case
 from harness.judging.chunkings import Cuts
 from harness.judging.deadline import deadlines
+from harness.judging.declared import as_declared
 from harness.judging.examine import Examined, examine
 from harness.judging.facts import blame_of_turn, turn_facts
 from harness.judging.replaying import DEFAULT_LIMITS, Limits
@@ -93,6 +94,7 @@ def _examined(
     strict = strict_reading(interaction)
     scenario = subject.scenario
     expectation = scenario.expect[place] if scenario else expectation_from(strict)
+    expectation = as_declared(expectation, normalizer.policies)
     return examine(place, interaction, expectation, strict, normalizer, cuts=cuts, limits=limits)
 
 

@@ -69,14 +69,14 @@ def _arguments_end_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None
     """Send an empty fragment of the last call before the finish."""
     end = finishing(frames)
     calls = [
-        entry
-        for _, value in chunks_of(frames)
+        (at, entry)
+        for at, value in chunks_of(frames)
         for choice in choices_of(value)
         for entry in entries_of(choice)
     ]
-    if end is None or not calls or "function" not in calls[-1]:
-        return None
-    entry = {"index": calls[-1].get("index", 0), "function": {"arguments": ""}}
+    if end is None or not calls or calls[-1][0] >= end[0] or "function" not in calls[-1][1]:
+        return None  # behind the finish, or with it, there is no room for one
+    entry = {"index": calls[-1][1].get("index", 0), "function": {"arguments": ""}}
     choice = {"index": 0, "delta": {"tool_calls": [entry]}, "finish_reason": None}
     return inserted(frames, end[0], {"choices": [choice]}), f"before frame {end[0]}"
 

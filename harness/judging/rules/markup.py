@@ -16,6 +16,11 @@ HELD_CHARACTERS = 256
 # JSON that turns out to be no call may be any length.
 _UNDECIDED = ("{", "[", "```", "~~~")
 
+_BEGINNINGS = frozenset(
+    mark[:size] for mark in (*MARKERS, *_UNDECIDED) for size in range(1, len(mark) + 1)
+)
+_LONGEST = max(map(len, _BEGINNINGS))
+
 
 def shown_in_text(seen: Evidence) -> list[str]:
     """Return the markers that the text has more often than it should."""
@@ -57,6 +62,12 @@ def surplus(actual: str, expected: str) -> list[str]:
 
 def _more(mark: str, actual: str, expected: str) -> bool:
     return actual.count(mark) > expected.count(mark)
+
+
+def begun(text: str, end: int) -> int:
+    """Return how many characters of `text` before `end` may be the beginning of a marker."""
+    tail = text[max(0, end - _LONGEST) : end]
+    return next((len(tail) - at for at in range(len(tail)) if tail[at:] in _BEGINNINGS), 0)
 
 
 def _strings(value: dict[str, Any] | None, raw: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from harness.judging.results import Outcome, Replay
+from harness.judging.rules.markup import begun
 from harness.judging.rules.promptness import first_late
 from harness.judging.rules.rule import Broken, Evidence, Rule
 
@@ -49,11 +50,16 @@ def _difference(one: Replay, other: Replay) -> tuple[str, object, object] | None
 def _prompt_text(seen: Evidence) -> Iterator[Broken]:
     """Text must be out before the read after next is pulled.
 
-    Where calls are spelled in the text, TEXT-HELD-BACK says what may wait.
+    Where calls are spelled in the text, TEXT-HELD-BACK says what may wait. Who looks for such
+    calls may wait with the beginning of a marker everywhere.
     """
     if seen.expectation.loose_space:
         return
-    late = first_late(seen, seen.strict.text_marks)
+    marks = seen.strict.text_marks
+    late = first_late(seen, marks)
+    if late is not None and seen.normalizer.text_dialects:
+        text = seen.strict.text
+        late = first_late(seen, [(end, count - begun(text, count)) for end, count in marks])
     if late is not None:
         expected = f"{late.wanted} characters of text after {late.allowed} bytes"
         yield Broken("text", expected, f"after {late.at} bytes", late.offset)

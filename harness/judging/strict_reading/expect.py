@@ -64,8 +64,13 @@ def failure_of(reading: StrictReading) -> str | None:
     if reading.error is not None or _is_no_answer(reading):
         return ANY_CODE
     if not reading.ended:
-        return "interrupted"
+        return ANY_CODE if reading.damaged or _says_nothing(reading) else "interrupted"
     return "refusal" if reading.refusal else None
+
+
+def _says_nothing(reading: StrictReading) -> bool:
+    """Whether no event came to its end: such a body is empty as well as interrupted."""
+    return not (reading.text or reading.reasoning or reading.finishes) and reading.calls == ()
 
 
 def _is_no_answer(reading: StrictReading) -> bool:
@@ -117,7 +122,7 @@ def _judged(reading: StrictReading) -> set[Field]:
 def _finish_is_certain(reading: StrictReading) -> bool:
     failure = failure_of(reading)
     if failure is not None:
-        return failure == "interrupted"
+        return reading.error is None and not reading.ended and not _is_no_answer(reading)
     return reading.meaning is not None or reading.finish.casefold() not in _FOREIGN_WORDS
 
 

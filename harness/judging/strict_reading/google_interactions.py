@@ -17,6 +17,7 @@ from harness.judging.strict_reading.reading import StrictCall, StrictReading
 from harness.judging.strict_reading.text import GrowingText
 from harness.judging.strict_reading.values import UNREADABLE, event_value
 from harness.turns.deltas import FinishReason
+from harness.turns.json_prefix import PrefixState, scan
 from harness.turns.surrogates import join_surrogates
 from harness.wire.interaction import Interaction
 
@@ -60,6 +61,7 @@ class _Call:
             join_surrogates(self.name),
             join_surrogates(arguments),
             self.offset,
+            from_object=not self.fragments,
         )
 
 
@@ -76,6 +78,7 @@ class _Reader:
         self._finishes: list[str] = []
         self._values = 0
         self._done = False
+        self._damaged = False
         self._marks: list[tuple[int, int]] = []
 
     def event(self, event: Event) -> None:
@@ -110,6 +113,7 @@ class _Reader:
             self.notes.open("SSE-EOF-MIDCALL", offset, end=True)
         else:
             self._values += 1
+            self._damaged = scan(data).state is not PrefixState.PREFIX
 
     # Events
 
@@ -264,6 +268,7 @@ class _Reader:
             deviations=self.notes.deviations(),
             text_marks=tuple(self._marks),
             end_known=self.notes.end_known,
+            damaged=self._damaged,
             finishes=tuple(self._finishes),
             meaning=_MEANINGS.get(word),
         )

@@ -63,6 +63,8 @@ class StrictReading(msgspec.Struct, frozen=True):
         text_markup: text, reasoning or calls hold what may be calls spelled in text, and tools
             were offered, so `calls` is None and `text_known` False; `text` is still what
             the bytes hold.
+        damaged: the body breaks off inside what is no JSON any more, so that it is not told
+            whether it was cut or badly sent.
     """
 
     text: str
@@ -80,6 +82,7 @@ class StrictReading(msgspec.Struct, frozen=True):
     meaning: FinishReason | None = None
     model_failed: bool = False
     text_markup: bool = False
+    damaged: bool = False
 
     @property
     def quirks(self) -> frozenset[str]:

@@ -17,6 +17,7 @@ from harness.judging.strict_reading.reading import StrictReading
 from harness.judging.strict_reading.text import GrowingText
 from harness.judging.strict_reading.values import UNREADABLE, event_value
 from harness.turns.deltas import FinishReason
+from harness.turns.json_prefix import PrefixState, scan
 from harness.turns.surrogates import join_surrogates
 from harness.wire.interaction import Interaction
 
@@ -96,6 +97,7 @@ class _Reader:
         self._candidates = 0
         self._values = 0
         self._done = False
+        self._damaged = False
         self._marks: list[tuple[int, int]] = []
 
     def event(self, event: Event) -> None:
@@ -139,6 +141,7 @@ class _Reader:
             self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
         else:
             self._values += 1
+            self._damaged = scan(data).state is not PrefixState.PREFIX
 
     # One event
 
@@ -291,6 +294,7 @@ class _Reader:
             deviations=self.notes.deviations(),
             text_marks=tuple(self._marks),
             end_known=self.notes.end_known,
+            damaged=self._damaged,
             finishes=tuple(finishes),
             meaning=meaning if finishes else None,
             model_failed=self._model_failed,

@@ -24,6 +24,7 @@ KNOWN_FINISHES = {
 _FAILED = frozenset({"error", "network_error", "insufficient_system_resource", "abort", "timeout"})
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 _TOOLS_THEN_STOP = frozenset({"tool_calls", "stop"})
+_CALL_FIELDS = ("tool_calls", "function_call")
 _REASONING_TAGS = ("<think", "</think>")
 
 
@@ -55,6 +56,9 @@ class Choice:
         if "tool_calls" in delta and self.calls.add(delta["tool_calls"], offset) and self.finishes:
             self._notes.open("CONTENT-AFTER-FINISH", offset, calls=True)
         self._add_legacy_call(delta.get("function_call"), offset)
+        kwargs = delta.get("additional_kwargs")
+        if isinstance(kwargs, dict) and any(map(kwargs.get, _CALL_FIELDS)):
+            self._notes.open("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
 
     def add_finish(self, reason: object, offset: int) -> None:
         """Take one finish reason; null and "" say nothing."""
