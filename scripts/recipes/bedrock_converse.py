@@ -54,7 +54,7 @@ def _spec(function: Json) -> Json:
     }
 
 
-_API = Api(
+API = Api(
     "bedrock-converse",
     {
         "aws-bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}"
@@ -72,7 +72,7 @@ def _recipe(
     *,
     model: str = _CLAUDE,
 ) -> Recipe:
-    return Recipe(f"aws-bedrock/{model}/{name}", question, tools, (reply,), api=_API)
+    return Recipe(f"aws-bedrock/{model}/{name}", question, tools, (reply,), api=API)
 
 
 def _two(name: str, reply: Reply) -> Recipe:

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.dialects.anthropic.spelling import Spelling as Anthropic
-from scripts.recipes import anthropic
+from harness.dialects.openai_responses.spelling import Spelling as Responses
+from scripts.recipes import anthropic, openai_responses
 from scripts.recipes.asking import Api
 from scripts.recipes.conversations_loops import Made, Round
 from scripts.recipes.kit import Json, Recipe, Reply, call, finish, reasoning, spelled, stream
@@ -67,6 +69,22 @@ def _blocks(this: Round) -> tuple[Json, ...]:
     return ({"role": "assistant", "content": said}, {"role": "user", "content": back})
 
 
+def _items(this: Round) -> tuple[Json, ...]:
+    """Return the items of the Responses API: text, calls, results, the next question."""
+    said: list[Json] = []
+    if this.said:
+        text = {"type": "output_text", "text": this.said}
+        said.append({"type": "message", "role": "assistant", "content": [text]})
+    said += [
+        {"type": "function_call", "call_id": it.id, "name": it.name, "arguments": it.arguments}
+        for it in this.made
+    ]
+    said += [
+        {"type": "function_call_output", "call_id": it.id, "output": it.result} for it in this.made
+    ]
+    return (*said, *([{"role": "user", "content": this.then}] if this.then else []))
+
+
 def _json(**members: object) -> str:
     return json.dumps(members, ensure_ascii=False)
 
@@ -76,25 +94,58 @@ _FOUR, _SEVEN = _json(temperature=4), _json(temperature=7)
 _WEATHER = "What is the weather in Oslo?"
 _BOTH = "What is the weather in Oslo and in Bergen?"
 _ANTHROPIC = _Way(anthropic.API, Anthropic(), "tool_use", "end_turn", _blocks)
-_UNSIGNED = msgspec.structs.replace(_ANTHROPIC, spelling=Anthropic(signature="absent"))
+_UNSIGNED = replace(_ANTHROPIC, spelling=Anthropic(signature="absent"))
+_RESPONSES = _Way(openai_responses.API, Responses(), "stop", "stop", _items)
+_AS_TEXT = replace(_RESPONSES, spelling=Responses(reasoning="text"))
 
-_MESSAGES = (
-    _had(
-        _ANTHROPIC,
-        "anthropic/claude-sonnet-4-5/two-at-once-then-one",
+
+def _two_at_once(way: _Way, by: str, ids: str) -> Recipe:
+    both = (
+        Made(f"{ids}p1", "get_weather", _OSLO, _FOUR),
+        Made(f"{ids}p2", "get_weather", _BERGEN, _SEVEN),
+    )
+    warmer = Made(f"{ids}p3", "set_memory", _json(key="warmer", value="Bergen"))
+    return _had(
+        way,
+        f"{by}/two-at-once-then-one",
         _BOTH,
         ("get_weather", "set_memory"),
-        Round(
-            "I will look up both cities.",
-            (
-                Made("toolu_p1", "get_weather", _OSLO, _FOUR),
-                Made("toolu_p2", "get_weather", _BERGEN, _SEVEN),
-            ),
-        ),
-        Round(made=(Made("toolu_p3", "set_memory", _json(key="warmer", value="Bergen")),)),
+        Round("I will look up both cities.", both),
+        Round(made=(warmer,)),
         Round("4 degrees in Oslo, 7 in Bergen.", then="Thank you."),
         Round("You are welcome."),
-    ),
+    )
+
+
+def _one_at_a_time(way: _Way, by: str, ids: str) -> Recipe:
+    return _had(
+        way,
+        f"{by}/one-at-a-time",
+        _BOTH,
+        ("get_weather",),
+        Round(made=(Made(f"{ids}s1", "get_weather", _OSLO, _FOUR),)),
+        Round("Now Bergen.", (Made(f"{ids}s2", "get_weather", _BERGEN, "error"),)),
+        Round("4 degrees in Oslo; Bergen is not to be had."),
+    )
+
+
+def _thoughts_go_back(way: _Way, by: str, ids: str) -> Recipe:
+    oslo = Made(f"{ids}t1", "get_weather", _OSLO, _FOUR)
+    return _had(
+        way,
+        f"{by}/thoughts-go-back",
+        _WEATHER,
+        ("get_weather",),
+        Round(made=(oslo,), thought="I must look it up."),
+        Round("It is 4 degrees.", thought="The tool said 4.", then="Is that cold?"),
+        Round("Quite cold.", thought="4 is cold."),
+    )
+
+
+RECIPES = (
+    _two_at_once(_ANTHROPIC, "anthropic/claude-sonnet-4-5", "toolu_"),
+    _one_at_a_time(_ANTHROPIC, "anthropic/claude-sonnet-4-5", "toolu_"),
+    _thoughts_go_back(_UNSIGNED, "compatible/claude", "toolu_"),
     _had(
         _ANTHROPIC,
         "compatible/claude/ids-that-messages-refuse",
@@ -104,24 +155,7 @@ _MESSAGES = (
         Round(made=(Made("functions.get_weather:1", "get_weather", _BERGEN, _SEVEN),)),
         Round("4 degrees in Oslo, 7 in Bergen."),
     ),
-    _had(
-        _ANTHROPIC,
-        "anthropic/claude-sonnet-4-5/one-at-a-time",
-        _BOTH,
-        ("get_weather",),
-        Round(made=(Made("toolu_s1", "get_weather", _OSLO, _FOUR),)),
-        Round("Now Bergen.", (Made("toolu_s2", "get_weather", _BERGEN, "error"),)),
-        Round("4 degrees in Oslo; Bergen is not to be had."),
-    ),
-    _had(
-        _UNSIGNED,
-        "compatible/claude/thoughts-go-back",
-        _WEATHER,
-        ("get_weather",),
-        Round(made=(Made("toolu_t1", "get_weather", _OSLO, _FOUR),), thought="I must look it up."),
-        Round("It is 4 degrees.", thought="The tool said 4.", then="Is that cold?"),
-        Round("Quite cold.", thought="4 is cold."),
-    ),
+    _two_at_once(_RESPONSES, "openai/gpt-5-mini", "call_"),
+    _one_at_a_time(_RESPONSES, "xai/grok-4", "call_"),
+    _thoughts_go_back(_AS_TEXT, "compatible/responses", "call_"),
 )
-
-RECIPES = _MESSAGES

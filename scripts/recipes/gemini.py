@@ -36,7 +36,7 @@ _VERTEX = (
     "https://europe-west1-aiplatform.googleapis.com/v1/projects/example/locations/europe-west1"
     "/publishers/google/models/{model}:streamGenerateContent"
 )
-_SSE = Api(
+SSE_API = Api(
     "gemini", {"google-gemini": f"{_GEMINI}?alt=sse", "google-vertex": f"{_VERTEX}?alt=sse"}, _body
 )
 _ARRAY = Api("gemini", {"google-gemini": _GEMINI, "google-vertex": _VERTEX}, _body)
@@ -54,7 +54,7 @@ _TWO = (
 )
 
 
-def _weather(name: str, reply: Reply, *, api: Api = _SSE, model: str = _MODEL) -> Recipe:
+def _weather(name: str, reply: Reply, *, api: Api = SSE_API, model: str = _MODEL) -> Recipe:
     question = "Compare the weather in Oslo and Bergen."
     return Recipe(f"{model}/{name}", question, ("get_weather", "get_time"), (reply,), api=api)
 
@@ -128,7 +128,7 @@ RECIPES = (
                 finish="no-parts",
             ),
         ),
-        api=_SSE,
+        api=SSE_API,
     ),
     _weather(
         "partial-arguments-without-end",

@@ -60,7 +60,7 @@ def _body(asked: Asked) -> Json:
     return body | ({"tools": tools} if tools else {})
 
 
-_API = Api(
+API = Api(
     "openai-responses",
     {
         "azure": "https://example.openai.azure.com/openai/v1/responses",
@@ -90,7 +90,7 @@ _ANSWER: tuple[Delta, ...] = (*text("It is ", "raining in Oslo."), *tokens(231, 
 def _recipe(
     name: str, reply: Reply, *, by: str = _OPENAI, tools: tuple[str, ...] = ("get_weather",)
 ) -> Recipe:
-    return Recipe(f"{by}/{name}", "What is the weather in Oslo?", tools, (reply,), api=_API)
+    return Recipe(f"{by}/{name}", "What is the weather in Oslo?", tools, (reply,), api=API)
 
 
 def _said(*deltas: Delta, edits: tuple[Edit, ...] = (), **spelling: Any) -> Reply:  # noqa: ANN401 - the switches of Spelling

@@ -42,6 +42,7 @@ LIMITS = st.builds(
     rounds=st.integers(1, 6),
     identical_calls=st.integers(1, 2),
     retries=st.integers(0, 2),
+    messages=st.none() | st.none() | st.integers(1, 12),
 )
 
 

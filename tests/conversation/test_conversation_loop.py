@@ -187,6 +187,25 @@ def test_names_and_ids_are_fit_for_the_provider_and_mapped_back() -> None:
     assert provider.messages()[-1]["tool_call_id"] != "call_1"
 
 
+@pytest.mark.parametrize("prompt", ["native-tools/v1", "tag-tools/v1"])
+def test_a_long_history_is_cut_and_keeps_the_question(prompt: str) -> None:
+    rounds = [
+        said("", (weather(f"c{at}", f"City {at}"),))
+        if prompt == "native-tools/v1"
+        else said(f'<tool_call>{{"name": "get_weather", "arguments": {{"city": "City {at}"}}}}')
+        for at in range(4)
+    ]
+    provider = Provider(*rounds, DONE)
+    conversation = plain.converse(provider.task(prompt=prompt, limits=Limits(messages=6)))
+    assert (conversation.ending, len(provider.executed)) == ("done", 4)
+    counts = [len(body["messages"]) for body in provider.bodies]
+    assert counts == [2, 4, 6, 6, 6]
+    cut = provider.messages()
+    assert cut[1]["content"].startswith("[4 earlier messages were left out here.]\n\nWhat is")
+    assert "City 3" in cut[-1]["content"]
+    assert not history_problems(cut, Capabilities())
+
+
 def test_results_are_bounded() -> None:
     provider = Provider(said("", (("c1", MEMORY.name, json.dumps({"x": "y" * 20_000})),)), DONE)
     plain.converse(provider.task())

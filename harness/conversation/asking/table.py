@@ -11,6 +11,7 @@ from harness.conversation.asking import anthropic
 from harness.conversation.asking.asked import Asked, Spell, declaration
 from harness.conversation.asking.chat import cohere, openai_chat
 from harness.conversation.asking.ollama import ollama
+from harness.conversation.asking.openai_responses import openai_responses
 from harness.conversation.messages import Message
 from harness.conversation.task import Reply, Task
 from harness.errors import UsageError
@@ -28,6 +29,7 @@ BODIES: Final[dict[str, Spell]] = {
     "mistral": openai_chat,
     "ollama": ollama,
     "openai-chat": openai_chat,
+    "openai-responses": openai_responses,
 }
 _HEADERS: Final[Headers] = (("content-type", "application/json"),)
 _FURTHER: Final[dict[str, Headers]] = {"anthropic": anthropic.HEADERS}

@@ -49,6 +49,7 @@ class LimitsFile(File, frozen=True):
     rounds: Annotated[int, msgspec.Meta(ge=1)] = Limits().rounds
     identical_calls: Annotated[int, msgspec.Meta(ge=1)] = Limits().identical_calls
     retries: _Count = Limits().retries
+    messages: Annotated[int, msgspec.Meta(ge=1)] | None = Limits().messages
 
 
 class ExecutionFile(File, frozen=True):
@@ -132,7 +133,7 @@ def script_of(file: ConversationFile, where: str) -> ConversationScript:
         system=file.system,
         provider=file.provider,
         capabilities=file.capabilities,
-        limits=Limits(file.limits.rounds, file.limits.identical_calls, file.limits.retries),
+        limits=Limits(**msgspec.structs.asdict(file.limits)),
     )
 
 

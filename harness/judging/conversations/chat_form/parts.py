@@ -27,11 +27,11 @@ class Thought(msgspec.Struct, frozen=True):
 
 
 class Called(msgspec.Struct, frozen=True):
-    """A call; `arguments` as JSON text."""
+    """A call; `arguments` as JSON text, else they are none."""
 
     id: str
     name: Any
-    arguments: str
+    arguments: Any
 
 
 class Answered(msgspec.Struct, frozen=True):

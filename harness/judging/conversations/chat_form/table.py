@@ -5,11 +5,15 @@ from typing import Final
 from msgspec.structs import replace
 
 from harness.conversation.capabilities import Capabilities
-from harness.judging.conversations.chat_form import anthropic, chat
+from harness.judging.conversations.chat_form import anthropic, chat, openai_responses
 from harness.judging.conversations.chat_form.form import FIELD_OF_REASONING, Form, Json
 from harness.wire.payload import NotJson, decode_json
 
-_FORMS: Final[dict[str, Form]] = {"anthropic": anthropic.FORM, "ollama": chat.OLLAMA}
+_FORMS: Final[dict[str, Form]] = {
+    "anthropic": anthropic.FORM,
+    "ollama": chat.OLLAMA,
+    "openai-responses": openai_responses.FORM,
+}
 
 
 def body_of(body: bytes) -> Json:
