@@ -99,7 +99,7 @@ def _find(
     """
     known: list[str] = []
     for paths in (places,) if places else (last, ()):
-        for subject in select(paths, dialect):
+        for subject in select(paths, dialect, recordings=True):
             prefix = subject_id(subject) + "/"
             if cell.startswith(prefix) and len(cell) > len(prefix):
                 name = cell[len(prefix) :]

@@ -124,13 +124,13 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     """Replay PATHS through normalizers and agents, print the ranking, write a run, apply the gate.
 
     PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them; without
-    any, the scenarios that ship. A log is only counted, in the rankings.
+    any, the scenarios and recordings that ship. A log is only counted, in the rankings.
     """
     chosen = chosen_names(names, agents)
     if words is None:  # what is named is wanted whole
         words = "" if paths else project().table.select
     paths = paths or project_paths()
-    subjects = tuple(narrow(select(paths, dialect or ""), words))
+    subjects = tuple(narrow(select(paths, dialect or "", recordings=True), words))
     if not subjects:
         click.echo("nothing selected: the paths hold no scenario, no cassette and no log", err=True)
         return EXIT_NOTHING_SELECTED
@@ -141,7 +141,8 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         tuple(path.as_posix() for path in paths), cuts, dialect or "", select=words
     )
     recorded = recorded_conversations(subjects) if chosen.agents else Recorded()
-    _tell_refused(recorded)
+    if paths:  # what ships is known
+        _tell_refused(recorded)
     planned = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents).jobs
     if not planned:
         click.echo("nothing selected: no cell for what was named with -n and -a", err=True)

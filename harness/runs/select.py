@@ -28,7 +28,9 @@ _CASSETTE = re.compile(rb"^interactions:", re.MULTILINE)
 _NAMED = re.compile(rb"^cassette:\s*['\"]?([^\s'\"#]+)", re.MULTILINE)
 
 
-def select(paths: Iterable[Path], dialect: str = "") -> tuple[Subject, ...]:
+def select(
+    paths: Iterable[Path], dialect: str = "", *, recordings: bool = False
+) -> tuple[Subject, ...]:
     """Return the subjects that `paths` name or hold; what ships where there are none.
 
     Hidden folders below a path are not looked into.
@@ -36,6 +38,7 @@ def select(paths: Iterable[Path], dialect: str = "") -> tuple[Subject, ...]:
     Args:
         paths: files and folders.
         dialect: what their cassettes hold, whatever they say; "" where they are right.
+        recordings: of what ships, the recordings too, and not the scenarios alone.
 
     Raises:
         UsageError: nobody reads the dialect, a path does not exist, or two files would have the
@@ -43,7 +46,8 @@ def select(paths: Iterable[Path], dialect: str = "") -> tuple[Subject, ...]:
         UnreadableError: a file that was named is neither scenario nor cassette.
     """
     _check_dialect(dialect)
-    wanted = tuple(paths) or (shipped.folder("scenarios"),)
+    kinds = ("scenarios", "cassettes") if recordings else ("scenarios",)
+    wanted = tuple(paths) or tuple(map(shipped.folder, kinds))
     found = {file.resolve(): (file, base) for path in wanted for file, base in _files(path)}
     subjects = {at: subject for at, item in found.items() if (subject := _subject(*item))}
     labelled = {path for s in subjects.values() if s.kind == "scenario" for path in _labelled(s)}
