@@ -71,7 +71,7 @@ def _readable(message: str, kind: type, where: str) -> UnreadableError:
         return UnreadableError(
             f"{place}unknown key {unknown['name']!r}",
             where=where,
-            hint=_did_you_mean(unknown["name"], known),
+            hint=did_you_mean(unknown["name"], known),
         )
     if (missing := _MISSING_KEY.match(fact)) is not None:
         return UnreadableError(f"{place}the key {missing['name']!r} is missing", where=where)
@@ -83,7 +83,7 @@ def _readable(message: str, kind: type, where: str) -> UnreadableError:
         return UnreadableError(
             f"{place}invalid enum value {odd['found']}",
             where=where,
-            hint=_did_you_mean(odd["found"].strip("'"), choices, "known"),
+            hint=did_you_mean(odd["found"].strip("'"), choices, "known"),
         )
     if (bound := _BOUND.match(fact)) is not None:
         wanted = _KINDS.get(bound["kind"], bound["kind"])
@@ -101,11 +101,15 @@ def _wrong_type(place: str, expected: str, found: str, where: str) -> Unreadable
     )
 
 
-def _did_you_mean(name: str, known: Sequence[str], lead: str = "known keys") -> str:
+def did_you_mean(name: str, known: Sequence[str], lead: str = "known keys") -> str:
+    """Return the question for the nearest of `known`, else all of them after `lead`."""
+    return nearest(name, known) or (f"{lead}: {', '.join(known)}" if known else "")
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """Return the question for the nearest of `known`; "" where none is near."""
     close = difflib.get_close_matches(name, known, n=1)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    return f"{lead}: {', '.join(known)}" if known else ""
+    return f"did you mean {close[0]!r}?" if close else ""
 
 
 def _steps(path: str) -> tuple[str, ...]:

@@ -8,10 +8,10 @@ import click
 import msgspec
 
 from harness import shipped
+from harness.cli.quirks import quirk_rows
 from harness.conversation.discovery import available_agents
 from harness.conversation.prompts import PROMPTS
 from harness.dialects.table import DIALECTS
-from harness.judging.catalogue import load_catalogue
 from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
@@ -145,17 +145,6 @@ def _rules() -> Iterator[Row]:
             }
 
 
-def _quirks() -> Iterator[Row]:
-    root = shipped.folder("scenarios")
-    covered: dict[str, list[str]] = {}
-    for path in find_scenarios([root]):
-        scenario = load_scenario(path, root)
-        for cited in scenario.quirks:
-            covered.setdefault(cited, []).append(scenario.id)
-    for quirk in load_catalogue(shipped.folder("catalogue") / "quirks").values():
-        yield {**msgspec.to_builtins(quirk), "scenarios": covered.get(quirk.id, [])}
-
-
 _KINDS: dict[str, Callable[[], Iterator[Row]]] = {
     "scenarios": _scenarios,
     "cassettes": _cassettes,
@@ -165,7 +154,7 @@ _KINDS: dict[str, Callable[[], Iterator[Row]]] = {
     "text-dialects": _text_dialects,
     "prompts": _prompts,
     "rules": _rules,
-    "quirks": _quirks,
+    "quirks": quirk_rows,
 }
 _COLUMNS = {
     "scenarios": ("id", "title"),

@@ -15,17 +15,27 @@ _SHOWN: Final = frozenset({"text", "reasoning", "calls", "rejected", "finish", "
 _TO_CONFIRM: Final = (
     "# Read from the bytes alone: confirm what must come out, then remove this line."
 )
+_TO_BLAME: Final = (
+    "# Say whose fault a parse_error or a failure is by a line `blame: model` or `blame: provider`."
+)
 
 
-def scenario_text(title: str, cassette: str, expectations: Sequence[Expectation]) -> str:
+def scenario_text(
+    title: str, cassette: str, expectations: Sequence[Expectation], quirks: Sequence[str] = ()
+) -> str:
     """Return the text of the scenario file.
 
     Args:
         title: one line.
         cassette: its id.
         expectations: one for each interaction.
+        quirks: ids of the catalogue.
     """
-    lines = [_TO_CONFIRM, f"title: {flow(title)}", f"cassette: {flow(cassette)}", "expect:"]
+    lines = [_TO_CONFIRM, f"title: {flow(title)}", f"cassette: {flow(cassette)}"]
+    lines += [f"quirks: {flow(quirks)}"] if quirks else []
+    if any(each.rejected or each.failure for each in expectations):
+        lines.append(_TO_BLAME)
+    lines.append("expect:")
     for expectation in expectations:
         open_fields = sorted(_SHOWN - expectation.judged)
         if open_fields:

@@ -1,0 +1,124 @@
+"""`harness quirks`: what is known of real providers and models, and what shows each of it.
+
+Without ids a line for each quirk with the number of scenarios that show it; with ids all that
+the catalogue says of them.
+"""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+import click
+import msgspec
+
+from harness import shipped
+from harness.errors import UsageError
+from harness.judging.catalogue import Group, load_catalogue, load_excluded
+from harness.judging.conversations.rules import CONVERSATION_RULES
+from harness.judging.rules import RULES
+from harness.judging.scenario_file import find_scenarios, load_scenario
+from harness.typed_file import nearest
+
+Row: TypeAlias = dict[str, Any]
+
+_WIDTH: Final = 100
+_INDENT: Final = 13
+_GROUPS: Final[dict[Group, str]] = {
+    "A": "framing and transport",
+    "B": "deltas",
+    "C": "arguments",
+    "D": "text calls",
+    "E": "conversation",
+    "F": "other dialects",
+}
+
+
+@click.command("quirks")
+@click.argument("quirks", nargs=-1, metavar="[QUIRK]...")
+@click.option("--format", "style", type=click.Choice(["pretty", "json"]), default="pretty")
+def quirks_command(quirks: tuple[str, ...], style: Literal["pretty", "json"]) -> None:
+    """List the catalogued quirks with their coverage, or explain each QUIRK.
+
+    The columns are id, severity, the number of scenarios that show it, title. A quirk that none
+    can show is `excluded`; its explanation says why.
+    """
+    rows = {row["id"]: row for row in quirk_rows()}
+    for quirk in quirks:
+        require_quirk(quirk, tuple(rows))
+    chosen = [rows[quirk] for quirk in quirks or rows]
+    if style == "json":
+        click.echo(msgspec.json.encode(chosen).decode())
+    else:
+        click.echo("\n".join(_explained(chosen) if quirks else _listed(chosen)))
+
+
+def require_quirk(quirk: str, known: Sequence[str]) -> None:
+    """Refuse an id that the catalogue has not.
+
+    Raises:
+        UsageError: with the nearest id.
+    """
+    if quirk not in known:
+        raise UsageError(
+            f"no quirk is called {quirk!r}",
+            where="QUIRK",
+            hint=f"{nearest(quirk.upper(), known)} `harness quirks` lists them; a new one is an "
+            "entry of catalogue/quirks/".strip(),
+        )
+
+
+def quirk_rows() -> Iterator[Row]:
+    """Yield each quirk of the catalogue with its scenarios, its rules, and why none shows it."""
+    root, catalogue = shipped.folder("scenarios"), shipped.folder("catalogue")
+    covered: dict[str, list[str]] = {}
+    for path in find_scenarios([root]):
+        scenario = load_scenario(path, root)
+        for cited in scenario.quirks:
+            covered.setdefault(cited, []).append(scenario.id)
+    excluded = load_excluded(catalogue / "excluded.yaml")
+    rules = [(rule.id, rule.quirks) for rule in RULES.values()]
+    rules += [(rule.id, rule.quirks) for rule in CONVERSATION_RULES.values()]
+    for quirk in load_catalogue(catalogue / "quirks").values():
+        yield {
+            **msgspec.to_builtins(quirk),
+            "scenarios": covered.get(quirk.id, []),
+            "rules": [rule for rule, cited in rules if quirk.id in cited],
+            "excluded": excluded.get(quirk.id, ""),
+        }
+
+
+def _listed(rows: Sequence[Row]) -> Iterator[str]:
+    wide = {key: max(len(row[key]) for row in rows) for key in ("id", "severity")}
+    for row in rows:
+        shown = "excluded" if row["excluded"] else str(len(row["scenarios"]))
+        yield (
+            f"{row['id']:<{wide['id']}}  {row['severity']:<{wide['severity']}}  "
+            f"{shown:>8}  {row['title']}"
+        )
+
+
+def _explained(rows: Sequence[Row]) -> Iterator[str]:
+    for n, row in enumerate(rows):
+        if n:
+            yield ""
+        yield f"{row['id']}  {row['title']}"
+        yield from _entry("severity", row["severity"])
+        yield from _entry("group", f"{row['group']}, {_GROUPS[row['group']]}")
+        yield from _entry("shows", row["summary"])
+        yield from _entry("a client", row["rule"])
+        yield from _entry("rules", ", ".join(row["rules"]) or "none of its own")
+        yield from _entry("scenarios", ", ".join(row["scenarios"]) or f"none: {row['excluded']}")
+        for url in row["references"]:
+            yield from _entry("reported", url)
+
+
+def _entry(label: str, text: str) -> Iterator[str]:
+    lead = f"  {label:<{_INDENT - 2}}"
+    yield from textwrap.wrap(
+        " ".join(text.split()),
+        _WIDTH,
+        initial_indent=lead,
+        subsequent_indent=" " * _INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

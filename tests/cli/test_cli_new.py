@@ -1,0 +1,138 @@
+"""`harness new`: whatever is written is a cassette and a scenario that `reference` conforms to."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.cli.new_cassette import spelling_of
+from harness.dialects.table import DIALECTS
+from harness.judging.judge import Loaded, judge
+from harness.judging.results import Outcome
+from harness.judging.scenario import Scenario
+from harness.judging.scenario_file import load_scenario
+from harness.normalizers.discovery import load_normalizer
+from harness.wire.cassette import Cassette
+from harness.wire.cassette_file import load
+from tests.cli.conftest import Harness
+
+QUIRK = "DELTA-ID-EMPTY-LATER"
+# A cassette of each dialect: named, so that none has to be looked for.
+LIKE = {
+    "anthropic": "anthropic/claude-sonnet-4-5/call",
+    "bedrock-converse": "aws-bedrock/anthropic.claude-haiku-4-5/call",
+    "bedrock-llama": "aws-bedrock/meta.llama3-70b-instruct-v1/text",
+    "cohere": "cohere/command-a-03-2025/single-call",
+    "dashscope": "dashscope/qwen-plus/native-single-call",
+    "gemini": "google-gemini/gemini-2.5-flash/call",
+    "google-interactions": "google-gemini/gemini-3-flash-preview/interaction-call",
+    "mistral": "mistral/mistral-small-latest/done-missing",
+    "ollama": "ollama/gpt-oss/call-in-the-last-line",
+    "openai-chat": "openai/gpt-4o-mini/multi-byte",
+    "openai-completions": "compatible/any/completion-http-502",
+    "openai-responses": "openai/gpt-5-mini/responses-call",
+    "tgi": "huggingface/any/tokens",
+}
+CHAT = ("--like", LIKE["openai-chat"])
+CUT = 'get_weather={"city": "Os'
+
+
+def written(harness: Harness, folder: Path, *words: str, quirk: str = QUIRK) -> Loaded:
+    left = harness("new", quirk, "-o", str(folder), *words)
+    assert left.code == 0, left.err
+    cassette, scenario = map(Path, left.out.splitlines())
+    assert "harness show" in left.err
+    assert "harness run" in left.err
+    return Loaded(
+        load(cassette, folder / "cassettes"), load_scenario(scenario, folder / "scenarios")
+    )
+
+
+def scenario_of(made: Loaded) -> Scenario:
+    assert made.scenario is not None
+    return made.scenario
+
+
+def outcome(made: Loaded, name: str) -> Outcome:
+    result, _ = judge(made, load_normalizer(name))
+    return result.outcome
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_each_writer_makes_one_that_reference_reads(
+    harness: Harness, tmp_path: Path, dialect: str
+) -> None:
+    made = written(harness, tmp_path, "--like", LIKE[dialect])
+    assert made.cassette.dialect == dialect
+    assert scenario_of(made).cassette == made.cassette.id
+    assert scenario_of(made).quirks == (QUIRK,)
+    assert outcome(made, "reference") is Outcome.PASS
+
+
+def test_the_switches_show_the_quirk_to_a_client_that_does_not_know_it(
+    harness: Harness, tmp_path: Path
+) -> None:
+    made = written(harness, tmp_path, "--spell", "later_id=empty", "--spell", "later_name=empty")
+    assert outcome(made, "reference") is Outcome.PASS
+    assert outcome(made, "naive") is Outcome.LOST_CALL
+
+
+def test_broken_arguments_are_expected_as_a_parse_error(harness: Harness, tmp_path: Path) -> None:
+    made = written(harness, tmp_path, *CHAT, "--call", CUT, "--finish", "length", "--name", "cut")
+    assert scenario_of(made).id.endswith("/cut")
+    assert scenario_of(made).expect[0].rejected[0].snippet == '{"city": "Os'
+    assert outcome(made, "reference") is Outcome.PARSE_ERROR
+    assert "# Say whose fault" in (tmp_path / f"scenarios/{scenario_of(made).id}.yaml").read_text()
+
+
+def test_the_cassette_says_how_it_was_made_and_is_made_so_again(
+    harness: Harness, tmp_path: Path
+) -> None:
+    words = (*CHAT, "--text", "Oslo: 4 °C")
+    first = written(harness, tmp_path / "a", *words).cassette
+    assert first.origin.by == "harness new"
+    assert str(tmp_path) not in first.origin.source
+    assert "--text 'Oslo: 4 °C'" in first.origin.source
+    again: Cassette = written(harness, tmp_path / "b", *words).cassette
+    assert again == first
+
+
+def test_without_like_the_request_is_that_of_a_cassette_with_tools(
+    harness: Harness, tmp_path: Path
+) -> None:
+    made = written(harness, tmp_path, "--dialect", "dashscope")
+    assert (made.cassette.provider, made.cassette.dialect) == ("dashscope", "dashscope")
+    assert scenario_of(made).expect[0].calls
+
+
+def test_nothing_is_overwritten(harness: Harness, tmp_path: Path) -> None:
+    written(harness, tmp_path, *CHAT)
+    left = harness("new", QUIRK, *CHAT, "-o", str(tmp_path))
+    assert left.code == 2
+    assert "there already" in left.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("DELTA-ID-EMTY-LATER",), f"did you mean '{QUIRK}'"),
+        ((QUIRK, *CHAT, "--spell", "later_ids=empty"), "did you mean 'later_id'"),
+        ((QUIRK, *CHAT, "--spell", "later_id"), "expected SWITCH=VALUE"),
+        ((QUIRK, *CHAT, "--spell", "later_id=gone"), "Expected absent, empty, null"),
+        ((QUIRK, *CHAT, "--spell", "bom=perhaps"), "Expected true or false"),
+        ((QUIRK, *CHAT, "--call", "get_weather"), "expected NAME=ARGUMENTS"),
+        ((QUIRK, "--like", "no/such/cassette"), "no/such/cassette"),
+        ((QUIRK, "--like", LIKE["tgi"], "--call", "f={}"), "cannot spell"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_with_the_next_step(
+    harness: Harness, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    left = harness("new", *words, "-o", str(tmp_path))
+    assert (left.code, left.out) == (2, "")
+    assert said in left.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_switches_take_the_type_that_the_spelling_has() -> None:
+    made = spelling_of("openai-chat", ["name_pieces=2", "bom=true", "choice=null"], "m")
+    assert (made.name_pieces, made.bom, made.choice, made.model) == (2, True, None, "m")
