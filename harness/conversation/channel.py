@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from harness.conversation import feedback
 from harness.conversation.asking import request_of
 from harness.conversation.feedback import ToolResult
+from harness.conversation.history.cut import Room, cut_history
 from harness.conversation.history.ids import distinct_ids, fit_ids
 from harness.conversation.history.names import NameMap
 from harness.conversation.history.policies import Policy
@@ -48,12 +49,14 @@ class Channel:
         offered = () if prompt.taught else task.tools
         self._tools = tuple(replace(tool, name=self.names.wire(tool.name)) for tool in offered)
         self.shown = tuple(tool.name for tool in self._tools or task.tools)
+        self._room = Room(task.limits.messages, language=prompt.language)
         self._system = system(system_text(prompt, task.tools, task.system))
 
     def sent(self, history: Sequence[Message]) -> tuple[Message, ...]:
         """Return the messages of the next request, the system text included."""
         pattern = self.task.capabilities.tool_id_pattern
-        return (self._system, *fit_ids(history, pattern).messages)
+        whole = (self._system, *fit_ids(history, pattern).messages)
+        return cut_history(whole, self._room)
 
     def ask(
         self, history: Sequence[Message], normalize: Normalize, options: Mapping[str, Any]

@@ -42,11 +42,14 @@ class Limits(msgspec.Struct, frozen=True):
         rounds: requests for one question, retries included, probes not.
         identical_calls: how often the same call, by name and value, may run for one question.
         retries: compensating requests for one broken reply.
+        messages: of one request, so that of a longer history older ones are left out
+            (`history.cut`); None for any number.
     """
 
     rounds: int = 8
     identical_calls: int = 2
     retries: int = 1
+    messages: int | None = None
 
 
 class Task(msgspec.Struct, frozen=True):

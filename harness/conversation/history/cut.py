@@ -122,7 +122,12 @@ def _chosen(
     budget = _Budget(head, room)
     for place in {question, first}:
         budget.take(blocks[place])
-    while first > 0 and (first - 1 == question or budget.has(blocks[first - 1])):
+    while first > 0:
+        block = blocks[first - 1]
+        # Where the user opens, the notice stands in what he says, else in a message of its own.
+        alone = room.notice and question >= first and block[0].get("role") != "user"
+        if first - 1 != question and not budget.has(block, int(alone)):
+            break
         first -= 1
         if first != question:
             budget.take(blocks[first])
@@ -138,10 +143,10 @@ class _Budget:
 
     def __init__(self, head: Sequence[Message], room: Room) -> None:
         notice = user(_NOTICES[room.language].format(count=f"{10**9:,}") + "\n\n")
-        taken = (*head, notice) if room.notice else tuple(head)
+        room_of_notice = _size(notice) if room.notice else 0
         self._messages = room.messages
-        self._characters = room.characters
-        self.take(taken)
+        self._characters = room.characters and room.characters - room_of_notice
+        self.take(head)
 
     def take(self, block: Sequence[Message]) -> None:
         """Spend what `block` needs."""
@@ -150,9 +155,9 @@ class _Budget:
         if self._characters is not None:
             self._characters -= sum(map(_size, block))
 
-    def has(self, block: Sequence[Message]) -> bool:
-        """Whether there is room for `block`."""
-        if self._messages is not None and len(block) > self._messages:
+    def has(self, block: Sequence[Message], more: int) -> bool:
+        """Whether there is room for `block` and so many more messages."""
+        if self._messages is not None and len(block) + more > self._messages:
             return False
         return self._characters is None or sum(map(_size, block)) <= self._characters
 

@@ -113,7 +113,7 @@ RULES = (
         "MUST",
         "No call is run that the model did not make, and none more often than it was made.",
         Outcome.SILENT_WRONG,
-        ("ID-REUSED-ACROSS-TURNS", "LOOP-IDENTICAL"),
+        ("ID-REUSED-ACROSS-TURNS", "LOOP-IDENTICAL", "NAME-SANITIZE-COLLISION"),
         _unwanted,
     ),
     ConversationRule(
@@ -129,7 +129,12 @@ RULES = (
         "MUST",
         "Every call that can be used is run.",
         Outcome.LOST_CALL,
-        ("BATCH-ONE-BAD", "ID-DEDUP-DROPS-RESULTS"),
+        (
+            "BATCH-ONE-BAD",
+            "CALL-WITH-FINAL",
+            "ID-DEDUP-DROPS-RESULTS",
+            "NAME-UNKNOWN-DROPS-BATCH",
+        ),
         _lost,
         yields_to=frozenset(("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-UNPLAYED")),
     ),
