@@ -16,7 +16,7 @@ from harness.fuzzing.mutators import Mutator
 from harness.fuzzing.oracle import Trial, tried, unchanged
 from harness.fuzzing.profiles import Budget
 from harness.fuzzing.seeds import Seed, by_round
-from harness.fuzzing.spoken import can_be_asked, spoken
+from harness.fuzzing.spoken import asked, spoken
 from harness.fuzzing.written import written
 from harness.judging.deadline import deadlines
 from harness.normalizers.protocol import Normalizer
@@ -63,7 +63,7 @@ class Search:
         self._rounds = by_round(seeds)
         self._dialects = sorted(normalizer.dialects & DIALECTS.keys())
         self._steps = inputs.steps_for(normalizer)
-        self._can_be_asked = can_be_asked(normalizer)
+        self._asked = asked(normalizer)
         self._budget = budget
         self._share = slice(share, None, shares)
         self.interrupted = False
@@ -112,8 +112,8 @@ class Search:
         for seeds in cycle(self._rounds or ((),)):
             for some in _groups(self._steps[self._share]):
                 self._draw(written(self._dialects, self._steps), _TURNS)
-                if self._can_be_asked:
-                    self._draw(spoken().map(lambda trial: (trial,)), _TURNS)
+                if self._asked:
+                    self._draw(spoken(self._asked).map(lambda trial: (trial,)), _TURNS)
                 for step in some:
                     few = self._few(seeds)
                     self._draw(inputs.each(inputs.stepped(it, (step,)) for it in few), _DRAWS)

@@ -2,7 +2,7 @@
 
 The strict reading abstains from text that holds markup, so what must come out is known from the
 parts: words, calls, a call that cannot be read, and those that are no calls, in code and in
-thoughts.
+thoughts. These are put together in one text dialect; whole answers are spelled in all of them.
 """
 
 import json
@@ -16,10 +16,13 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.oracle import Trial, unchanged
 from harness.fuzzing.seeds import Seed
-from harness.fuzzing.strategies import chunkings
+from harness.fuzzing.strategies import chunkings, texts_with_calls
 from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import Finish, FinishReason, TextDelta
+from harness.turns.text_calls.spelled import SpelledCall
+from harness.turns.text_calls.table import TEXT_DIALECTS
+from harness.turns.tools import Tool
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic
 
@@ -36,6 +39,7 @@ _TOOLS: Final = tuple(
     }
     for name, key in (("get_weather", "city"), ("search", "query"))
 )
+_OFFERED: Final = tuple(msgspec.convert(tool, Tool) for tool in _TOOLS)
 _JUDGED: Final = ALL_FIELDS - {"finish_raw", "usage"}
 
 
@@ -49,34 +53,55 @@ class Part(msgspec.Struct, frozen=True):
     rejected: tuple[ExpectedRejection, ...] = ()
 
 
-def can_be_asked(normalizer: Normalizer) -> bool:
-    """Whether `normalizer` declares that it reads such answers, in the way that is expected."""
+def asked(normalizer: Normalizer) -> tuple[str, ...]:
+    """Return the text dialects in which `normalizer` declares that it reads such answers."""
     declared = normalizer.policies
-    return (
-        _DIALECT in normalizer.dialects
-        and _TEXT_DIALECT in normalizer.text_dialects
-        and all(declared.get(name, value) == value for name, value in _POLICIES.items())
-    )
+    as_expected = all(declared.get(name, value) == value for name, value in _POLICIES.items())
+    return _in_order(normalizer) if as_expected and _DIALECT in normalizer.dialects else ()
+
+
+def _in_order(normalizer: Normalizer) -> tuple[str, ...]:
+    return tuple(name for name in TEXT_DIALECTS if name in normalizer.text_dialects)
+
+
+def spoken(text_dialects: Sequence[str]) -> SearchStrategy[Trial]:
+    """Return answers in `text_dialects`, sent in pieces of any length and cut anywhere."""
+    replies = st.sampled_from(text_dialects).flatmap(_reply)
+    return (_parts() if _TEXT_DIALECT in text_dialects else st.nothing()) | replies
 
 
 @st.composite
-def spoken(draw: DrawFn) -> Trial:
-    """Draw an answer, sent in pieces of any length and cut anywhere."""
+def _parts(draw: DrawFn) -> Trial:
     parts = [*draw(_THOUGHTS), *draw(st.lists(_PARTS, min_size=1, max_size=3)), *draw(_TAILS)]
-    size = draw(st.integers(1, 12))
-    seed = seed_of(parts, size)
+    return _sent(draw, parts, _TEXT_DIALECT)
+
+
+@st.composite
+def _reply(draw: DrawFn, text_dialect: str) -> Trial:
+    reply = draw(texts_with_calls(text_dialect, _OFFERED, most_blocks=2))
+    calls = tuple(map(_expected_call, reply.calls))
+    return _sent(draw, [Part(reply.text, "".join(reply.words), calls=calls)], text_dialect)
+
+
+def _expected_call(call: SpelledCall) -> ExpectedCall:
+    text = call.arguments or "{}"
+    return ExpectedCall(call.name, json.loads(text), arguments_text=text)
+
+
+def _sent(draw: DrawFn, parts: Sequence[Part], text_dialect: str) -> Trial:
+    seed = seed_of(parts, draw(st.integers(1, 12)), text_dialect)
     ways = (seed.interaction.recorded_cuts(), draw(chunkings(seed.interaction.body)))
     return Trial(seed, unchanged(seed), ways)
 
 
-def seed_of(parts: Sequence[Part], size: int) -> Seed:
-    """Return `parts` as one answer, sent in pieces of `size` characters."""
+def seed_of(parts: Sequence[Part], size: int, text_dialect: str = _TEXT_DIALECT) -> Seed:
+    """Return `parts` as one answer in `text_dialect`, in pieces of `size` characters."""
     text = "".join(part.said for part in parts)
     pieces = [TextDelta(text[at : at + size]) for at in range(0, len(text), size)]
     body = b"".join(DIALECTS[_DIALECT].write([*pieces, Finish(FinishReason.STOP)]))
     headers = (("content-type", DIALECTS[_DIALECT].content_type),)
     interaction = Interaction(
-        Request(),
+        _teaching(text_dialect),
         200,
         headers,
         body,
@@ -85,7 +110,16 @@ def seed_of(parts: Sequence[Part], size: int) -> Seed:
         dialect=_DIALECT,
         tools=_TOOLS,
     )
-    return Seed(PARENT, "", interaction, _expected(parts), _TEXT_DIALECT, policies=_POLICIES)
+    return Seed(PARENT, "", interaction, _expected(parts), text_dialect, policies=_POLICIES)
+
+
+def _teaching(text_dialect: str) -> Request:
+    """Return a request whose prompt teaches the dialect, where it is read only then."""
+    taught = " ".join(TEXT_DIALECTS[text_dialect].taught_by)
+    if not taught:
+        return Request()
+    messages = [{"role": "system", "content": taught}]
+    return Request(body=json.dumps({"model": "any", "stream": True, "messages": messages}).encode())
 
 
 def _expected(parts: Sequence[Part]) -> Expectation:

@@ -31,6 +31,7 @@ _TOOLS: Final = (*RESULTS, FAILING)
 _FAILED: Final = "no network"
 _RETRIED: Final = "once"
 _IDENTICAL: Final = 2
+_ACTION: Final = "action-protocol/v1"
 _AGAIN: Final = Call("note", {"again": True})
 
 
@@ -86,7 +87,7 @@ def _replies(talk: Talk, agent: Agent) -> Iterator[Interaction]:
         elif last and talk.stopped:
             yield _reply(talk, _round(talk, Round((_AGAIN,)), number))
         elif not last or talk.end == "whole":
-            yield _reply(talk, [TextDelta(_answer(talk, place)), Finish(FinishReason.STOP)])
+            yield _reply(talk, [TextDelta(_told(talk, place)), Finish(FinishReason.STOP)])
         elif talk.end == "cut":
             yield _cut(_reply(talk, _cut_turn(talk, number)))
         else:
@@ -94,12 +95,21 @@ def _replies(talk: Talk, agent: Agent) -> Iterator[Interaction]:
 
 
 def _cut_turn(talk: Talk, number: int) -> list[Delta]:
-    said = [TextDelta("So far "), *_round(talk, Round((Call(),)), number)]
-    return (
-        [TextDelta("So far so "), TextDelta("good"), Finish(FinishReason.STOP)]
-        if (talk.tagged)
-        else [*said[:-1], Finish(FinishReason.TOOL_CALLS)]
-    )
+    if talk.taught:
+        said = (TextDelta(_finishing(talk, "So far so")[:-2]), TextDelta(" good"))
+        return [*said, Finish(FinishReason.STOP)]
+    called = _round(talk, Round((Call(),)), number)
+    return [TextDelta("So far "), *called[:-1], Finish(FinishReason.TOOL_CALLS)]
+
+
+def _told(talk: Talk, place: int) -> str:
+    return _finishing(talk, _answer(talk, place))
+
+
+def _finishing(talk: Talk, answer: str) -> str:
+    """Return the answer as the prompt asks for it."""
+    said = {"reasoning": "", "action": "finish", "content": answer}
+    return _spelled(said) if talk.prompt == _ACTION else answer
 
 
 def _answer(talk: Talk, place: int) -> str:
@@ -108,9 +118,9 @@ def _answer(talk: Talk, place: int) -> str:
 
 def _round(talk: Talk, each: Round, number: int) -> list[Delta]:
     said: list[Delta] = [ReasoningDelta(talk.reasoning)] if talk.reasoning else []
-    text = each.text + (_tags(each) if talk.tagged else "")
+    text = _spoken(talk, each) if talk.taught else each.text
     said += [TextDelta(text)] if text else []
-    if talk.tagged:
+    if talk.taught:
         return [*said, Finish(FinishReason.STOP)]
     first = 0 if talk.same_ids else number
     for index, call in enumerate(each.calls):
@@ -126,9 +136,12 @@ def _spelled(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _tags(each: Round) -> str:
-    calls = ({"name": call.tool, "arguments": call.arguments} for call in each.calls)
-    return "".join(f"<tool_call>\n{_spelled(call)}\n</tool_call>\n" for call in calls)
+def _spoken(talk: Talk, each: Round) -> str:
+    """Return a turn with calls as the prompt asks for it."""
+    calls = [{"name": call.tool, "arguments": call.arguments} for call in each.calls]
+    if talk.prompt == _ACTION:
+        return _spelled({"reasoning": each.text, "action": "tool_call", "tool_calls": calls})
+    return each.text + "".join(f"<tool_call>\n{_spelled(call)}\n</tool_call>\n" for call in calls)
 
 
 def _reply(talk: Talk, deltas: list[Delta]) -> Interaction:
@@ -141,7 +154,7 @@ def _interaction(
 ) -> Interaction:
     tools = [_declared(name) for name in _TOOLS]
     asked = {"model": "any", "stream": True, "messages": []}
-    request = Request(body=json.dumps(asked if talk.tagged else asked | {"tools": tools}).encode())
+    request = Request(body=json.dumps(asked if talk.taught else asked | {"tools": tools}).encode())
     return Interaction(
         request,
         status,
@@ -150,7 +163,7 @@ def _interaction(
         synthetic(body),
         reads_kept=False,
         dialect=talk.dialect,
-        tools=tuple(tool["function"] for tool in tools) if talk.tagged else (),
+        tools=tuple(tool["function"] for tool in tools) if talk.taught else (),
     )
 
 
@@ -192,7 +205,7 @@ def _conversation(talk: Talk, agent: Agent) -> dict[str, Any]:
         "questions": [f"Question {number + 1}?" for number in range(count)],
         "tools": {name: {"result": value} for name, value in RESULTS.items()}
         | {FAILING: {"error": _FAILED}},
-        "prompt": "tag-tools/v1" if talk.tagged else "native-tools/v1",
+        "prompt": talk.prompt,
         "capabilities": talk.capabilities | _takes(talk),
         "expect": _expect(talk, agent),
     }
@@ -224,7 +237,7 @@ def _expect(talk: Talk, agent: Agent) -> dict[str, Any]:
     probes = talk.probed if agent.policies.get("probe") == "undeclared" else ""
     if probes:
         expect["probe"] = probes
-    if not talk.tagged:
+    if not talk.taught:
         expect["strategy"] = "tool_use" if talk.takes_tools else "json_fallback"
     if talk.capabilities.get("supports_parallel_tools") is False and not probes:
         expect["requests"] = [

@@ -16,6 +16,7 @@ from harness.conversation.agent import Agent
 
 End = Literal["whole", "cut", "empty"]
 Probed = Literal["", "ok", "no", "error"]
+Prompted = Literal["native-tools/v1", "tag-tools/v1", "action-protocol/v1"]
 
 # What a tool answers; the last one always fails.
 RESULTS: Final[dict[str, Any]] = {
@@ -54,6 +55,7 @@ class Talk(msgspec.Struct, frozen=True, omit_defaults=True):
         same_ids: each turn calls its calls by the same ids.
         probed: how the provider answers a probe; "" where its capabilities are declared.
         capabilities: beside that it takes tools.
+        prompt: that the agent is had with.
     """
 
     questions: tuple[tuple[Round, ...], ...]
@@ -66,8 +68,13 @@ class Talk(msgspec.Struct, frozen=True, omit_defaults=True):
     probed: Probed = ""
     takes_tools: bool = True
     capabilities: dict[str, Any] = msgspec.field(default_factory=dict)
-    tagged: bool = False
+    prompt: Prompted = "native-tools/v1"
     dialect: str = "openai-chat"
+
+    @property
+    def taught(self) -> bool:
+        """Whether the tools are told in words, and calls come as text."""
+        return self.prompt != "native-tools/v1"
 
     @property
     def size(self) -> tuple[int, int]:
@@ -81,12 +88,13 @@ def talks(agent: Agent) -> SearchStrategy[Talk]:
     ways = []
     if "native-tools/v1" in agent.prompts:
         ways += [_native(agent, dialect) for dialect in sorted(agent.dialects & _DIALECTS)]
-    if "tag-tools/v1" in agent.prompts and "openai-chat" in agent.dialects:
-        ways.append(_tagged())
+    if "openai-chat" in agent.dialects:
+        ways += [_taught(prompt) for prompt in _TAUGHT if prompt in agent.prompts]
     return st.one_of(ways) if ways else st.nothing()
 
 
 _DIALECTS: Final = frozenset(("openai-chat", "ollama"))
+_TAUGHT: Final[tuple[Prompted, ...]] = ("tag-tools/v1", "action-protocol/v1")
 _ARGUMENTS = st.fixed_dictionaries(
     {},
     optional={
@@ -131,10 +139,10 @@ def _with_probe(talk: Talk) -> Talk:
     return msgspec.structs.replace(talk, probed="ok")
 
 
-def _tagged() -> SearchStrategy[Talk]:
+def _taught(prompt: Prompted) -> SearchStrategy[Talk]:
     return _talks(broken=False, dialect="openai-chat").map(
         lambda talk: msgspec.structs.replace(
-            talk, tagged=True, reasoning="", capabilities={}, same_ids=False
+            talk, prompt=prompt, reasoning="", capabilities={}, same_ids=False
         )
     )
 
@@ -214,16 +222,7 @@ def _less(talk: Talk) -> Iterator[Talk]:
         for fewer in _fewer(rounds):
             yield replace(talk, questions=(*talk.questions[:at], fewer, *talk.questions[at + 1 :]))
     plain = Talk(talk.questions)
-    for name in (
-        "again",
-        "stopped",
-        "same_ids",
-        "end",
-        "reasoning",
-        "capabilities",
-        "probed",
-        "answer",
-    ):
+    for name in _MEMBERS:
         if getattr(talk, name) != getattr(plain, name) and (talk.takes_tools or name != "probed"):
             yield replace(talk, **{name: getattr(plain, name)})
 

@@ -5,17 +5,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.conversation.discovery import load_agent
-from harness.fuzzing.oracle import Trial, tried
-from harness.fuzzing.spoken import can_be_asked, spoken
+from harness.fuzzing.oracle import tried
+from harness.fuzzing.spoken import asked, spoken
 from harness.fuzzing.staging import staged
 from harness.fuzzing.talks import Talk, smaller, talks
 from harness.judging.conversations.judge_conversation import judge_conversation
 from harness.normalizers.discovery import load_normalizer
+from harness.turns.text_calls.table import TEXT_DIALECTS
 
 _FEW = max(5, settings().max_examples // 3)
 
 
-@pytest.mark.parametrize("name", ["plain-loop", "gateway", "dashscope-loop", "tag-loop"])
+@pytest.mark.parametrize(
+    "name", ["plain-loop", "gateway", "dashscope-loop", "tag-loop", "action-loop"]
+)
 @settings(max_examples=_FEW)
 @given(data=st.data())
 def test_agents_meant_to_pass_have_any_talk_as_expected(name: str, data: st.DataObject) -> None:
@@ -34,14 +37,16 @@ def test_smaller_talks_are_smaller_and_can_be_staged(talk: Talk) -> None:
         assert staged(less, load_agent("gateway")).loaded().cassette.interactions
 
 
-@pytest.mark.parametrize("name", ["reference", "tag-extract"])
+@pytest.mark.parametrize("name", ["reference", "tag-extract", "action-protocol"])
 @settings(max_examples=_FEW)
-@given(trial=spoken())
-def test_spoken_answers_mean_what_their_parts_say(name: str, trial: Trial) -> None:
+@given(data=st.data())
+def test_spoken_answers_mean_what_their_parts_say(name: str, data: st.DataObject) -> None:
     normalizer = load_normalizer(name)
-    assert can_be_asked(normalizer)
+    trial = data.draw(spoken(asked(normalizer)))
+    assert trial.seed.text_dialect in normalizer.text_dialects
     assert tried(trial, normalizer).findings == ()
 
 
 def test_only_who_reads_text_calls_is_asked() -> None:
-    assert not can_be_asked(load_normalizer("naive"))
+    assert asked(load_normalizer("naive")) == ()
+    assert set(asked(load_normalizer("reference"))) == set(TEXT_DIALECTS)

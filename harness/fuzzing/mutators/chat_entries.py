@@ -92,15 +92,25 @@ def _always(_entries: list[Entry]) -> bool:
     return True
 
 
+def _told_by_index(entries: list[Entry]) -> bool:
+    """Whether the index alone says which entries are of one call, as the edits take it to."""
+    return all(
+        type(entry.value.get("index")) is int
+        and entry.value.get("id") in (None, "", entry.opening.get("id"))
+        for entry in entries
+    )
+
+
 def editing_entries(how: str, edit: EditEntry, suits: Suits = _always) -> Mutate:
     """Return the mutation that edits each entry, where all entries together suit it."""
 
     def mutate(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         frames = sent(interaction.body)
         chunks = None if frames is None or frames.framing != "sse" else _Chunks(frames)
-        if chunks is None or not chunks.entries or not suits(chunks.entries):
+        entries = [] if chunks is None else chunks.entries
+        if chunks is None or not entries or not _told_by_index(entries) or not suits(entries):
             return None
-        for entry in chunks.entries:
+        for entry in entries:
             edit(entry)
         changed = chunks.into(interaction)
         return None if changed.body == interaction.body else (changed, how)

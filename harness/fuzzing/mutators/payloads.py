@@ -98,9 +98,12 @@ def _unit(character: str) -> str:
 
 def _unknown_event(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     frames = sent(interaction.body)
-    if frames is None or frames.framing != "sse" or not frames.places():
+    if frames is None or frames.framing != "sse":
         return None
-    at = draw(st.sampled_from(frames.places()))
+    places = [at for at in frames.places() if value_of(frames.frames[at]) is not None]
+    if not places:  # alone it would not be one of many events, but all that there is
+        return None
+    at = draw(st.sampled_from(places))
     value = draw(st.sampled_from(_UNKNOWN_EVENTS[interaction.dialect]))
     data = dumped(value)
     named = frames.frames[at].event

@@ -59,7 +59,8 @@ def _prompt_text(seen: Evidence) -> Iterator[Broken]:
     late = first_late(seen, marks)
     if late is not None and seen.normalizer.text_dialects:
         text = seen.strict.text
-        late = first_late(seen, [(end, count - begun(text, count)) for end, count in marks])
+        due = ((end, count - begun(text, count)) for end, count in marks)
+        late = first_late(seen, [(end, count) for end, count in due if count > 0])
     if late is not None:
         expected = f"{late.wanted} characters of text after {late.allowed} bytes"
         yield Broken("text", expected, f"after {late.at} bytes", late.offset)
