@@ -20,7 +20,8 @@ class Capabilities(msgspec.Struct, frozen=True):
         supports_parallel_tools: several calls in one turn may be run and answered together.
         tool_id_pattern: a regular expression that ids sent to it must match in full; "" for any.
         allows_midturn_system: a system message may stand after the first message.
-        json_stability: how far its JSON in text can be trusted.
+        json_stability: how far its JSON in text can be trusted. It is told, for whoever reads
+            reports or chooses models; the gateway trusts none of it and checks every reply alike.
         content_beside_calls: what `content` must be beside calls without text: null, or "".
         reasoning_field: the field in which it wants its reasoning back; "" where it does not.
     """
