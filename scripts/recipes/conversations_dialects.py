@@ -11,8 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from harness.dialects.anthropic.spelling import Spelling as Anthropic
+from harness.dialects.gemini.spelling import Spelling as Gemini
 from harness.dialects.openai_responses.spelling import Spelling as Responses
-from scripts.recipes import anthropic, openai_responses
+from scripts.recipes import anthropic, gemini, openai_responses
 from scripts.recipes.asking import Api
 from scripts.recipes.conversations_loops import Made, Round
 from scripts.recipes.kit import Json, Recipe, Reply, call, finish, reasoning, spelled, stream
@@ -85,6 +86,21 @@ def _items(this: Round) -> tuple[Json, ...]:
     return (*said, *([{"role": "user", "content": this.then}] if this.then else []))
 
 
+def _contents(this: Round) -> tuple[Json, ...]:
+    """Return Gemini's contents: the turn, and its results and the next question as parts."""
+    parts: list[Json] = [{"text": this.said}] if this.said else []
+    parts += [{"functionCall": _named(it) | {"args": json.loads(it.arguments)}} for it in this.made]
+    back: list[Json] = [
+        {"functionResponse": _named(it) | {"response": {"output": it.result}}} for it in this.made
+    ]
+    back += [{"text": this.then}] if this.then else []
+    return ({"role": "model", "parts": parts}, {"role": "user", "parts": back})
+
+
+def _named(made: Made) -> Json:
+    return ({"id": made.id} if made.id else {}) | {"name": made.name}
+
+
 def _json(**members: object) -> str:
     return json.dumps(members, ensure_ascii=False)
 
@@ -96,6 +112,8 @@ _BOTH = "What is the weather in Oslo and in Bergen?"
 _ANTHROPIC = _Way(anthropic.API, Anthropic(), "tool_use", "end_turn", _blocks)
 _UNSIGNED = replace(_ANTHROPIC, spelling=Anthropic(signature="absent"))
 _RESPONSES = _Way(openai_responses.API, Responses(), "stop", "stop", _items)
+_GEMINI = _Way(gemini.SSE_API, Gemini(), "STOP", "STOP", _contents)
+_NO_IDS = replace(_GEMINI, spelling=Gemini(call_id="absent"))
 _AS_TEXT = replace(_RESPONSES, spelling=Responses(reasoning="text"))
 
 
@@ -158,4 +176,20 @@ RECIPES = (
     _two_at_once(_RESPONSES, "openai/gpt-5-mini", "call_"),
     _one_at_a_time(_RESPONSES, "xai/grok-4", "call_"),
     _thoughts_go_back(_AS_TEXT, "compatible/responses", "call_"),
+    _two_at_once(_GEMINI, "google-gemini/gemini-2.5-flash", "w"),
+    _one_at_a_time(_GEMINI, "google-vertex/gemini-2.5-flash", "w"),
+    _had(
+        _NO_IDS,
+        "google-gemini/gemini-2.0-flash/no-ids-in-two-rounds",
+        _BOTH,
+        ("get_weather",),
+        Round(
+            made=(
+                Made("", "get_weather", _OSLO, _FOUR),
+                Made("", "get_weather", _BERGEN, _SEVEN),
+            )
+        ),
+        Round(made=(Made("", "get_weather", _json(city="Molde"), _FOUR),)),
+        Round("4 degrees in Oslo and Molde, 7 in Bergen."),
+    ),
 )

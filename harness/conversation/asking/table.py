@@ -10,6 +10,7 @@ from typing import Any, Final
 from harness.conversation.asking import anthropic
 from harness.conversation.asking.asked import Asked, Spell, declaration
 from harness.conversation.asking.chat import cohere, openai_chat
+from harness.conversation.asking.gemini import gemini
 from harness.conversation.asking.ollama import ollama
 from harness.conversation.asking.openai_responses import openai_responses
 from harness.conversation.messages import Message
@@ -25,6 +26,7 @@ from harness.wire.interaction import Headers, Interaction, Request
 BODIES: Final[dict[str, Spell]] = {
     "anthropic": anthropic.anthropic,
     "cohere": cohere,
+    "gemini": gemini,
     # Source: Mistral's API reference, `POST /v1/chat/completions`: messages as OpenAI's.
     "mistral": openai_chat,
     "ollama": ollama,

@@ -5,7 +5,7 @@ of its calls or the next question; and where no reply leaves a client a choice.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, TypeAlias
 
@@ -65,7 +65,17 @@ def _why_no_answer(new: Messages) -> str:
         return "the user spoke between results and answer"
     if "tool" not in roles and roles.count("user") + (roles[-1] == "user") != 2:  # noqa: PLR2004 - one, and it is the last
         return "a request holds neither results nor one new question"
-    return "a message holds more than text" if any(map(_is_more_than_text, new)) else ""
+    if any(map(_is_more_than_text, new)):
+        return "a message holds more than text"
+    called = {call_id for message in new for call_id, _, _ in chat_form.calls_of(message)}
+    return "" if called.issuperset(_answered(new)) else "a result answers no call of its turn"
+
+
+def _answered(new: Messages) -> Iterator[str]:
+    """Yield the ids that results name."""
+    for message in new:
+        if isinstance(message, dict) and chat_form.role_of(message) == "tool":
+            yield str(message.get("tool_call_id"))
 
 
 def _is_more_than_text(message: object) -> bool:

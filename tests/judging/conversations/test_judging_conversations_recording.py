@@ -189,6 +189,9 @@ REFUSED = {
         (asked(USER), said("a")),
         (asked(USER, {"role": "user", "content": [{"type": "image_url"}]}), said("b")),
     ),
+    "a result answers no call of its turn": recorded(
+        CALL, (asked(USER, called("c1"), gave("c9")), said("a"))
+    ),
     "its client stored other calls than a reply holds": recorded(
         (asked(USER), said("a")), (asked(USER, called("c1"), gave("c1")), said("b"))
     ),

@@ -88,7 +88,9 @@ def object_text(value: object) -> str:
 
 
 def _kind(part: Sealed | Other) -> str:
-    return part.kind if isinstance(part, Sealed) else str(part.raw.get("type", "other"))
+    if isinstance(part, Sealed):
+        return part.kind
+    return str(part.raw.get("type") or next(iter(part.raw), "nothing"))
 
 
 def _entry(call: Called) -> Json:

@@ -5,12 +5,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from harness.conversation.capabilities import Capabilities
-from harness.judging.conversations.chat_form import anthropic, chat, openai_responses
+from harness.judging.conversations.chat_form import anthropic, chat, gemini, openai_responses
 from harness.judging.conversations.chat_form.form import FIELD_OF_REASONING, Form, Json
 from harness.wire.payload import NotJson, decode_json
 
 _FORMS: Final[dict[str, Form]] = {
     "anthropic": anthropic.FORM,
+    "gemini": gemini.FORM,
     "ollama": chat.OLLAMA,
     "openai-responses": openai_responses.FORM,
 }
