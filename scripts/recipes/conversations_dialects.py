@@ -11,9 +11,10 @@ import msgspec
 from msgspec.structs import replace
 
 from harness.dialects.anthropic.spelling import Spelling as Anthropic
+from harness.dialects.bedrock_converse.spelling import Spelling as Converse
 from harness.dialects.gemini.spelling import Spelling as Gemini
 from harness.dialects.openai_responses.spelling import Spelling as Responses
-from scripts.recipes import anthropic, gemini, openai_responses
+from scripts.recipes import anthropic, bedrock_converse, gemini, openai_responses
 from scripts.recipes.asking import Api
 from scripts.recipes.conversations_loops import Made, Round
 from scripts.recipes.kit import Json, Recipe, Reply, call, finish, reasoning, spelled, stream
@@ -97,6 +98,20 @@ def _contents(this: Round) -> tuple[Json, ...]:
     return ({"role": "model", "parts": parts}, {"role": "user", "parts": back})
 
 
+def _converse(this: Round) -> tuple[Json, ...]:
+    """Return Converse messages: the turn, and its results and the next question as blocks."""
+    said: list[Json] = [{"text": this.said}] if this.said else []
+    said += [
+        {"toolUse": {"toolUseId": it.id, "name": it.name, "input": json.loads(it.arguments)}}
+        for it in this.made
+    ]
+    back: list[Json] = [
+        {"toolResult": {"toolUseId": it.id, "content": [{"text": it.result}]}} for it in this.made
+    ]
+    back += [{"text": this.then}] if this.then else []
+    return ({"role": "assistant", "content": said}, {"role": "user", "content": back})
+
+
 def _named(made: Made) -> Json:
     return ({"id": made.id} if made.id else {}) | {"name": made.name}
 
@@ -114,6 +129,7 @@ _UNSIGNED = replace(_ANTHROPIC, spelling=Anthropic(signature="absent"))
 _RESPONSES = _Way(openai_responses.API, Responses(), "stop", "stop", _items)
 _GEMINI = _Way(gemini.SSE_API, Gemini(), "STOP", "STOP", _contents)
 _NO_IDS = replace(_GEMINI, spelling=Gemini(call_id="absent"))
+_CONVERSE = _Way(bedrock_converse.API, Converse(), "tool_use", "end_turn", _converse)
 _AS_TEXT = replace(_RESPONSES, spelling=Responses(reasoning="text"))
 
 
@@ -176,6 +192,8 @@ RECIPES = (
     _two_at_once(_RESPONSES, "openai/gpt-5-mini", "call_"),
     _one_at_a_time(_RESPONSES, "xai/grok-4", "call_"),
     _thoughts_go_back(_AS_TEXT, "compatible/responses", "call_"),
+    _two_at_once(_CONVERSE, "aws-bedrock/amazon.nova-lite-v1", "tooluse_"),
+    _one_at_a_time(_CONVERSE, "aws-bedrock/anthropic.claude-haiku-4-5", "tooluse_"),
     _two_at_once(_GEMINI, "google-gemini/gemini-2.5-flash", "w"),
     _one_at_a_time(_GEMINI, "google-vertex/gemini-2.5-flash", "w"),
     _had(

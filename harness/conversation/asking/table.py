@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from harness.conversation.asking import anthropic
 from harness.conversation.asking.asked import Asked, Spell, declaration
+from harness.conversation.asking.bedrock_converse import bedrock_converse
 from harness.conversation.asking.chat import cohere, openai_chat
 from harness.conversation.asking.gemini import gemini
 from harness.conversation.asking.ollama import ollama
@@ -25,6 +26,7 @@ from harness.wire.interaction import Headers, Interaction, Request
 
 BODIES: Final[dict[str, Spell]] = {
     "anthropic": anthropic.anthropic,
+    "bedrock-converse": bedrock_converse,
     "cohere": cohere,
     "gemini": gemini,
     # Source: Mistral's API reference, `POST /v1/chat/completions`: messages as OpenAI's.

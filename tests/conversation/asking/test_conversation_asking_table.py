@@ -109,4 +109,4 @@ def test_cohere_gets_no_null(messages: list[dict[str, Any]]) -> None:
 def test_what_nobody_can_ask_in_is_refused_with_what_can() -> None:
     with pytest.raises(UsageError, match="dialect 'tgi'") as caught:
         body_of("tgi", *HISTORY)
-    assert "anthropic, cohere" in caught.value.hint
+    assert "anthropic, bedrock-converse" in caught.value.hint

@@ -5,12 +5,19 @@ from typing import Final
 from msgspec.structs import replace
 
 from harness.conversation.capabilities import Capabilities
-from harness.judging.conversations.chat_form import anthropic, chat, gemini, openai_responses
+from harness.judging.conversations.chat_form import (
+    anthropic,
+    bedrock_converse,
+    chat,
+    gemini,
+    openai_responses,
+)
 from harness.judging.conversations.chat_form.form import FIELD_OF_REASONING, Form, Json
 from harness.wire.payload import NotJson, decode_json
 
 _FORMS: Final[dict[str, Form]] = {
     "anthropic": anthropic.FORM,
+    "bedrock-converse": bedrock_converse.FORM,
     "gemini": gemini.FORM,
     "ollama": chat.OLLAMA,
     "openai-responses": openai_responses.FORM,

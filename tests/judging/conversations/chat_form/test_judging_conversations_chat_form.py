@@ -42,13 +42,17 @@ def test_ollama_wants_objects() -> None:
 
 
 # Members of a body that hold messages, tools or instructions in some dialect.
-MEMBERS = ("messages", "tools", "system", "input", "instructions", "contents", "request")
+MEMBERS = (
+    *("messages", "tools", "system", "input", "instructions", "contents", "request"),
+    "toolConfig",
+)
 WORDS = (
     *("role", "content", "tool_calls", "function", "name", "arguments", "tool_name", "id"),
     *("type", "text", "thinking", "signature", "tool_use", "tool_result", "tool_use_id"),
     *("call_id", "output", "function_call", "function_call_output", "reasoning", "summary"),
     *("parts", "functionCall", "functionResponse", "response", "args", "model", "thought"),
-    *("systemInstruction", "functionDeclarations"),
+    *("systemInstruction", "functionDeclarations", "toolUse", "toolResult", "toolUseId", "json"),
+    *("reasoningContent", "reasoningText", "toolSpec"),
     *MEMBERS,
 )
 JSON = st.recursive(
