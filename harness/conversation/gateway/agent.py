@@ -27,7 +27,8 @@ def converse(task: Task) -> Conversation:
     """Have the conversation of `task`.
 
     Raises:
-        UsageError: the task names a prompt or a dialect that does not exist.
+        UsageError: the task names a prompt or a dialect that does not exist, or its pattern for
+            ids leaves no room for one more.
     """
     return Dialogue(task, *plan(task)).have()
 
