@@ -23,6 +23,7 @@ from harness.wire.cuts import Chunking
 
 # Inputs are small: who needs longer hangs.
 LIMITS = Limits(seconds=2.0)
+_EXAMPLE = "text-example"
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -70,7 +71,7 @@ def tried(trial: Trial, normalizer: Normalizer, limits: Limits = LIMITS) -> Trie
     strict = strict_reading(mutant.interaction)
     expectation = trial.seed.expectation
     if not mutant.preserving:
-        expectation = _of_bytes(expectation_from(strict), trial)
+        expectation = _of_bytes(expectation_from(strict), trial, normalizer)
     expectation = as_declared(expectation, normalizer.policies)
     seen = examine(
         0, mutant.interaction, expectation, strict, normalizer, cuts=trial.cuts, limits=limits
@@ -78,16 +79,22 @@ def tried(trial: Trial, normalizer: Normalizer, limits: Limits = LIMITS) -> Trie
     return Tried(tuple(seen.findings), expectation, seen.worst.chunking, seen.replays)
 
 
-def _of_bytes(expectation: Expectation, trial: Trial) -> Expectation:
+def _of_bytes(expectation: Expectation, trial: Trial, normalizer: Normalizer) -> Expectation:
     """Leave open what a strict reading cannot know: what a text means that spells calls."""
     seed = trial.seed
     if seed.text_dialect:
         known: set[Field] = {"failure"} if expectation.failure is None else {"failure", "calls"}
         judged = expectation.judged & known
         expectation = msgspec.structs.replace(expectation, judged=judged, loose_space=True)
-    if "calls" in expectation.judged or may_call_more(trial.mutant.trail) or not _whole(seed):
+    if "calls" in expectation.judged or _may_call_more(trial, normalizer) or not _whole(seed):
         return expectation
     return msgspec.structs.replace(expectation, calls=seed.expectation.calls, calls_at_most=True)
+
+
+def _may_call_more(trial: Trial, normalizer: Normalizer) -> bool:
+    """Who takes JSON for a call anywhere need not know the markup in which it is quoted."""
+    loose = normalizer.policies.get("bare") == "anywhere" and _EXAMPLE in trial.mutators
+    return loose or may_call_more(trial.mutant.trail)
 
 
 def _whole(seed: Seed) -> bool:

@@ -5,9 +5,11 @@ changed bytes, which shares no code with `reference`, says what must come out; a
 call may come out none does.
 """
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import Phase, find, given, settings
@@ -34,7 +36,8 @@ from harness.normalizers.protocol import CAPABILITIES
 from harness.turns.arguments import meaning
 from harness.turns.calls import ToolCall
 from harness.turns.turn import Turn
-from harness.wire.interaction import Interaction
+from harness.wire.aws_event_stream import encode_exception
+from harness.wire.interaction import Interaction, Request
 from scripts.mutator_reference import with_tables
 from tests.fuzzing.fuzzing_samples import clean, turn_of
 
@@ -170,3 +173,59 @@ def test_more_calls_may_come_after_other_arguments_only() -> None:
 def test_the_reference_lists_them_all() -> None:
     written = (ROOT / "docs" / "reference" / "mutators.md").read_text(encoding="utf-8")
     assert with_tables(written) == written, "run `python -m scripts.mutator_reference`"
+
+
+# Where a step has no room
+
+
+def _chat(*deltas: dict[str, Any], finish: str = "tool_calls") -> Interaction:
+    """Return a stream of `deltas`, the finish reason in the last chunk."""
+    chunks = [
+        {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
+    ]
+    chunks[-1]["choices"][0]["finish_reason"] = finish
+    body = b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks)
+    return Interaction(Request(), 200, (), body + b"data: [DONE]\n\n", ())
+
+
+def _entry(**fields: object) -> dict[str, Any]:
+    return {"tool_calls": [{"function": {"name": "f", "arguments": "{}"}, **fields}]}
+
+
+_BY_ID = (_entry(id="a", index=0), _entry(id="b", index=0))
+_WITHOUT_INDEX = (_entry(id="a"), _entry(id="b"))
+
+
+@pytest.mark.parametrize(
+    ("name", "deltas"),
+    [
+        ("arguments-end-empty", (_entry(id="a", index=0),)),  # the finish comes with the call
+        ("later-fields-null", (*_BY_ID, {})),
+        ("id-changes", (*_WITHOUT_INDEX, {})),
+        ("id-repeated", (*_WITHOUT_INDEX, {})),
+    ],
+)
+@given(data=st.data())
+def test_a_step_is_left_out_where_it_would_change_which_call_is_meant(
+    name: str, deltas: tuple[dict[str, Any], ...], data: st.DataObject
+) -> None:
+    mutator = next(each for each in MUTATORS if each.name == name)
+    assert mutator.mutate(data.draw, _chat(*deltas)) is None
+
+
+@given(data=st.data())
+def test_an_unknown_event_is_never_all_that_there_is(data: st.DataObject) -> None:
+    mutator = next(each for each in MUTATORS if each.name == "unknown-event")
+    nothing = Interaction(Request(), 200, (), b"data: [DONE]\n\n", ())
+    assert mutator.mutate(data.draw, nothing) is None
+
+
+@pytest.mark.parametrize("name", ["key-order", "escaped", "compact"])
+@given(data=st.data())
+def test_an_exception_of_aws_stays_one(name: str, data: st.DataObject) -> None:
+    mutator = next(each for each in MUTATORS if each.name == name)
+    body = encode_exception(b'{"message": "M\xc3\xbcde", "code": 1}', "throttlingException")
+    before = Interaction(Request(), 200, (), body, (), dialect="bedrock-converse")
+    changed = mutator.mutate(data.draw, before)
+    assert changed is not None
+    assert turn_of(changed[0]).failure == turn_of(before).failure

@@ -11,6 +11,7 @@ from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejec
 from harness.judging.rules.pairing import arguments_text
 from harness.judging.strict_reading.expect import expectation_from
 from harness.judging.strict_reading.openai_chat.stream import strict_reading
+from harness.judging.strict_reading.table import strict_reading as strict_reading_of_any
 from harness.judging.strict_reading.values import read_arguments, same_object
 from harness.turns.deltas import FinishReason
 from harness.wire.interaction import Interaction, Request
@@ -222,3 +223,33 @@ def test_every_json_object_is_usable(value: dict[str, Any]) -> None:
 def test_any_text_gets_a_verdict(text: str) -> None:
     found = read_arguments(text)
     assert found.empty == (not text.strip(" \t\r\n"))
+
+
+def test_a_body_of_which_no_event_is_whole_may_fail_with_any_code() -> None:
+    assert expect(b'data: {"choices": [{"index"').failure == "*"
+    assert expect(chunk(content="a"), b"data: {").failure == "interrupted"
+
+
+def test_calls_under_additional_kwargs_are_left_open() -> None:
+    kwargs = {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "{}"}}]}
+    found = expect(chunk(additional_kwargs=kwargs), chunk("tool_calls"), DONE)
+    assert {"calls", "failure", "finish"}.isdisjoint(found.judged)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b'{"candidates": [{"content": {"parts": [{"text": "a"', "interrupted"),
+        (b'{"candidates": [{"content": {"parts": [{"text": "a"{"error"', "*"),
+    ],
+)
+def test_a_document_that_is_no_json_inside_may_fail_with_any_code(body: bytes, code: str) -> None:
+    asked = Interaction(
+        Request(),
+        200,
+        (),
+        b'data: {"candidates": [{"content": {"parts": [{"text": "a"}]}}]}\n\ndata: ' + body,
+        (),
+        dialect="gemini",
+    )
+    assert expectation_from(strict_reading_of_any(asked)).failure == code

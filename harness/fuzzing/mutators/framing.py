@@ -141,9 +141,15 @@ def _tells_finish(frame: SentFrame) -> bool:
 
 def _done_added(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     del draw
-    if any(frame.data == DONE for frame in frames.frames):
+    # Behind an event without its end it would be part of that.
+    if any(frame.data == DONE for frame in frames.frames) or _unended(frames):
         return None
     return frames.inserted(len(frames.frames), frames.made(DONE)), "at the end"
+
+
+def _unended(frames: Sent) -> bool:
+    raw = frames.frames[-1].raw
+    return not raw.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
 
 
 def _after_done(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
@@ -153,8 +159,12 @@ def _after_done(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.inserted(len(frames.frames), more), f"{more.raw!r}"
 
 
-def _blank_line(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    at = draw(st.integers(1, len(frames.frames)))
+def _blank_line(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+    # Behind a line without its end it would be that end.
+    ended = frames.frames[-1].raw.endswith(b"\n")
+    if len(frames.frames) == 1 and not ended:
+        return None
+    at = draw(st.integers(1, len(frames.frames) - (not ended)))
     return frames.inserted(at, SentFrame(frames.line_end)), f"before line {at}"
 
 
@@ -168,7 +178,8 @@ def _no_final_newline(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 def _line_space(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.places()))
     frame = frames.frames[at]
-    raw = b" " + (frame.data or b"") + b" \t" + frames.line_end
+    end = frame.raw[len(frame.raw.rstrip(b"\r\n")) :]
+    raw = b" " + (frame.data or b"") + b" \t" + end
     return frames.put(at, replace(frame, raw=raw)), f"around line {at}"
 
 

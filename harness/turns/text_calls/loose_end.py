@@ -2,8 +2,8 @@
 
 A reader that takes JSON anywhere in an answer must not look for a call inside an object that is
 none (quirk TEXT-INNER-FRAGMENT), so each thing in braces is one block up to the brace that
-closes it, whatever it is. What is no JSON may never be closed: it ends where a blank line, or a
-line with a tag, follows, unless its first key is one that calls have.
+closes it, whatever it is. What is no JSON may never be closed: it ends where a blank line follows,
+or a line with a tag, which no JSON has, unless its first key is one that calls have.
 """
 
 import re
@@ -61,7 +61,7 @@ class LooseEnd(Ending):
                 at = _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
                 if at == stop:
                     break
-                if self._broken and not self._call and text[at] in "\n<":
+                if not self._call and (text[at] == "<" or (self._broken and text[at] == "\n")):
                     return self._taken + at - start
                 self._line_start = False
             at = self._token(text, at)

@@ -123,6 +123,13 @@ _SEVERAL = (
         '先查上海。<tool_call>{"tool": "search", "query": "上海</tool_call>'
         '再查北京。<tool_call>{"tool": "search", "query": "北京"}</tool_call>',
     ),
+    # Found by the fuzzer: brackets that no JSON closes are words, and a tag behind them is a tag.
+    _recipe(
+        "ark",
+        "brackets-before-tag",
+        '写法是 {[[\n<tool_call>{"tool": "search", "query": "北京"}</tool_call>',
+        size=4,
+    ),
     _recipe("ark", "same-call-twice", _DICE + _DICE, question="现在几点？过一会儿再看一次。"),
     _recipe(
         "ollama",
