@@ -5,11 +5,19 @@ A body is made by `said`, which writes an openai-chat stream, or given as it is.
 
 import json
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from harness.conversation.capabilities import Capabilities
 from harness.conversation.task import Reply, Task, ToolFailed
+from harness.dialects.anthropic import spelling as anthropic
+from harness.dialects.bedrock_converse import spelling as bedrock_converse
+from harness.dialects.gemini import spelling as gemini
+from harness.dialects.ollama import spelling as ollama
+from harness.dialects.openai_responses import spelling as openai_responses
+from harness.dialects.table import DIALECTS
+from harness.turns.deltas import CUT_SHORT, Delta, Finish, FinishReason, StreamFailure
 from harness.turns.tools import Tool
+from harness.wire.framing import frames
 from harness.wire.interaction import Request
 
 Call: TypeAlias = tuple[str, str, str]  # id, name, arguments
@@ -24,6 +32,23 @@ WEATHER = Tool("get_weather", "Weather of a city.", CITY)
 MEMORY = Tool("memory.set", "Remembers.", {"type": "object"})
 FAILING = Tool("always_fails", "Fails.", {"type": "object"})
 TOOLS = (WEATHER, MEMORY, FAILING)
+
+STOP, LENGTH, FILTER = FinishReason.STOP, FinishReason.LENGTH, FinishReason.CONTENT_FILTER
+# The API's words for the ends of turns; Ollama has none for a filter.
+_ENDS: Final[dict[str, dict[FinishReason, str]]] = {
+    "anthropic": {STOP: "end_turn", LENGTH: "max_tokens", FILTER: "refusal"},
+    "bedrock-converse": {STOP: "end_turn", LENGTH: "max_tokens", FILTER: "content_filtered"},
+    "gemini": {STOP: "STOP", LENGTH: "MAX_TOKENS", FILTER: "SAFETY"},
+    "ollama": {STOP: "stop", LENGTH: "length"},
+    "openai-responses": {STOP: "stop", LENGTH: "length", FILTER: "content_filter"},
+}
+SPELLINGS: Final[dict[str, Any]] = {
+    "anthropic": anthropic.Spelling(),
+    "bedrock-converse": bedrock_converse.Spelling(),
+    "gemini": gemini.Spelling(),
+    "ollama": ollama.Spelling(),
+    "openai-responses": openai_responses.Spelling(),
+}
 
 
 class Provider:
@@ -85,19 +110,22 @@ def said(
     return b"".join(map(_event, chunks)) + b"data: [DONE]\n\n"
 
 
-def as_ollama(body: bytes) -> bytes:
-    """Return a stream of `said` as Ollama spells it; anything else as it is."""
+def as_dialect(body: bytes, dialect: str) -> bytes:
+    """Return a stream of `said` as another API spells it; anything else as it is."""
     if not body.startswith(b'data: {"id": "x"') or not body.endswith(b"\n\n"):
         return body
-    events = [line[6:] for line in body.split(b"\n\n") if line.startswith(b"data: {")]
-    choices = [json.loads(event)["choices"][0] for event in events]
-    calls = [_ollama_call(call) for call in choices[0]["delta"].get("tool_calls", ())]
-    message = {"role": "assistant", "content": choices[0]["delta"]["content"]}
-    lines: list[dict[str, Any]] = [{"message": message | {"tool_calls": calls}, "done": False}]
-    # Ollama has no word for a filter: such a stream breaks off.
-    ends = [each["finish_reason"] for each in choices[1:]]
-    lines += [{"done": True, "done_reason": end} for end in ends if end != "content_filter"]
-    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    deltas = DIALECTS["openai-chat"].read(frames([body]), ())
+    spelled = tuple(_ended(delta, dialect) for delta in deltas)
+    return b"".join(DIALECTS[dialect].write(spelled, SPELLINGS[dialect]))
+
+
+def _ended(delta: Delta, dialect: str) -> Delta:
+    """Return `delta`, the end of a turn under the API's own word; without one it breaks off."""
+    if not isinstance(delta, Finish):
+        return delta
+    words = _ENDS[dialect]
+    reason = delta.reason if delta.reason in CUT_SHORT else STOP
+    return Finish(reason, words[reason]) if reason in words else StreamFailure("interrupted")
 
 
 def weather(call_id: str = "c1", city: str = "Oslo") -> Call:
@@ -106,16 +134,6 @@ def weather(call_id: str = "c1", city: str = "Oslo") -> Call:
 
 def _function(call: Call) -> dict[str, str]:
     return {"name": call[1], "arguments": call[2]}
-
-
-def _ollama_call(call: dict[str, Any]) -> dict[str, Any]:
-    function = call["function"]
-    try:
-        arguments = json.loads(function["arguments"] or "{}")
-    except (ValueError, RecursionError):
-        arguments = function["arguments"]
-    told = arguments if isinstance(arguments, dict) else function["arguments"]
-    return {"function": {**function, "arguments": told}}
 
 
 def _event(choice: dict[str, Any]) -> bytes:
