@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.fuzzing.found import FuzzFinding
     from harness.fuzzing.hunt import Hunt
     from harness.fuzzing.profiles import Profile
-    from harness.fuzzing.targets import Options, Target
+    from harness.fuzzing.targets import Options
 
 DATABASE: Final = Path(".harness-fuzz")
 _PROFILES: Final = ("dev", "ci", "deep")
@@ -91,15 +91,14 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     Leaves with 1 where a MUST rule is broken.
     """
     _require_hypothesis()
-    if not names and not agents:
-        raise UsageError("nothing to search", where="-n", hint="name a normalizer or an agent")
+    _require_targets(names, agents)
     subjects = select(paths)
     if not subjects:
         click.echo("nothing selected: the paths hold no scenario and no cassette", err=True)
         return EXIT_NOTHING_SELECTED
-    from harness.fuzzing import targets as searched  # noqa: PLC0415 - needs hypothesis
+    from harness.fuzzing import targets  # noqa: PLC0415 - needs hypothesis
 
-    options = searched.Options(
+    options = targets.Options(
         subjects,
         _profile(profile, examples, seconds),
         int.from_bytes(os.urandom(3)) if seed is None else seed,
@@ -108,26 +107,34 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         None if no_database else DATABASE,
         save,
     )
-    targets = (
-        *(searched.Target("normalizer", name) for name in names),
-        *(searched.Target("agent", name) for name in agents),
-    )
-    hunts = tuple(_hunts(targets, options))
-    found = [finding for hunt in hunts for finding in hunt.findings]
-    found.sort(key=lambda finding: finding.rank)
-    again = _again(paths, options.profile, clean=clean)
-    _print(tuple(_shown(each, save or options.database, again) for each in found), style)
+    hunts = tuple(_hunts(names, agents, options))
+    _print(tuple(_all_shown(hunts, options, paths)), style)
+    return _left_with(hunts)
+
+
+def _left_with(hunts: "tuple[Hunt, ...]") -> int:
     if any(hunt.interrupted for hunt in hunts):
         return EXIT_INTERRUPTED
-    broken = any(each.finding.level == "MUST" for each in found)
+    broken = any(each.finding.level == "MUST" for hunt in hunts for each in hunt.findings)
     return EXIT_GATE_FAILED if broken or any(hunt.lost for hunt in hunts) else 0
 
 
-def _hunts(targets: "tuple[Target, ...]", options: "Options") -> "Iterator[Hunt]":
-    """Search one after the other, until somebody asks to stop."""
-    from harness.fuzzing.targets import search_target  # noqa: PLC0415 - as above
+def _all_shown(
+    hunts: "tuple[Hunt, ...]", options: "Options", paths: tuple[Path, ...]
+) -> "Iterator[Shown]":
+    """Yield the findings of all searches, the worst first."""
+    again = _again(paths, options.profile, clean=options.clean)
+    found = [finding for hunt in hunts for finding in hunt.findings]
+    for each in sorted(found, key=lambda finding: finding.rank):
+        yield _shown(each, options.folder or options.database, again)
 
-    for target in targets:
+
+def _hunts(names: tuple[str, ...], agents: tuple[str, ...], options: "Options") -> "Iterator[Hunt]":
+    """Search one after the other, until somebody asks to stop."""
+    from harness.fuzzing.targets import Target, search_target  # noqa: PLC0415 - as above
+
+    normalizers = (Target("normalizer", name) for name in names)
+    for target in (*normalizers, *(Target("agent", name) for name in agents)):
         hunt = search_target(target, options)
         _tell(target.name, hunt, options.random)
         yield hunt
@@ -141,6 +148,11 @@ def _require_hypothesis() -> None:
             "fuzzing needs Hypothesis, which is not installed",
             hint="pip install 'toolcall-harness[fuzz]'",
         )
+
+
+def _require_targets(names: tuple[str, ...], agents: tuple[str, ...]) -> None:
+    if not names and not agents:
+        raise UsageError("nothing to search", where="-n", hint="name a normalizer or an agent")
 
 
 def _profile(name: str, examples: int | None, seconds: float | None) -> "Profile":
