@@ -73,9 +73,14 @@ def text_of(message: Message) -> str:
     return content or ""
 
 
-def reasoning_of(message: Message, asked: Asked) -> str:
-    """Return the reasoning that goes back with a message; "" where none does."""
-    return message.get(asked.reasoning_field) or "" if asked.reasoning_field else ""
+def reasoning_of(message: Message, asked: Asked) -> str | None:
+    """Return the reasoning that goes back with a message; None where none does.
+
+    A provider that wants reasoning back wants it also where the model did not reason, and then
+    it is "".
+    """
+    found = message.get(asked.reasoning_field) if asked.reasoning_field else None
+    return found if isinstance(found, str) else None
 
 
 def schema_of(tool: Tool) -> Json:

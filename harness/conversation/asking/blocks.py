@@ -64,7 +64,7 @@ def _said(message: Message, words: Words, asked: Asked) -> Iterator[Json]:
     """Yield the blocks of a message; text that says nothing is no block beside calls."""
     calls, text = message.get("tool_calls", ()), text_of(message)
     thought = reasoning_of(message, asked)
-    if thought:
+    if thought is not None:
         yield words.thought(thought)
     if text.strip() or not calls:
         yield words.text(text)

@@ -41,7 +41,7 @@ def _items(message: Message, asked: Asked) -> Iterator[Json]:
 def _of_the_model(message: Message, asked: Asked) -> Iterator[Json]:
     calls, text = message.get("tool_calls", ()), text_of(message)
     thought = reasoning_of(message, asked)
-    if thought:
+    if thought is not None:
         content = [{"type": "reasoning_text", "text": thought}]
         yield {"type": "reasoning", "summary": [], "content": content}
     if text.strip() or not calls:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from harness.conversation.asking import BODIES
 from harness.conversation.capabilities import Capabilities, capabilities_of
@@ -66,9 +67,10 @@ def _joined(said: tuple[Said, ...]) -> Said:
 def test_what_is_read_of_a_request_is_what_the_history_said(
     data: st.DataObject, dialect: str, policy: str
 ) -> None:
-    capabilities = capabilities_of("openai", dialect)
+    field = data.draw(st.sampled_from(["", "reasoning_content"]))
+    capabilities = replace(capabilities_of("openai", dialect), reasoning_field=field)
     history = data.draw(histories(capabilities, policy))
-    found = messages_of(dialect, body_of(dialect, *history))
+    found = messages_of(dialect, body_of(dialect, *history, field=field))
     assert spoken(found) == spoken(history)
     assert history_problems(found, as_read(dialect, capabilities)) == ()
 
