@@ -8,7 +8,7 @@ import msgspec
 
 from harness.conversation.agent import Agent
 from harness.dialects.table import DIALECTS
-from harness.fuzzing.talks import FAILING, RESULTS, Call, Round, Talk
+from harness.fuzzing.talks import FAILING, RESULTS, UNKNOWN, Call, Round, Talk
 from harness.judging.conversations.file import ConversationFile, script_of
 from harness.judging.judge import Loaded
 from harness.judging.scenario import Scenario
@@ -227,7 +227,9 @@ def _expect(talk: Talk, agent: Agent) -> dict[str, Any]:
     expect: dict[str, Any] = {
         "ending": _ending(talk),
         "executed": [
-            {"tool": call.tool, "arguments": call.arguments} for call in calls if not call.broken
+            {"tool": call.tool, "arguments": call.arguments}
+            for call in calls
+            if not call.broken and call.tool != UNKNOWN
         ],
         "parse_errors": "any" if talk.end == "cut" else broken,
         "retries": alone if agent.policies.get("retry") == _RETRIED else 0,

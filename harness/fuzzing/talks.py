@@ -25,6 +25,8 @@ RESULTS: Final[dict[str, Any]] = {
     "note": "",
 }
 FAILING: Final = "fetch"
+# Nearly a tool's name; nothing is called so, so that a call of it must run nothing.
+UNKNOWN: Final = "get_wether"
 _BROKEN: Final = ('{"city": "Os', "Oslo, please", "['Oslo']")
 
 
@@ -105,6 +107,7 @@ _ARGUMENTS = st.fixed_dictionaries(
 )
 _CALLS = st.builds(Call, st.sampled_from([*RESULTS, FAILING]), _ARGUMENTS)
 _BROKEN_CALLS = st.builds(Call, st.just("get_weather"), st.just({}), st.sampled_from(_BROKEN))
+_UNKNOWN_CALLS = st.tuples(st.builds(Call, st.just(UNKNOWN), _ARGUMENTS))
 _TEXTS = st.sampled_from(["", "Let me look.", "Ich schaue, bitte warten: 春. 🎉"])
 _ANSWERS = st.sampled_from(["It is cold.", "Es ist kalt: 4 °C, schöner Schnee 春"])
 _CAPABILITIES = st.sampled_from(
@@ -121,7 +124,7 @@ _CAPABILITIES = st.sampled_from(
 def _native(agent: Agent, dialect: str) -> SearchStrategy[Talk]:
     # Ollama sends arguments as objects, so that none can be broken off.
     broken = dialect == "openai-chat"
-    talk = _talks(broken=broken, dialect=dialect)
+    talk = _talks(broken=broken, unknown=True, dialect=dialect)
     if agent.policies.get("probe") != "undeclared":
         return talk
     without = st.builds(
@@ -140,18 +143,19 @@ def _with_probe(talk: Talk) -> Talk:
 
 
 def _taught(prompt: Prompted) -> SearchStrategy[Talk]:
-    return _talks(broken=False, dialect="openai-chat").map(
+    return _talks(broken=False, unknown=False, dialect="openai-chat").map(
         lambda talk: msgspec.structs.replace(
             talk, prompt=prompt, reasoning="", capabilities={}, same_ids=False
         )
     )
 
 
-def _talks(*, broken: bool, dialect: str) -> SearchStrategy[Talk]:
+def _talks(*, broken: bool, unknown: bool, dialect: str) -> SearchStrategy[Talk]:
     several = st.lists(_CALLS, min_size=1, max_size=3, unique_by=msgspec.json.encode)
     mixed = st.tuples(_BROKEN_CALLS, _CALLS) | st.tuples(_CALLS, _BROKEN_CALLS)
     alone = st.tuples(_BROKEN_CALLS)
     calls = several.map(tuple) | mixed | alone if broken else several.map(tuple)
+    calls = calls | _UNKNOWN_CALLS if unknown else calls
     rounds = st.lists(st.builds(Round, calls, _TEXTS), max_size=2).map(tuple)
     built = st.builds(
         Talk,
