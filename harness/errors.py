@@ -13,6 +13,8 @@
 What a normalizer does wrong is never an exception here: it is an outcome of a replay.
 """
 
+from typing import Any
+
 
 class HarnessError(Exception):
     """Something the user can mend; `str()` is one line of facts and one of advice.
@@ -28,6 +30,10 @@ class HarnessError(Exception):
         self.what = what
         self.where = where
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it come whole out of a process of its own: its arguments are named."""
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""

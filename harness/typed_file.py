@@ -7,7 +7,7 @@ expected and what was found. Nothing is converted: `id: 17` is refused where a t
 import difflib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -130,12 +130,14 @@ def _keys_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[str, ...]:
 def _choices_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words that may stand at `steps` below `kind`."""
     return tuple(
-        str(value)
-        for literal in _types_at(kind, steps)
-        if isinstance(literal, inspect.LiteralType)
-        for value in literal.values
-        if value != ""
+        str(value) for each in _types_at(kind, steps) for value in _words_of(each) if value != ""
     )
+
+
+def _words_of(kind: inspect.Type) -> Iterable[object]:
+    if isinstance(kind, inspect.LiteralType):
+        return kind.values
+    return [each.value for each in kind.cls] if isinstance(kind, inspect.EnumType) else ()
 
 
 def _types_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[inspect.Type, ...]:

@@ -4,6 +4,8 @@ Exit codes: 0 ok, 1 gate failed, 2 usage or unreadable input, 3 internal, 5 noth
 130 interrupted.
 """
 
+import difflib
+import errno
 import importlib
 import sys
 
@@ -43,6 +45,16 @@ class _LazyGroup(click.Group):
         del ctx
         return list(_COMMANDS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse an unknown command with the nearest one."""
+        if args[0] not in _COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
         if cmd_name not in _COMMANDS:
@@ -71,6 +83,8 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         code = EXIT_INTERRUPTED
+    except OSError as error:
+        code = _full(error)
     except Exception as error:  # noqa: BLE001 - the last door: a bug of the harness has its own code
         _internal(error)
         code = EXIT_INTERNAL
@@ -83,6 +97,15 @@ def _refuse(error: HarnessError) -> None:
     # Names of files are hostile too: none may drive the terminal.
     told = "\n".join(marked(line) for line in str(error).split("\n"))
     click.echo(f"error: {told}", err=True)
+
+
+def _full(error: OSError) -> int:
+    """Say that a disk is full, which is nobody's bug; any other error of the system is one."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        _internal(error)
+        return EXIT_INTERNAL
+    click.echo(f"error: cannot write: {error.strerror}\n  Make room, or write elsewhere.", err=True)
+    return EXIT_USAGE
 
 
 def _internal(error: Exception) -> None:

@@ -15,7 +15,7 @@ from harness.runs.run import Run
 Format = Literal["pretty", "json", "markdown"]
 
 
-@click.command("compare")
+@click.command("compare", short_help="Say what changed from one run to another.")
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.option(

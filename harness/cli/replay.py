@@ -34,7 +34,7 @@ _LAST_RUN = Path("reports") / "run.jsonl"
 _NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")
 
 
-@click.command("replay")
+@click.command("replay", short_help="Replay one cell again, read by read and delta by delta.")
 @click.argument("cell")
 @click.option(
     "--cuts",
@@ -153,6 +153,8 @@ def _lines(  # noqa: PLR0913, PLR0917 - one call site
             f"the cassette has {len(interactions)} interactions", where="--interaction"
         )
     interaction = interactions[place]
+    if at is not None and at > len(interaction.body):
+        raise UsageError(f"the body has {len(interaction.body)} bytes, found {at}", where="--at")
     chunking = result.chunking if cuts is None else _chunking(cuts, interaction)
     yield f"{marked(result.cell)}  {plain(result.title)}"
     cassette = marked(loaded.cassette.id)

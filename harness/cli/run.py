@@ -49,7 +49,7 @@ _OURS = "harness."
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
 
-@click.command("run")
+@click.command("run", short_help="Replay, judge, rank, and apply the gate.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "-n",
@@ -131,10 +131,11 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         words = "" if paths else project().table.select
     paths = paths or project_paths()
     subjects = tuple(narrow(select(paths, dialect or "", recordings=True), words))
-    if not subjects:
-        click.echo("nothing selected: the paths hold no scenario, no cassette and no log", err=True)
-        return EXIT_NOTHING_SELECTED
     _warn_of_unused(paths)
+    if not subjects:
+        none = f"nothing fits {words!r}" if words else "the paths hold no scenario, cassette or log"
+        click.echo(f"nothing selected: {none}", err=True)
+        return EXIT_NOTHING_SELECTED
     path = output / "run.jsonl"
     policy = policy_here(today, paths, accept_new=accept_new)
     selection = Selection(

@@ -17,6 +17,7 @@ from harness.dialects.table import DIALECTS
 from harness.errors import AgentLoadError, UsageError
 from harness.normalizers.plugins import declared, from_entry_point, from_module
 from harness.project import DeclaredAgent, project
+from harness.typed_file import nearest
 
 GROUP: Final = "harness.agents"
 _EXAMPLE: Final = "mypackage.chat:converse"
@@ -45,7 +46,7 @@ def load_agent(name: str) -> Agent:
         return _declared(name, from_module(name, _EXAMPLE, AgentLoadError))
     for point in importlib.metadata.entry_points(group=GROUP, name=name):
         return _declared(name, from_entry_point(point, "agent", AgentLoadError))
-    raise UsageError(f"no agent is called {name!r}", where="-a", hint=_known())
+    raise UsageError(f"no agent is called {name!r}", hint=_known(name))
 
 
 def is_agent(name: str) -> bool:
@@ -88,9 +89,13 @@ def _of_project(name: str, ours: DeclaredAgent) -> Agent:
     return declared(found, ours, {"dialects": DIALECTS, "prompts": PROMPTS})
 
 
-def _known() -> str:
-    names = ", ".join((*project().table.agents, *installed_agent_names(), *MINIATURES))
-    return f"use one of {names}; or module:callable"
+def _known(name: str) -> str:
+    names = (*project().table.agents, *installed_agent_names())
+    near = nearest(name, (*names, *MINIATURES))
+    return (
+        f"{near + ' ' if near else ''}Use one of {', '.join(names)}; "
+        "a miniature of `harness list agents`; or module:callable"
+    )
 
 
 def _declared(name: str, found: object) -> Agent:

@@ -90,7 +90,11 @@ def _waited(future: Future[Hunt]) -> Hunt:
     try:
         return future.result()
     except KeyboardInterrupt:
+        pass
+    try:
         return future.result()
+    except BrokenProcessPool:  # it was asked to stop before it had begun
+        return Hunt(interrupted=True)
 
 
 def _joined(hunts: Sequence[Hunt]) -> Hunt:

@@ -17,6 +17,7 @@ from harness.normalizers.plugins import declared, from_entry_point, from_module
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.project import DeclaredNormalizer, project
 from harness.turns.text_calls.table import TEXT_DIALECTS
+from harness.typed_file import nearest
 
 GROUP = "harness.normalizers"
 _EXAMPLE = "mypackage.llm:normalize"
@@ -72,7 +73,7 @@ def _found(name: str) -> Normalizer:
         return _declared(name, from_module(name, _EXAMPLE, NormalizerLoadError))
     for point in importlib.metadata.entry_points(group=GROUP, name=name):
         return _declared(name, from_entry_point(point, "normalizer", NormalizerLoadError))
-    raise UsageError(f"no normalizer is called {name!r}", where="-n", hint=_known())
+    raise UsageError(f"no normalizer is called {name!r}", hint=_known(name))
 
 
 def installed_names() -> tuple[str, ...]:
@@ -107,9 +108,13 @@ def _of_project(name: str, ours: DeclaredNormalizer) -> Normalizer:
     return declared(found, ours, _WORDS)
 
 
-def _known() -> str:
-    names = ", ".join((*project().table.normalizers, *installed_names()))
-    return f"use one of {names}; a miniature of `harness list normalizers`; or module:callable"
+def _known(name: str) -> str:
+    names = (*project().table.normalizers, *installed_names())
+    near = nearest(name, (*names, *MINIATURES))
+    return (
+        f"{near + ' ' if near else ''}Use one of {', '.join(names)}; "
+        "a miniature of `harness list normalizers`; or module:callable"
+    )
 
 
 def _declared(name: str, found: object) -> Normalizer:

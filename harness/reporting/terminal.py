@@ -48,6 +48,7 @@ _NOBODY_TALKED = "no recorded or imported conversations: emulated ones judge age
 # Longer rankings are for the report, where they can be sorted and filtered.
 _MOST_ROWS = 15
 _NAME_CHARACTERS = 80
+_MODELS = "Models by turn success"
 _NOBODY = "no recorded or imported turns: emulated cassettes judge normalizers, never models"
 
 
@@ -83,12 +84,13 @@ def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = 
         _table("Agents by conformance", ranked.agents, "no conversation judged"),
         _outcomes(summary.outcomes),
         _text_dialects(ranked.text_dialects),
-        _table("Models by turn success", ranked.models, _NOBODY),
+        _table(_MODELS, ranked.models, _NOBODY),
         _table("Prompts by turn success", ranked.prompts, _NOBODY),
         _table("Models x prompts by turn success", ranked.pairs, _NOBODY),
         _conversations(conversation_rows(ranked)),
     )
-    return "\n".join(write(table, paint) for table in found)
+    # Of what nobody asked for there is nothing to say, but why no model is ranked.
+    return "\n".join(write(each, paint) for each in found if each.rows or each.title == _MODELS)
 
 
 def _table(title: str, ranked: tuple[Ranked, ...], empty: str) -> _Table:
@@ -161,6 +163,7 @@ def _pretty(table: _Table, paint: _Paint) -> str:
     if not table.rows:
         return f"{title}\n  {table.empty}\n"
     widths = [max(map(len, column)) for column in zip(table.head, *table.rows, strict=True)]
+    widths[-1] = 0  # no line ends in blanks, not even in coloured ones
     head = _line(table.head, widths, [""] * len(widths), paint)
     lines = [_line(row, widths, _tones(table.head, row), paint) for row in table.rows]
     more = [f"  and {table.more} more: see the report"] if table.more else []

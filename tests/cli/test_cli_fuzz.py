@@ -89,3 +89,9 @@ def test_without_hypothesis_it_says_what_to_install(
     left = harness("fuzz", "-n", "reference")
     assert left.code == 2
     assert "[fuzz]" in left.err
+
+
+def test_a_name_that_nothing_has_is_refused_before_the_search(harness: Harness) -> None:
+    left = harness("fuzz", FINISH, "-n", "naiv", "--no-database", *FEW)
+    assert left.code == 2
+    assert "no normalizer is called 'naiv'" in left.err

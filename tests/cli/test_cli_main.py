@@ -1,5 +1,6 @@
 """The door: commands load when they are called, and each way out has its code."""
 
+import errno
 import importlib
 import subprocess
 import sys
@@ -128,3 +129,30 @@ def test_as_a_process_in_an_empty_folder(tmp_path: Path) -> None:
 
 def test_the_commands_module_is_the_one_that_was_tested() -> None:
     assert importlib.import_module("harness.cli.schema") is schema_module
+
+
+def test_an_unknown_command_is_refused_with_the_nearest(harness: Harness) -> None:
+    left = harness("repaly", "a/b/c")
+    assert left.code == 2
+    assert "No such command 'repaly'. Did you mean 'replay'?" in left.err
+
+
+@pytest.mark.parametrize(("code", "left_with"), [(errno.ENOSPC, 2), (errno.EIO, 3)])
+def test_a_full_disk_is_no_bug(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, code: int, left_with: int
+) -> None:
+    def fail(_name: str) -> None:
+        raise OSError(code, "no more")
+
+    monkeypatch.setattr(schema_module.schema_command, "callback", fail)
+    monkeypatch.setattr(
+        schema_module.schema_command, "params", [click.Argument(["_name"])], raising=True
+    )
+    left = harness("schema", "run")
+    assert left.code == left_with
+    assert "no more" in left.err
+
+
+def test_each_command_is_told_whole_in_the_list(harness: Harness) -> None:
+    commands = harness().err.partition("Commands:")[2]
+    assert "..." not in commands

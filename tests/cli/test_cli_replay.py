@@ -76,6 +76,12 @@ def test_the_command_of_the_gate_finds_its_cell_again(harness: Harness) -> None:
     assert "outcome lost_call" in harness("replay", *words).out
 
 
+def test_a_place_behind_the_body_is_refused(harness: Harness) -> None:
+    left = harness("replay", "dashscope/split-chunks/reference", "--at", "999999")
+    assert left.code == 2
+    assert "--at: the body has " in left.err
+
+
 def test_what_ships_is_found_whatever_the_last_run_was_of(harness: Harness) -> None:
     harness("run", "c", "-n", "reference", "--cuts", "quick")
     assert harness("replay", "dashscope/split-chunks/reference").code == 0

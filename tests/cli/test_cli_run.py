@@ -96,6 +96,15 @@ def test_2_where_nothing_can_be_written(harness: Harness) -> None:
     assert "cannot write the run" in left.err
 
 
+def test_5_says_what_selected_nothing_and_what_was_not_used(harness: Harness) -> None:
+    assert "nothing fits 'id:zzz'" in harness("run", DASHSCOPE, "--select", "id:zzz").err
+    Path("own").mkdir()
+    Path("own/x.yaml").write_text("title: [half a scenario\n")
+    left = harness("run", "own")
+    assert left.code == 5
+    assert "not used: own/x.yaml" in left.err
+
+
 @pytest.mark.parametrize("path", [".", TOOLS])
 def test_5_where_nothing_is_selected(harness: Harness, path: str) -> None:
     left = harness("run", path)

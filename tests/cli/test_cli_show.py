@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cli.show import show_command
-from harness.errors import UnreadableError
+from harness.errors import UnreadableError, UsageError
 from harness.reporting.visible import marked
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import load, save
@@ -99,8 +99,14 @@ def test_a_cassette_that_ships_is_named_by_its_id(
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
-    result = CliRunner().invoke(show_command, [str(tmp_path / "none.yaml")])
+    result = CliRunner().invoke(show_command, [str(tmp_path)])
     assert isinstance(result.exception, UnreadableError)
+
+
+def test_a_name_that_is_nothing_is_told_with_the_nearest() -> None:
+    result = CliRunner().invoke(show_command, ["dashscope/qwen-plus/set-memry"])
+    assert isinstance(result.exception, UsageError)
+    assert "did you mean dashscope/qwen-plus/set-memory?" in result.exception.hint
 
 
 @given(st.binary() | st.text())

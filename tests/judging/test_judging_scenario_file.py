@@ -85,7 +85,7 @@ def test_what_is_left_out_is_a_default_or_is_not_judged(tmp_path: Path) -> None:
         ("title: x", "title: !!binary aGk=", "expect[0].tool_calls[0].arguments.title: ", "quotes"),
         ("title: x", "title: .nan", "expect[0].tool_calls[0].arguments.title: nan is no", "quotes"),
         ("cassette: a/b/c\n", "", "the key 'cassette' is missing", ""),
-        ("finish: tool_calls\n", "finish: done\n", "expect[0].finish: invalid enum value", ""),
+        ("finish: tool_calls\n", "finish: stopp\n", "expect[0].finish: invalid enum value", "stop"),
         ("  finish: tool_calls\n  finish_raw: stop\n", "", "expect[0]: the key 'finish'", "stop"),
         ("blame: provider", "blame: me", "blame: invalid enum value 'me'", ""),
         ("tools: [writing]", "tools: [reading]", "there is no tool file 'reading'", "writing"),
