@@ -29,6 +29,7 @@ from harness.recording.transport import About, Recorder
 from harness.recording.transport.modes import MODES, RecordMode
 from harness.recording.upstream import asking, check_address
 from harness.reporting.visible import marked
+from harness.runs.select import named_folder
 from harness.shipped import folder
 from harness.wire.cassette_file import load
 from harness.wire.interaction import Headers, Request
@@ -166,7 +167,7 @@ def _record(how: Asking, asked: Asked, request: Request, name: str) -> str:
         asking(recorder, request) as answer,
     ):
         size = sum(map(len, answer.reads()))
-    cassette = load(path, how.output)
+    cassette = load(path, named_folder(path, "cassettes") or how.output)
     ended = cassette.interactions[0].ended
     if how.scenarios is not None:
         write_scenario(cassette, how.scenarios / f"{name}.yaml")

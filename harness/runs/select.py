@@ -136,12 +136,12 @@ def _subject(path: Path, base: Path) -> Subject | None:
         return Subject("log", str(path), (str(base),))
     kind = _kind(path)
     if kind == b"scenario":
-        root = _named_folder(path, "scenarios") or path.parent
+        root = named_folder(path, "scenarios") or path.parent
         roots = (str(root), *map(str, _cassette_roots(root)))
         conversation = _CONVERSATION.search(_head(path)) is not None
         return Subject("scenario", str(path), roots, conversation=conversation)
     if kind == b"cassette":
-        return Subject("cassette", str(path), (str(_named_folder(path, "cassettes") or base),))
+        return Subject("cassette", str(path), (str(named_folder(path, "cassettes") or base),))
     return None
 
 
@@ -160,7 +160,7 @@ def _head(path: Path) -> bytes:
         raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
-def _named_folder(path: Path, name: str) -> Path | None:
+def named_folder(path: Path, name: str) -> Path | None:
     """Return the nearest folder called `name` above `path`."""
     return next((folder for folder in path.parents if folder.name == name), None)
 

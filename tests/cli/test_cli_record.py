@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from harness.cli.record import record_command
 from harness.errors import UnreadableError, UsageError
 from harness.judging.scenario_file import load_scenario
+from harness.runs.select import select
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load
 from tests.recording.paced_server import PacedServer
@@ -96,6 +97,19 @@ def test_scenarios_to_confirm_say_what_the_bytes_say(asked: tuple[PacedServer, P
     (call,) = scenario.expect[0].calls
     assert (call.name, call.arguments, call.id) == ("get_weather", {"city": "Oslo"}, "c1")
     assert "confirm" in path.read_text("utf-8").splitlines()[0]
+
+
+def test_a_scenario_finds_its_cassette_in_the_folder_beside(tmp_path: Path) -> None:
+    (tmp_path / "prompts.yaml").write_text(PROMPTS, "utf-8")
+    server = PacedServer(CALL, gated=False)
+    with server.running():
+        record(
+            server.url, "--prompts", tmp_path / "prompts.yaml", "--model", "m1",
+            "-o", tmp_path / "cassettes" / "m1", "--scenarios", tmp_path / "scenarios" / "m1",
+        )  # fmt: skip
+    scenario = load_scenario(tmp_path / "scenarios" / "m1" / "told.yaml", tmp_path / "scenarios")
+    assert scenario.cassette == "m1/told"
+    assert {subject.kind for subject in select([tmp_path / "scenarios"])} == {"scenario"}
 
 
 def test_refresh_shows_a_difference_in_meaning(asked: tuple[PacedServer, Path]) -> None:
