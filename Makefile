@@ -1,7 +1,7 @@
 # Short names for the commands of CONTRIBUTING.md. Another environment: make test BIN=path/to/bin
 BIN ?= .venv/bin
 
-.PHONY: setup test check bench report cassettes
+.PHONY: setup test check bench report cassettes readme
 
 setup: ## an environment with everything that the other targets need
 	python3 -m venv .venv
@@ -25,3 +25,7 @@ report: ## all shipped scenarios through the normalizers, into reports/index.htm
 
 cassettes: ## write the emulated cassettes again from scripts/recipes/
 	$(BIN)/python -m scripts.emulated_cassettes
+
+readme: ## the tables of README.md, from a run; it leaves with 1, since `naive` fails
+	-$(BIN)/harness run -n reference -n naive --no-report -o reports/readme
+	$(BIN)/python -m scripts.readme_output reports/readme/run.jsonl README.md
