@@ -18,7 +18,10 @@ from harness.judging.rules import RULES
 from harness.judging.scenario_file import ScenarioFile, TurnFile
 from harness.judging.text_keys import POLICIES
 from harness.normalizers.protocol import CAPABILITIES
+from harness.runs.plan import Job
+from harness.runs.select import select
 from harness.runs.summary import Summary
+from harness.runs.worker import judge_job
 from harness.turns.text_calls.spelled import SpelledCall
 from harness.turns.text_calls.table import TEXT_DIALECTS
 
@@ -50,6 +53,35 @@ def test_links_lead_somewhere(name: str) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", _text(name))
     folder = (ROOT / name).parent
     assert [target for target in targets if not (folder / target).exists()] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_into_a_page_lead_to_a_heading(name: str) -> None:
+    found = re.findall(r"\]\(([^)#:]*)#([^)]*)\)", _text(name))
+    places = [
+        ((ROOT / name).parent / target if target else ROOT / name, at) for target, at in found
+    ]
+    assert [at for page, at in places if at not in _anchors(page)] == []
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings of `page`."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+@pytest.mark.parametrize(
+    ("page", "name"), [("write-a-scenario", "reference"), ("write-a-conversation", "gateway")]
+)
+def test_the_first_example_of_a_page_runs(tmp_path: Path, page: str, name: str) -> None:
+    example = _text(f"docs/how-to/{page}.md").split("```yaml\n")[1].partition("```")[0]
+    path = tmp_path / "scenarios" / "a" / "example.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(example, encoding="utf-8")
+    (subject,) = select([path])
+    result, _ = judge_job(Job(subject, name), "quick")
+    assert result.outcome in {Outcome.PASS, Outcome.PARSE_ERROR}, result.findings
 
 
 @pytest.mark.parametrize("name", NAMES)
