@@ -268,6 +268,8 @@ def _finding(shown: Shown) -> Any:  # noqa: ANN401 - what findings_lines reads o
 def _tell(name: str, hunt: "Hunt", random: int) -> None:
     said = f"{hunt.examples:,} inputs, {hunt.chunkings:,} replays, seed {random}"
     click.echo(f"{marked(name)}: {len(hunt.findings)} findings in {said}", err=True)
+    if hunt.interrupted:  # then nothing else is known of it
+        return
     if not hunt.examples:
         click.echo(f"{marked(name)}: nothing fits what it declares", err=True)
     if hunt.lost:

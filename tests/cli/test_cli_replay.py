@@ -12,7 +12,7 @@ from harness.judging.results import Outcome
 from harness.runs.plan import Job
 from harness.runs.select import select
 from harness.runs.worker import judge_job
-from harness.testing import _told
+from harness.testing.cells import _told
 from tests.cli.conftest import Harness
 
 EVIL = "x\x1b]0;pwned\x07"
