@@ -178,9 +178,16 @@ def test_the_reference_lists_them_all() -> None:
 # Where a step has no room
 
 
+@st.composite
+def _step(
+    draw: st.DrawFn, mutator: Mutator, interaction: Interaction
+) -> tuple[Interaction, str] | None:
+    return mutator.mutate(draw, interaction)
+
+
 def _chat(*deltas: dict[str, Any], finish: str = "tool_calls") -> Interaction:
     """Return a stream of `deltas`, the finish reason in the last chunk."""
-    chunks = [
+    chunks: list[dict[str, Any]] = [
         {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
     ]
     chunks[-1]["choices"][0]["finish_reason"] = finish
@@ -210,14 +217,14 @@ def test_a_step_is_left_out_where_it_would_change_which_call_is_meant(
     name: str, deltas: tuple[dict[str, Any], ...], data: st.DataObject
 ) -> None:
     mutator = next(each for each in MUTATORS if each.name == name)
-    assert mutator.mutate(data.draw, _chat(*deltas)) is None
+    assert data.draw(_step(mutator, _chat(*deltas))) is None
 
 
 @given(data=st.data())
 def test_an_unknown_event_is_never_all_that_there_is(data: st.DataObject) -> None:
     mutator = next(each for each in MUTATORS if each.name == "unknown-event")
     nothing = Interaction(Request(), 200, (), b"data: [DONE]\n\n", ())
-    assert mutator.mutate(data.draw, nothing) is None
+    assert data.draw(_step(mutator, nothing)) is None
 
 
 @pytest.mark.parametrize("name", ["key-order", "escaped", "compact"])
@@ -226,6 +233,6 @@ def test_an_exception_of_aws_stays_one(name: str, data: st.DataObject) -> None:
     mutator = next(each for each in MUTATORS if each.name == name)
     body = encode_exception(b'{"message": "M\xc3\xbcde", "code": 1}', "throttlingException")
     before = Interaction(Request(), 200, (), body, (), dialect="bedrock-converse")
-    changed = mutator.mutate(data.draw, before)
+    changed = data.draw(_step(mutator, before))
     assert changed is not None
     assert turn_of(changed[0]).failure == turn_of(before).failure
