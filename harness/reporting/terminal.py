@@ -44,25 +44,24 @@ _CONVERSATION_HEAD = (
     "strategy",
     "failed by blame",
 )
-_NOBODY_TALKED = "no recorded or imported conversations: emulated ones judge agents, never models"
 # Longer rankings are for the report, where they can be sorted and filtered.
 _MOST_ROWS = 15
 _NAME_CHARACTERS = 80
-_MODELS = "Models by turn success"
 _NOBODY = "no recorded or imported turns: emulated cassettes judge normalizers, never models"
 
 
 class _Table(msgspec.Struct, frozen=True):
-    """A titled table of plain texts; `empty` stands where it has no rows.
+    """A titled table of plain texts.
 
     Fields:
+        empty: stands where it has no rows; without, the table is left out then.
         more: number of rows that are left to the report.
     """
 
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    empty: str
+    empty: str = ""
     more: int = 0
 
 
@@ -80,20 +79,20 @@ def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = 
     paint = _coloured if coloured else _plainly
     ranked = summary.rankings
     found = (
-        _table("Normalizers by conformance", ranked.normalizers, "nothing judged"),
-        _table("Agents by conformance", ranked.agents, "no conversation judged"),
+        _table("Normalizers by conformance", ranked.normalizers),
+        _table("Agents by conformance", ranked.agents),
         _outcomes(summary.outcomes),
         _text_dialects(ranked.text_dialects),
-        _table(_MODELS, ranked.models, _NOBODY),
-        _table("Prompts by turn success", ranked.prompts, _NOBODY),
-        _table("Models x prompts by turn success", ranked.pairs, _NOBODY),
+        _table("Models by turn success", ranked.models, _NOBODY),
+        _table("Prompts by turn success", ranked.prompts),
+        _table("Models x prompts by turn success", ranked.pairs),
         _conversations(conversation_rows(ranked)),
     )
     # Of what nobody asked for there is nothing to say, but why no model is ranked.
-    return "\n".join(write(each, paint) for each in found if each.rows or each.title == _MODELS)
+    return "\n".join(write(each, paint) for each in found if each.rows or each.empty)
 
 
-def _table(title: str, ranked: tuple[Ranked, ...], empty: str) -> _Table:
+def _table(title: str, ranked: tuple[Ranked, ...], empty: str = "") -> _Table:
     rows = tuple(_row(each) for each in ranked[:_MOST_ROWS])
     return _Table(title, _HEAD, rows, empty, len(ranked) - len(rows))
 
@@ -116,7 +115,7 @@ def _conversations(found: tuple[ConversationRow, ...]) -> _Table:
         for each in found[:_MOST_ROWS]
     )
     title = "Models x prompts x agents by conversation success"
-    return _Table(title, _CONVERSATION_HEAD, rows, _NOBODY_TALKED, len(found) - len(rows))
+    return _Table(title, _CONVERSATION_HEAD, rows, more=len(found) - len(rows))
 
 
 def _row(ranked: Ranked) -> tuple[str, ...]:
@@ -139,7 +138,7 @@ def _outcomes(counts: dict[str, dict[str, int]]) -> _Table:
         (plain(name, limit=60), *(str(row.get(each.value, 0)) for each in used))
         for name, row in counts.items()
     )
-    return _Table("Outcomes of cells", ("name", *map(str, used)), rows, "no cells")
+    return _Table("Outcomes of cells", ("name", *map(str, used)), rows)
 
 
 def _text_dialects(ranked: dict[str, tuple[Ranked, ...]]) -> _Table:
@@ -150,7 +149,7 @@ def _text_dialects(ranked: dict[str, tuple[Ranked, ...]]) -> _Table:
         for text_dialect, row in ranked.items()
     )
     head = ("text dialect", *(plain(name, limit=60) for name in names))
-    return _Table("Text dialects by conformance", head, rows, "no calls in text")
+    return _Table("Text dialects by conformance", head, rows)
 
 
 def _shares(names: Iterable[str], row: Iterable[Ranked]) -> Iterator[str]:
