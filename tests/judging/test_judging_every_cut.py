@@ -1,7 +1,7 @@
 """Every shipped body means the same under every single cut and byte by byte.
 
-On a developer's machine long bodies are cut at a spread of their offsets, another one for each
-body; CI cuts at each of those whose calls are the API's own, and the deep profile at each.
+Long bodies are cut at a spread of their offsets, another one for each body; the deep profile cuts
+at each.
 """
 
 import os
@@ -21,7 +21,6 @@ from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import shipped_subjects
 
 _DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-_CI = "CI" in os.environ
 _SPREAD = 30
 
 
@@ -54,7 +53,9 @@ class _Body(NamedTuple):
 def _bodies(area: str, dialects: frozenset[str]) -> list[_Body]:
     found = {
         (subject.cassette.id, place): _Body(
-            f"{subject.cassette.id}#{place}", interaction, _step(subject, interaction)
+            f"{subject.cassette.id}#{place}",
+            interaction,
+            1 if _DEEP else max(1, len(interaction.body) // _SPREAD),
         )
         for subject in shipped_subjects()
         if subject.id.startswith(f"{area}/")
@@ -62,13 +63,6 @@ def _bodies(area: str, dialects: frozenset[str]) -> list[_Body]:
         if interaction.dialect in dialects
     }
     return list(found.values())
-
-
-def _step(subject: Loaded, interaction: Interaction) -> int:
-    spelled = subject.scenario is not None and subject.scenario.text_dialect
-    if _DEEP or (_CI and not spelled):
-        return 1
-    return max(1, len(interaction.body) // _SPREAD)
 
 
 @pytest.mark.parametrize(("area", "name"), CELLS)
