@@ -11,6 +11,7 @@ from typing import Final
 
 from harness.turns.text_calls.block import WAIT, Block, Opening, counts_at, opening_of
 from harness.turns.text_calls.dialect import Section, TextDialect
+from harness.turns.text_calls.dialects.bare_json import bracket_alone
 from harness.turns.text_calls.dialects.think import THINK
 from harness.turns.text_calls.endings import MORE
 from harness.turns.text_calls.found import (
@@ -227,7 +228,7 @@ class Scanner:
         self._shown = self._shown or marker in self._markup.explicit
         if marker in THINK.openers:
             self._think_said = len(self.found)
-        self._transcript.show(marker)
+        self._transcript.show(marker, word=bracket_alone(marker, buffer, stop))
         return stop
 
     def _is_stray(self, marker: str, buffer: str, stop: int, *, final: bool) -> bool | None:
@@ -330,7 +331,8 @@ class Scanner:
         dialect, raw = block.dialect, "".join(block.pieces)
         if block.shown:
             self._shown = True
-            self._transcript.show(block.opener + raw)
+            unclosed = not dialect.explicit and raw[-1:].isspace()
+            self._transcript.show(block.opener + raw, word=unclosed)
             return
         calls = dialect.calls(block.opener, raw, self._offered, closed=closed)
         if calls is None:

@@ -71,9 +71,14 @@ class Transcript:
             self.here.advance(text, markup=markup)
         self.said.append((as_reasoning or self.section is not None, text))
 
-    def show(self, markup: str) -> None:
-        """Say markup as text; what follows markup that was quoted is quoted with it."""
-        quoted = self.quotation
+    def show(self, markup: str, *, word: bool = False) -> None:
+        """Say markup as text; what follows markup that was quoted is quoted with it.
+
+        Args:
+            markup: what to say.
+            word: it is a bracket that nothing closed, and no markup.
+        """
+        quoted = self.quotation and not word
         self.say(markup, markup=quoted)
         self.visible.quoting = quoted
 

@@ -89,10 +89,28 @@ def test_a_call_after_other_brackets_is_found(before: str, size: int) -> None:
     assert got.text == f"{before} Done."
 
 
-def test_a_tag_on_a_line_after_an_open_brace_is_found() -> None:
-    got = read(f"An open {{ brace\n<tool_call>{CALL}</tool_call>", 3)
-    assert [it.name for it in got.tool_calls] == ["search"]
-    assert got.text == "An open { brace\n"
+@pytest.mark.parametrize("before", ["An open { brace\n", '\n"{\n', '"[\n  ', "„{ is no JSON\n\n"])
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_tags_on_a_line_after_an_open_bracket_are_found(before: str, size: int) -> None:
+    tag = f"<tool_call>\n{CALL}\n</tool_call>"
+    got = read(before + tag + tag, size)
+    assert [it.name for it in got.tool_calls] == ["search", "search"]
+    assert got.text == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"{\n"a": "<tool_call>%s</tool_call>"}',
+        '{"note": "\\n<tool_call>%s</tool_call>"}',
+        '"{"a": 1}\n<tool_call>%s</tool_call>"',
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_tags_inside_a_string_or_a_quotation_are_no_calls(text: str, size: int) -> None:
+    said = text.replace("%s", json.dumps(CALL)[1:-1])
+    got = read(said, size)
+    assert (got.tool_calls, got.parse_errors, got.text) == ((), (), said)
 
 
 @pytest.mark.parametrize("cut", ['{"name": "search", "arguments": {"query": "Os', CALL[:-1]])

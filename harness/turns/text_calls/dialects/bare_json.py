@@ -35,6 +35,7 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # What follows the bracket of an object, or of an array, that may hold calls.
 _BEGINS: Final = {"{": "\"'{[$0123456789", "[": '"{['}
 _BLANK_CHARACTERS: Final = 64
+_LINE_OVER = re.compile(r"[ \t\r]*+\n")
 _DESCRIBED = re.compile(r'"description"\s*:')
 _AFTER_FLAT = re.compile(rf'"{FLAT_KEY}"\s*:\s*"[^"\\]*"\s*,\s*"([^"\\]*)"')
 _ARGUED = re.compile(rf'"(?:{"|".join(ARGUMENTS_KEYS)})"\s*:|"{FLAT_KEY}"\s*:')
@@ -111,6 +112,11 @@ class BareAnywhere(BareJson):
         """The bracket that closes it, JSON or not."""
         del opener
         return LooseEnd(_KEYS)
+
+
+def bracket_alone(marker: str, text: str, stop: int) -> bool:
+    """Whether a marker that opens nothing, and ends at `stop`, is a bracket that ends its line."""
+    return marker in BareJson.openers and _LINE_OVER.match(text, stop) is not None
 
 
 def _is_data(text: str, argued: "re.Match[str]", known: frozenset[str]) -> bool:
