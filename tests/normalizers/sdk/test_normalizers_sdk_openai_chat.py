@@ -1,6 +1,7 @@
 """`openai-sdk`: clean streams come out as they went in; faults are neither hidden nor mended."""
 
 import json
+from importlib import import_module
 
 import pytest
 from hypothesis import given
@@ -8,8 +9,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip("openai", reason="the extra openai is not installed")
 pytest.importorskip("httpx2", reason="the extra openai is not installed")
-
-from openai.lib.streaming.chat import ChatCompletionStreamState
 
 from harness.dialects.openai_chat.write import write
 from harness.normalizers.discovery import load_normalizer
@@ -113,5 +112,6 @@ def test_what_the_package_raises_without_saying_so_is_a_crash(
     def broken(*_: object) -> None:
         raise KeyError("index")
 
-    monkeypatch.setattr(ChatCompletionStreamState, "handle_chunk", broken)
+    chat = import_module("openai.lib.streaming.chat")
+    monkeypatch.setattr(chat.ChatCompletionStreamState, "handle_chunk", broken)
     assert replayed(SDK, an_answer("openai-chat", (WEATHER,))).error == "KeyError: 'index'"

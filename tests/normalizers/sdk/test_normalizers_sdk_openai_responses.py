@@ -51,8 +51,9 @@ def test_a_failed_response_is_a_failure_with_its_code() -> None:
 
 
 def test_an_item_that_is_no_call_of_a_named_tool_is_told() -> None:
-    shell = {"type": "local_shell_call", "id": "lsh_1", "call_id": "call_s", "status": "completed"}
-    shell |= {"action": {"type": "exec", "command": ["date"], "env": {}}}
+    action = {"type": "exec", "command": ["date"], "env": {}}
+    ids = {"id": "lsh_1", "call_id": "call_s"}
+    shell = {"type": "local_shell_call", **ids, "status": "completed", "action": action}
     *first, last = write([Finish(FinishReason.STOP, "completed")])
     ended = last.replace(b'"output": []', b'"output": [' + json.dumps(shell).encode() + b"]")
     turn = replayed(SDK, an_answer("openai-responses", (*first, ended))).turn
