@@ -199,6 +199,12 @@ def _entry(**fields: object) -> dict[str, Any]:
     return {"tool_calls": [{"function": {"name": "f", "arguments": "{}"}, **fields}]}
 
 
+def _named(*names: object) -> tuple[dict[str, Any], ...]:
+    """Return the deltas of one call, each with one of `names`."""
+    functions = [{"name": name, "arguments": ""} for name in names]
+    return tuple({"tool_calls": [{"index": 0, "id": "a", "function": f}]} for f in functions)
+
+
 _BY_ID = (_entry(id="a", index=0), _entry(id="b", index=0))
 _WITHOUT_INDEX = (_entry(id="a"), _entry(id="b"))
 
@@ -210,6 +216,9 @@ _WITHOUT_INDEX = (_entry(id="a"), _entry(id="b"))
         ("later-fields-null", (*_BY_ID, {})),
         ("id-changes", (*_WITHOUT_INDEX, {})),
         ("id-repeated", (*_WITHOUT_INDEX, {})),
+        ("name-repeated", (*_named("sea", "rch"), {})),
+        ("later-fields-empty", (*_named("sea", "rch"), {})),
+        ("later-fields-null", (*_named("sea", "rch"), {})),
     ],
 )
 @given(data=st.data())
@@ -218,6 +227,24 @@ def test_a_step_is_left_out_where_it_would_change_which_call_is_meant(
 ) -> None:
     mutator = next(each for each in MUTATORS if each.name == name)
     assert data.draw(_step(mutator, _chat(*deltas))) is None
+
+
+@pytest.mark.parametrize("text", ["```json\n{}\n", "So:\n```\n```\n  ~~~ xml", "~~~\n```\n"])
+@given(data=st.data())
+def test_an_example_is_never_put_into_an_open_code_fence(text: str, data: st.DataObject) -> None:
+    mutator = next(each for each in MUTATORS if each.name == "text-example")
+    tool = {"name": "get_time", "description": "", "parameters": {"type": "object"}}
+    before = replace(_chat({"content": text}, finish="stop"), dialect="openai-chat", tools=(tool,))
+    assert data.draw(_step(mutator, before)) is None
+
+
+@given(data=st.data())
+def test_a_comment_never_comes_into_an_event_that_breaks_off(data: st.DataObject) -> None:
+    mutator = next(each for each in MUTATORS if each.name == "comment")
+    event = b'data: {"a": 1}\n\n'
+    changed = data.draw(_step(mutator, Interaction(Request(), 200, (), event + event[:-1], ())))
+    assert changed is not None
+    assert changed[0].body.endswith(event[:-1])
 
 
 @given(data=st.data())

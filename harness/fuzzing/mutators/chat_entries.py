@@ -158,6 +158,13 @@ def _with_later(entries: list[Entry]) -> bool:
     return any(not entry.opens for entry in entries)
 
 
+def _with_later_unnamed(entries: list[Entry]) -> bool:
+    """Whether there are later ones, and none has a piece of a name, which would be lost."""
+    return _with_later(entries) and not any(
+        entry.function.get("name") for entry in entries if not entry.opens
+    )
+
+
 def _several(entries: list[Entry]) -> bool:
     return any(entry.call for entry in entries)
 
@@ -246,7 +253,7 @@ MUTATORS: Final = (
     preserving(
         "name-repeated",
         "each delta of a call has its whole name",
-        editing_entries("in each delta", _name_repeated, _with_later),
+        editing_entries("in each delta", _name_repeated, _with_later_unnamed),
         "DELTA-NAME-REPEATED",
         dialects=_CHAT,
     ),
@@ -260,7 +267,8 @@ MUTATORS: Final = (
         "later-fields-empty",
         "later deltas have an empty id, or an empty name",
         drawing_entries(
-            {"id": _later(id=""), "name": _later_name(""), "type": _later(type="")}, _with_later
+            {"id": _later(id=""), "name": _later_name(""), "type": _later(type="")},
+            _with_later_unnamed,
         ),
         "DELTA-ID-EMPTY-LATER",
         dialects=_CHAT,
@@ -268,7 +276,7 @@ MUTATORS: Final = (
     preserving(
         "later-fields-null",
         "later deltas have null for id, type and name",
-        editing_entries("id, type and name", _nulls, _with_later),
+        editing_entries("id, type and name", _nulls, _with_later_unnamed),
         "DELTA-ID-NULL-LATER",
         "DELTA-NAME-NULL-STRINGIFIED",
         dialects=_CHAT,

@@ -53,7 +53,7 @@ def reframing(framing: Framing, reframe: Reframe) -> Mutate:
 
 
 def _comment(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    at = draw(st.integers(0, len(frames.frames)))
+    at = draw(st.integers(0, len(frames.frames) - _unended(frames)))
     text = draw(st.sampled_from(_COMMENTS))
     ends = frames.line_end * draw(st.integers(1, 2))
     dispatched = "and a blank line" if len(ends) > len(frames.line_end) else "alone"
@@ -141,19 +141,19 @@ def _tells_finish(frame: SentFrame) -> bool:
 
 def _done_added(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     del draw
-    # Behind an event without its end it would be part of that.
     if any(frame.data == DONE for frame in frames.frames) or _unended(frames):
         return None
     return frames.inserted(len(frames.frames), frames.made(DONE)), "at the end"
 
 
 def _unended(frames: Sent) -> bool:
+    """Whether the last event lacks its end, so that what comes behind it would be part of it."""
     raw = frames.frames[-1].raw
     return not raw.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
 
 
 def _after_done(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    if frames.frames[-1].data != DONE:
+    if frames.frames[-1].data != DONE or _unended(frames):
         return None
     more = draw(st.sampled_from((SentFrame(b": bye" + frames.line_end * 2), frames.made(DONE))))
     return frames.inserted(len(frames.frames), more), f"{more.raw!r}"

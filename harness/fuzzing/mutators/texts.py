@@ -17,6 +17,7 @@ from harness.fuzzing.strategies.arguments import argument_texts
 from harness.fuzzing.strategies.values import words
 from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import Delta, Finish, ReasoningDelta, TextDelta, ToolCallStart, UsageDelta
+from harness.turns.text_calls.context import Context
 from harness.turns.text_calls.spelled import SpelledCall
 from harness.turns.text_calls.table import MARKERS, TEXT_DIALECTS
 from harness.wire.interaction import Interaction
@@ -98,12 +99,23 @@ def _as_reply(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
 
 
 def _in_code(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
-    if any(mark in text for mark in _ENDS_CODE):
+    # In a fence that is open, the marks of another one would close it.
+    if any(mark in text for mark in _ENDS_CODE) or _in_fence(deltas):
         return None
     frames = _FENCED if len(text.splitlines()) > 1 else (*_FENCED, *_QUOTED)
     frame = draw(st.sampled_from(frames))
     how = "in a fence" if frame in _FENCED else "in a quotation"
     return _before_end(deltas, TextDelta("\n" + frame.format(text))), how
+
+
+def _in_fence(deltas: Deltas) -> bool:
+    """Whether the text ends in a code fence that nothing closes."""
+    context = Context()
+    for delta in deltas:
+        if isinstance(delta, TextDelta):
+            context.advance(delta.text)
+    context.advance("\n")
+    return bool(context.fence)
 
 
 def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
