@@ -296,6 +296,12 @@ def test_errors_in_the_stream(event: Json, code: str, words: str) -> None:
     assert alone == failed(code, words)
 
 
+@pytest.mark.parametrize("name", ["message_start", "content_block_delta", "message_stop"])
+def test_an_error_behind_the_name_of_a_frame_that_broke_off_is_one(name: str) -> None:
+    body = f'event: {name}\ndata: {{"error": "overloaded"}}\n\n'.encode()
+    assert read_turn(body) == failed("error", "overloaded")
+
+
 def test_an_event_called_error_is_one_whatever_it_holds() -> None:
     for payload in ("{}", '{"type": "x"}', "went away", "[]"):
         body = sse(STARTED) + f"event: error\ndata: {payload}\n\n".encode()

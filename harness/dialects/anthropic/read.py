@@ -67,9 +67,14 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def event(self, value: Json, frame: Frame) -> None:
-        """Take one event by its type; the framing's name counts where it has none."""
+        """Take one event by its type; the framing's name counts where it has none.
+
+        An error without a type stays one behind the name of a frame that it broke off.
+        """
         kind = value.get("type")
-        take = _EVENTS.get(kind if type(kind) is str else frame.event)
+        if type(kind) is not str:
+            kind = "error" if names_an_error(value, "", first=False) else frame.event
+        take = _EVENTS.get(kind)
         if take is not None:
             self._known = True
             take(self, value, frame)
