@@ -58,17 +58,19 @@ TARGETS: Final = {
     "llama-cpp-python": Target(partial(llama_cpp_python, SMOLLM2), ("native",), ("en",)),
     "litellm": Target(partial(litellm, SMOLLM2), ("native", "tag"), ("en",)),
 }
+# What the extra `record-models` installs; the other servers are packages of their own.
+_USUAL: Final = ("smollm2", "gemma3")
 
 
 def main() -> None:
     """Record what the arguments name."""
     parser = argparse.ArgumentParser(prog="python -m scripts.local_models")
-    parser.add_argument("--target", action="append", choices=TARGETS, help="default: all")
+    parser.add_argument("--target", action="append", choices=TARGETS, help=f"default: {', '.join(_USUAL)}")
     parser.add_argument("--to", type=Path, default=Path("cassettes"))
     parser.add_argument("--again", action="store_true", help="replace what is there")
     parser.add_argument("--first", type=int, default=None, help="only so many of each target")
     options = parser.parse_args()
-    for name in options.target or TARGETS:
+    for name in options.target or _USUAL:
         _record_all(name, options.to, options.first, again=options.again)
 
 
