@@ -65,7 +65,9 @@ _USUAL: Final = ("smollm2", "gemma3")
 def main() -> None:
     """Record what the arguments name."""
     parser = argparse.ArgumentParser(prog="python -m scripts.local_models")
-    parser.add_argument("--target", action="append", choices=TARGETS, help=f"default: {', '.join(_USUAL)}")
+    parser.add_argument(
+        "--target", action="append", choices=TARGETS, help=f"default: {', '.join(_USUAL)}"
+    )
     parser.add_argument("--to", type=Path, default=Path("cassettes"))
     parser.add_argument("--again", action="store_true", help="replace what is there")
     parser.add_argument("--first", type=int, default=None, help="only so many of each target")
