@@ -17,7 +17,7 @@ from harness.runs.run import Run
 from tests.reporting.browser.reporting_places import Browser, Opened, Visit
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it runs, nothing else of the process can run a loop
 def chromium() -> Iterator[Browser]:
     driver = pytest.importorskip("playwright.sync_api", reason="needs the extra `browser`")
     program = shutil.which("chromium")
@@ -44,7 +44,7 @@ def report(sample: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def context(chromium: Browser) -> Iterator[Browser]:
     made = chromium.new_context(viewport={"width": 1280, "height": 900})
     made.grant_permissions(["clipboard-read", "clipboard-write"])
