@@ -87,6 +87,12 @@ def test_recordings_say_where_they_come_from_and_nothing_of_this_machine() -> No
             assert b"/home" not in each.body + each.request.body
 
 
+def test_a_client_that_left_a_recording_had_not_read_done() -> None:
+    ends = [(it.ended, it.body) for cassette in recorded() for it in cassette.interactions]
+    left = [body for ended, body in ends if ended == "aborted"]
+    assert not [body for body in left if body.rstrip().endswith(b"data: [DONE]")]
+
+
 def question_of(row: str, language: Language) -> tuple[str, str]:
     """Return the toolbox and the first question of a row of `prompts.yaml`."""
     said = asked()

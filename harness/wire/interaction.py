@@ -48,7 +48,8 @@ class Interaction(msgspec.Struct, frozen=True):
             {name, description, parameters} each, as in OpenAI's functions.
         ended: how the body came to its end. `complete`: as its framing says, or nobody knows;
             `reset`: the connection broke; `truncated`: the server closed it in the middle of
-            the body; `aborted`: the client left, so what would have come is not known.
+            the body; `aborted`: the client left before the body or its `data: [DONE]` ended, so
+            what would have come is not known.
         due: what whoever asked must get for the turn to be of use: a `call` of a tool, or an
             `answer` without one; "" where nobody said, and then either will do.
         encoding: the content encoding that came off the body while it was recorded; "" where
