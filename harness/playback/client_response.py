@@ -1,14 +1,28 @@
-"""An answer -> a response of httpx or httpx2: its reads, one by one, and how they ended.
+"""Requests and responses of httpx and httpx2, whose clients are answered alike.
 
-Where the connection broke while it was recorded, the client gets the error that its own
-library raises there. A client that left early gets a plain end: what came after is not known.
+A response hands over its reads one by one. Where the connection broke while it was recorded,
+the client gets the error that its own library raises there. A client that left early gets a
+plain end: what came after is not known.
 """
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+from harness.playback.playback import Playback
 from harness.playback.response import headers_to_send
-from harness.wire.interaction import Ended, Interaction
+from harness.wire.interaction import Ended, Interaction, Request
+
+
+def played(library: Any, playback: Playback, request: Any, body: bytes) -> Any:  # noqa: ANN401 - one of two libraries, its request and its response
+    """Return what a playback answers to a client's request, as a response of `library`."""
+    answer = playback.answer(request_of(request, body))
+    return response_of(library, answer, playback.reads(answer))
+
+
+def request_of(request: Any, body: bytes) -> Request:  # noqa: ANN401 - of one of two libraries
+    """Return a client's request; its `body` is read by then, in the way of its kind of client."""
+    headers = tuple(request.headers.multi_items())
+    return Request(request.method, str(request.url), headers, bytes(body))
 
 
 def response_of(library: Any, answer: Interaction, reads: Iterator[bytes]) -> Any:  # noqa: ANN401 - one of two libraries, and a response of it

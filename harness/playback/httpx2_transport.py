@@ -4,9 +4,8 @@ For `httpx2.Client(transport=...)` and `httpx2.AsyncClient(transport=...)` alike
 the answer is handed over when the client asks for it, not before.
 """
 
-from harness.playback.client_response import response_of
+from harness.playback.client_response import played
 from harness.playback.playback import Playback
-from harness.wire.interaction import Request
 
 try:
     import httpx2
@@ -26,15 +25,10 @@ class PlaybackTransport(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer a request of a sync client."""
-        return self._answer(request, request.read())
+        response: httpx2.Response = played(httpx2, self.playback, request, request.read())
+        return response
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer a request of an async client."""
-        return self._answer(request, await request.aread())
-
-    def _answer(self, request: httpx2.Request, body: bytes) -> httpx2.Response:
-        answer = self.playback.answer(
-            Request(request.method, str(request.url), tuple(request.headers.multi_items()), body)
-        )
-        response: httpx2.Response = response_of(httpx2, answer, self.playback.reads(answer))
+        response: httpx2.Response = played(httpx2, self.playback, request, await request.aread())
         return response

@@ -4,9 +4,8 @@ For `httpx.Client(transport=...)` and `httpx.AsyncClient(transport=...)` alike. 
 the answer is handed over when the client asks for it, not before.
 """
 
-from harness.playback.client_response import response_of
+from harness.playback.client_response import played
 from harness.playback.playback import Playback
-from harness.wire.interaction import Request
 
 try:
     import httpx
@@ -25,15 +24,10 @@ class PlaybackTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request of a sync client."""
-        return self._answer(request, request.read())
+        response: httpx.Response = played(httpx, self.playback, request, request.read())
+        return response
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request of an async client."""
-        return self._answer(request, await request.aread())
-
-    def _answer(self, request: httpx.Request, body: bytes) -> httpx.Response:
-        answer = self.playback.answer(
-            Request(request.method, str(request.url), tuple(request.headers.multi_items()), body)
-        )
-        response: httpx.Response = response_of(httpx, answer, self.playback.reads(answer))
+        response: httpx.Response = played(httpx, self.playback, request, await request.aread())
         return response

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from harness.playback.client_response import response_of
+from harness.playback.client_response import request_of, response_of
 from harness.recording.transport.tape import Tape
 from harness.wire.cuts import split
-from harness.wire.interaction import Ended, Interaction, Request
+from harness.wire.interaction import Ended, Interaction
 
 if TYPE_CHECKING:
     from harness.recording.transport.recorder import Recorder
@@ -40,7 +40,7 @@ class _Transport:
 
     def handle_request(self, request: Library) -> Library:
         """Answer a request of a sync client: from the cassette, or from the server."""
-        sent = _request(request, request.read())
+        sent = request_of(request, request.read())
         answer = self._recorder.play(sent)
         if answer is not None:
             return self._replayed(answer)
@@ -50,7 +50,7 @@ class _Transport:
 
     async def handle_async_request(self, request: Library) -> Library:
         """Answer a request of an async client, as `handle_request` does."""
-        sent = _request(request, await request.aread())
+        sent = request_of(request, await request.aread())
         answer = self._recorder.play(sent)
         if answer is not None:
             return self._replayed(answer)
@@ -119,12 +119,6 @@ class _Reads:
         if isinstance(error, self._library.RemoteProtocolError):
             return "truncated"
         return "reset" if isinstance(error, self._library.ReadError) else "aborted"
-
-
-def _request(request: Library, body: bytes) -> Request:
-    return Request(
-        request.method, str(request.url), tuple(request.headers.multi_items()), bytes(body)
-    )
 
 
 def _headers(response: Library) -> tuple[tuple[str, str], ...]:
