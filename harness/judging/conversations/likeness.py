@@ -8,7 +8,7 @@ one provider knows.
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import dropwhile
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -19,6 +19,9 @@ from harness.turns.arguments import same_value
 Part = Literal[
     "roles", "content", "text", "sealed", "calls", "name", "id", "arguments", "answers", "result"
 ]
+
+# For the recorded history and for the one that was sent: id that nobody gave -> its call's number.
+_Numbers: TypeAlias = tuple[dict[str, str], dict[str, str]]
 
 
 class Unlike(msgspec.Struct, frozen=True):
@@ -51,11 +54,11 @@ def unlike(
     roles = [list(map(chat_form.role_of, each)) for each in (before, after)]
     if roles[0] != roles[1]:
         return (Unlike("roles", "messages", *map(" ".join, roles)),)
-    numbers = [_numbered(each, given) for each in (before, after)]
+    numbers = _numbered(before, given), _numbered(after, given)
     return tuple(
         found
         for place, pair in enumerate(zip(before, after, strict=True))
-        for found in _differences(f"messages[{place}]", *pair, *numbers)
+        for found in _differences(f"messages[{place}]", *pair, numbers)
     )
 
 
@@ -73,13 +76,7 @@ def _numbered(messages: Sequence[object], given: Collection[str]) -> dict[str, s
     }
 
 
-def _differences(
-    path: str,
-    recorded: object,
-    sent: object,
-    recorded_numbers: dict[str, str],
-    sent_numbers: dict[str, str],
-) -> Iterator[Unlike]:
+def _differences(path: str, recorded: object, sent: object, numbers: _Numbers) -> Iterator[Unlike]:
     kinds = _content(recorded), _content(sent)
     texts = chat_form.text_of(recorded), chat_form.text_of(sent)
     is_result = chat_form.role_of(recorded) == "tool"
@@ -88,29 +85,23 @@ def _differences(
     elif texts[0] != texts[1]:
         yield Unlike("result" if is_result else "text", f"{path}.content", *texts)
     if is_result:
-        answered = _answered(recorded, recorded_numbers), _answered(sent, sent_numbers)
+        answered = _answered(recorded, numbers[0]), _answered(sent, numbers[1])
         if answered[0] != answered[1]:
             yield Unlike("answers", f"{path}.tool_call_id", *answered)
     sealed = _sealed(recorded), _sealed(sent)
     if sealed[0] != sealed[1]:
         yield Unlike("sealed", f"{path}.sealed", *sealed)
-    yield from _other_calls(path, recorded, sent, recorded_numbers, sent_numbers)
+    yield from _other_calls(path, recorded, sent, numbers)
 
 
-def _other_calls(
-    path: str,
-    recorded: object,
-    sent: object,
-    recorded_numbers: dict[str, str],
-    sent_numbers: dict[str, str],
-) -> Iterator[Unlike]:
+def _other_calls(path: str, recorded: object, sent: object, numbers: _Numbers) -> Iterator[Unlike]:
     before, after = tuple(chat_form.calls_of(recorded)), tuple(chat_form.calls_of(sent))
     if len(before) != len(after):
         yield Unlike("calls", f"{path}.tool_calls", str(len(before)), str(len(after)))
         return
     for place, (one, other) in enumerate(zip(before, after, strict=True)):
         call = f"{path}.tool_calls[{place}]"
-        pairs = recorded_numbers.get(one[0], one[0]), sent_numbers.get(other[0], other[0])
+        pairs = numbers[0].get(one[0], one[0]), numbers[1].get(other[0], other[0])
         if pairs[0] != pairs[1]:
             yield Unlike("id", f"{call}.id", *pairs)
         if one[1] != other[1]:
