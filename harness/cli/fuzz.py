@@ -55,7 +55,7 @@ Format = Literal["pretty", "json", "jsonl"]
 @click.option(
     "--save",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write each finding as cassette and scenario below this folder.",
+    help="Write each broken MUST rule as cassette and scenario below this folder.",
 )
 @click.option(
     "--no-database", is_flag=True, help=f"Neither read nor write {DATABASE}, where findings stay."
@@ -115,7 +115,7 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
 def _left_with(hunts: "tuple[Hunt, ...]") -> int:
     if any(hunt.interrupted for hunt in hunts):
         return EXIT_INTERRUPTED
-    broken = any(each.finding.level == "MUST" for hunt in hunts for each in hunt.findings)
+    broken = any(each.fails_gate for hunt in hunts for each in hunt.findings)
     return EXIT_GATE_FAILED if broken or any(hunt.lost for hunt in hunts) else 0
 
 
@@ -126,7 +126,8 @@ def _all_shown(
     again = _again(paths, options.profile, clean=options.clean)
     found = [finding for hunt in hunts for finding in hunt.findings]
     for each in sorted(found, key=lambda finding: finding.rank):
-        yield _shown(each, options.folder or options.database, again)
+        saved = options.folder if each.fails_gate else None
+        yield _shown(each, saved or options.database, again)
 
 
 def _hunts(names: tuple[str, ...], agents: tuple[str, ...], options: "Options") -> "Iterator[Hunt]":

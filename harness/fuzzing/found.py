@@ -64,10 +64,15 @@ class FuzzFinding(msgspec.Struct, frozen=True):
     again: bool = False
 
     @property
+    def fails_gate(self) -> bool:
+        """Whether a MUST rule is broken, so that the input fails in a plain run."""
+        return self.finding.level == "MUST"
+
+    @property
     def rank(self) -> tuple[bool, int, str, str]:
         """Return the key that sorts the worst first."""
         finding = self.finding
-        return finding.level != "MUST", finding.outcome.badness, finding.rule, self.slug
+        return not self.fails_gate, finding.outcome.badness, finding.rule, self.slug
 
 
 class Met(msgspec.Struct):

@@ -31,7 +31,7 @@ class Options(msgspec.Struct, frozen=True):
         random: the seed.
         clean: start from what shows no quirk only.
         database: where findings are kept from one search to the next; None for nowhere.
-        folder: where to write them beside that; None for nowhere.
+        folder: where to write those that fail a gate beside that; None for nowhere.
     """
 
     subjects: tuple[Subject, ...]
@@ -65,7 +65,7 @@ def search_target(target: Target, options: Options) -> Hunt:
         old = tuple(it for it in _failing(pairs, options.database) if it.slug not in new)
         save(found.findings, options.database)
     if options.folder is not None:
-        save((it for it in found.findings if it.finding.level == "MUST"), options.folder)
+        save((it for it in found.findings if it.fails_gate), options.folder)
     findings = sorted((*found.findings, *old), key=lambda finding: finding.rank)
     return msgspec.structs.replace(found, findings=tuple(findings))
 

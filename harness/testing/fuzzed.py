@@ -1,12 +1,13 @@
-"""The one item of a suite that searches for failures which no shipped scenario shows.
+"""The items of a suite that search for failures which no shipped scenario shows.
 
-Searching needs an extra, so that nothing of it is imported before the item is wanted.
+Searching needs an extra, so that nothing of it is imported before an item is wanted. As in the
+gate, only a broken MUST rule fails; SHOULD rules are told beside it.
 """
 
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import pytest
 
@@ -18,9 +19,15 @@ from harness.runs.plan import Job
 if TYPE_CHECKING:
     from harness.fuzzing.found import FuzzFinding
 
+_Kind: TypeAlias = Literal["normalizer", "agent"]
+# The same inputs in each run, so that an item is not red by chance.
+_SEED: Final = 0
 
-def fuzzed(normalizer: str, profile: str | None, cells: Collection[Job]) -> Iterator[Any]:
-    """Yield the item, where a profile is wanted.
+
+def fuzzed(
+    normalizer: str, agent: str, profile: str | None, cells: Collection[Job]
+) -> Iterator[Any]:
+    """Yield an item for each of `normalizer` and `agent` that is named, where a profile is wanted.
 
     Raises:
         UsageError: the extra is missing, or there is no such profile.
@@ -28,8 +35,7 @@ def fuzzed(normalizer: str, profile: str | None, cells: Collection[Job]) -> Iter
     if profile is None:
         return
     try:
-        from harness.fuzzing.items import fuzz_findings  # noqa: PLC0415 - see the rule above
-        from harness.fuzzing.profiles import find_profile  # noqa: PLC0415 - as above
+        from harness.fuzzing.profiles import find_profile  # noqa: PLC0415 - see the rule above
     except ModuleNotFoundError as error:
         raise UsageError(
             f"searching needs {error.name}, which is not installed",
@@ -37,24 +43,35 @@ def fuzzed(normalizer: str, profile: str | None, cells: Collection[Job]) -> Iter
             hint="Install the extra: pip install 'toolcall-harness[fuzz]'",
         ) from error
     find_profile(profile)
-    paths = [Path(job.subject.path) for job in cells if not job.subject.conversation]
+    named: tuple[tuple[_Kind, str], ...] = (("normalizer", normalizer), ("agent", agent))
+    for kind, name in named:
+        if name:
+            yield pytest.param(_searching(kind, name, profile, cells), id=f"fuzz-{profile}-{kind}")
 
+
+def _searching(
+    kind: _Kind, name: str, profile: str, cells: Collection[Job]
+) -> Callable[[pytest.Config], None]:
     def run(_config: pytest.Config) -> None:
-        told = _told(fuzz_findings(normalizer, profile, paths=paths), normalizer, profile)
-        if told:
-            pytest.fail("\n".join(told), pytrace=False)
+        from harness.fuzzing.items import fuzz_findings  # noqa: PLC0415 - as above
 
-    yield pytest.param(run, id=f"fuzz-{profile}")
+        paths = [Path(job.subject.path) for job in cells if not job.subject.conversation]
+        found = fuzz_findings(name, profile, kind=kind, paths=paths, random=_SEED)
+        if any(each.fails_gate for each in found):
+            command = _command(kind, name, profile)
+            pytest.fail("\n".join([*_told(found), f"  {marked(command)}"]), pytrace=False)
+
+    return run
 
 
-def _told(found: Collection["FuzzFinding"], normalizer: str, profile: str) -> list[str]:
-    lines = [
-        line
-        for each in found
-        for line in (
-            marked(f"{each.slug}, found from {each.parent}"),
-            *findings_lines([each.finding]),
-        )
-    ]
-    command = ("harness", "fuzz", "-n", normalizer, "--profile", profile, "--save", "scenarios")
-    return [*lines, f"  {marked(shlex.join(command))}"] if lines else []
+def _told(found: Collection["FuzzFinding"]) -> Iterator[str]:
+    for each in found:
+        yield marked(f"{each.slug}, found from {each.parent}")
+        yield from findings_lines([each.finding])
+
+
+def _command(kind: _Kind, name: str, profile: str) -> str:
+    """Return the command that searches in the same way and keeps what it finds."""
+    option = "-n" if kind == "normalizer" else "-a"
+    how = (option, name, "--profile", profile, "--seed", str(_SEED), "-j", "1", "--save", ".")
+    return shlex.join(("harness", "fuzz", *how))

@@ -47,8 +47,9 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
         paths: files and folders of scenarios; none for those that the project lists, else
             those that ship.
         cuts: `whole`, `quick`, `standard` or `every`; None for pytest's `--harness-cuts`.
-        fuzz: a profile of `harness fuzz`, such as `ci`, for one more item that searches from
-            the selected scenarios; None for none. Needs the extra `fuzz`.
+        fuzz: a profile of `harness fuzz`, such as `ci`, for one more item that searches: a
+            normalizer from the selected scenarios, an agent in conversations that are drawn;
+            None for none. Needs the extra `fuzz`.
 
     Raises:
         UsageError: nothing is called so, nothing is selected, or an extra is missing.
@@ -56,8 +57,6 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     """
     if not normalizer and not agent:
         raise UsageError("expected a normalizer or an agent", where="conformance_suite")
-    if fuzz and not normalizer:
-        raise UsageError("only a normalizer can be searched, no agent", where="fuzz")
     usual = "" if paths else project().table.select  # what is named is wanted whole
     words = usual if select is None else select
     found = _jobs(normalizer, agent, words, tuple(map(Path, paths)) or project_paths())
@@ -70,7 +69,7 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
             hint="`harness list scenarios` prints those that ship",
         )
 
-    items = (*_items(tuple(jobs), cells, cuts), *fuzzed(normalizer, fuzz, cells))
+    items = (*_items(tuple(jobs), cells, cuts), *fuzzed(normalizer, agent, fuzz, cells))
 
     def test_conformance(check_item: _Check, pytestconfig: pytest.Config) -> None:
         check_item(pytestconfig)

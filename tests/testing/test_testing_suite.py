@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+# pytester forgets what was imported first beside it, and a pool imported twice cannot pickle.
+import harness.fuzzing.items  # noqa: F401 - see above
 from harness.errors import UsageError
+from harness.fuzzing.found import FuzzFinding
+from harness.fuzzing.profiles import PROFILES, Profile
 from harness.testing import conformance_suite
 
 pytest_plugins = ["pytester"]
@@ -104,7 +108,6 @@ def test_a_cell_to_be_skipped_does_not_run(story: Story) -> None:
         ({}, "expected a normalizer or an agent"),
         ({"normalizer": "naive", "select": "dialekt:x"}, "did you mean 'dialect'?"),
         ({"normalizer": "naive", "select": "id:none/*"}, "no scenario that is supported"),
-        ({"agent": "plain-loop", "fuzz": "ci"}, "only a normalizer"),
         ({"normalizer": "naive", "select": "id:dashscope/*", "fuzz": "x"}, "no profile 'x'"),
     ],
 )
@@ -123,6 +126,32 @@ print(sorted(name for name in sys.modules if name.split(".")[0] == "harness"))
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert told.stdout.strip() == "['harness', 'harness.pytest_plugin']"
+
+
+def test_an_item_searches_and_fails_as_the_gate_does(
+    story: Story, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = Profile("dev", examples=40, seconds=3600, shrinking=0)
+    monkeypatch.setitem(PROFILES, "dev", few)
+    (pytester.path / "test_conformance.py").write_text(
+        _TEST.replace("cuts=", 'agent="last-result-lost", fuzz="dev", cuts=')
+    )
+    red = story("-k", "fuzz", client=_BROKEN)
+    red.assert_outcomes(failed=2, deselected=3)
+    normalizer, agent = "*fuzz-dev-normalizer*", "*fuzz-dev-agent*"
+    red.stdout.fnmatch_lines_random([normalizer, agent, "*MUST CALL-NAMED*", "*MUST HIST-*"])
+    red.stdout.fnmatch_lines(["  harness fuzz -n ours --profile dev --seed 0 -j 1 --save ."])
+    mended = story("-k", "fuzz-dev-normalizer", client=_MENDED)
+    mended.assert_outcomes(passed=1, deselected=4)
+
+
+def test_a_should_rule_alone_fails_no_item(
+    story: Story, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PROFILES, "dev", Profile("dev", examples=40, seconds=3600, shrinking=0))
+    monkeypatch.setattr(FuzzFinding, "fails_gate", property(lambda _finding: False))
+    (pytester.path / "test_conformance.py").write_text(_TEST.replace("cuts=", 'fuzz="dev", cuts='))
+    story("-k", "fuzz", client=_BROKEN).assert_outcomes(passed=1, deselected=3)
 
 
 def test_cells_without_support_are_items_only_when_asked_for(pytester: pytest.Pytester) -> None:
