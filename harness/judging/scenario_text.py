@@ -1,29 +1,41 @@
-"""An expectation of a new cassette -> the text of a scenario file, for a person to confirm.
+"""Expectations -> the text of a scenario file, which the reader of scenarios takes as it is.
 
-What is not certain is left out, so that it is not judged; YAML that the reader of scenarios
-takes as it is.
+What an expectation does not judge stands in `open`, or is left out where that says the same. So
+is read from a new cassette what a person is to confirm.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from harness.judging.expectation import Expectation, ExpectedCall
-from harness.turns.deltas import FinishReason
+from msgspec.structs import replace
+
+from harness.judging.expectation import Expectation, ExpectedCall, Field
 from harness.wire.scalar import flow
 
-_SHOWN: Final = frozenset({"text", "reasoning", "calls", "rejected", "finish", "failure"})
+# What a scenario judges unless its key stands in `open`.
+_KEYS: Final[dict[Field, str]] = {
+    "text": "text",
+    "reasoning": "reasoning",
+    "calls": "tool_calls",
+    "failure": "failure",
+}
 _TO_CONFIRM: Final = (
     "# Read from the bytes alone: confirm what must come out, then remove this line."
 )
 _TO_BLAME: Final = (
     "# Say whose fault a parse_error or a failure is by a line `blame: model` or `blame: provider`."
 )
+_TO_CLOSE: Final = (
+    "# The bytes do not decide what is `open` or `any`: say what must come out there."
+)
+# How exactly a normalizer quotes the provider is not what a person confirms.
+_QUOTED: Final = frozenset({"finish_raw", "usage"})
 
 
 def scenario_text(
     title: str, cassette: str, expectations: Sequence[Expectation], quirks: Sequence[str] = ()
 ) -> str:
-    """Return the text of the scenario file.
+    """Return the text of the scenario file of a new cassette, for a person to confirm.
 
     Args:
         title: one line.
@@ -35,41 +47,67 @@ def scenario_text(
     lines += [f"quirks: {flow(quirks)}"] if quirks else []
     if any(each.rejected or each.failure for each in expectations):
         lines.append(_TO_BLAME)
-    lines.append("expect:")
-    for expectation in expectations:
-        open_fields = sorted(_SHOWN - expectation.judged)
-        if open_fields:
-            lines.append(f"# The bytes leave open: {', '.join(open_fields)}")
-        lines += [f"{'  ' if n else '- '}{line}" for n, line in enumerate(_turn(expectation))]
-    return "\n".join([*lines, ""])
+    if any("rejected" not in each.judged or any(_open(each)) for each in expectations):
+        lines.append(_TO_CLOSE)
+    asked = (replace(each, judged=each.judged - _QUOTED) for each in expectations)
+    return "\n".join(
+        [*lines, "expect:", *(line for each in asked for line in turn_lines(each)), ""]
+    )
 
 
-def _turn(expectation: Expectation) -> Iterator[str]:
-    """Yield the lines of a turn; its finish is what the bytes say even where that is open."""
-    failed = expectation.failure is not None
-    said: dict[str, Any] = {
-        "text": expectation.text,
-        "reasoning": expectation.reasoning,
-        "tool_calls": [_call(call) for call in expectation.calls],
-        "parse_errors": _rejected(expectation),
-        "failure": {"code": expectation.failure, "says": expectation.failure_says}
-        if failed
-        else None,
-        "finish": None if failed else (expectation.finish or FinishReason.OTHER).value,
-    }
-    yield from (f"{key}: {flow(value)}" for key, value in said.items() if value)
+def turn_lines(expected: Expectation) -> Iterator[str]:
+    """Yield the lines of one turn, an item of the list `expect`."""
+    for number, line in enumerate(_members(expected)):
+        yield f"{'  ' if number else '- '}{line}"
 
 
-def _rejected(expectation: Expectation) -> object:
-    if "rejected" not in expectation.judged:
-        return "any"
-    return [_kept({"name": each.name, "snippet": each.snippet}) for each in expectation.rejected]
+def _members(expected: Expectation) -> Iterator[str]:
+    unknown = list(_open(expected))
+    if unknown:
+        yield f"open: {flow(unknown)}"
+    for key in ("text", "reasoning"):
+        if key in expected.judged and getattr(expected, key):
+            yield f"{key}: {flow(getattr(expected, key))}"
+    if expected.calls and ("calls" in expected.judged or expected.calls_at_most):
+        yield "tool_calls:"
+        yield from (f"- {flow(_call(call))}" for call in expected.calls)
+    if "rejected" not in expected.judged:
+        yield "parse_errors: any"
+    elif expected.rejected:
+        yield "parse_errors:"
+        for each in expected.rejected:
+            said = {"name": each.name, "snippet": each.snippet, "id": each.id}
+            yield f"- {flow(_kept(said))}"
+    yield from _end(expected)
+
+
+def _open(expected: Expectation) -> Iterator[str]:
+    for field, key in _KEYS.items():
+        if field not in expected.judged:
+            yield "missing_calls" if field == "calls" and expected.calls_at_most else key
+    fails = "failure" in expected.judged and expected.failure is not None
+    if not fails and (expected.finish is None or "finish" not in expected.judged):
+        yield "finish"
 
 
 def _call(call: ExpectedCall) -> dict[str, Any]:
     function = call.kind == "function"
     given = {"arguments": call.arguments} if function else {"input": call.arguments_text}
     return {**_kept({"id": call.id}), "name": call.name, **given}
+
+
+def _end(expected: Expectation) -> Iterator[str]:
+    if expected.failure is not None and "failure" in expected.judged:
+        said = {"code": expected.failure, "says": expected.failure_says}
+        yield f"failure: {flow(_kept(said))}"
+    if "finish" in expected.judged and expected.finish is not None:
+        yield f"finish: {expected.finish.value}"
+    if "finish_raw" in expected.judged:
+        yield f"finish_raw: {flow(expected.finish_raw)}"
+    if "usage" in expected.judged and expected.usage is not None:
+        usage = expected.usage
+        tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+        yield f"usage: {flow(tokens)}"
 
 
 def _kept(said: dict[str, Any]) -> dict[str, Any]:

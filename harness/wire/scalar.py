@@ -48,7 +48,10 @@ def flow(value: object) -> str:
         return "{" + ", ".join(f"{word(key)}: {flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(flow, value)) + "]"
-    return json.dumps(value, allow_nan=False)
+    spelled = json.dumps(value, allow_nan=False)
+    # An exponent behind no point makes a text of the number in YAML 1.1.
+    whole = isinstance(value, float) and "." not in spelled
+    return spelled.replace("e", ".0e") if whole else spelled
 
 
 def block(text: str, indent: int) -> str:

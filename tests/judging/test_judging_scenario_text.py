@@ -3,8 +3,17 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
+from harness.judging.expectation import (
+    ALL_FIELDS,
+    Expectation,
+    ExpectedCall,
+    ExpectedRejection,
+    Field,
+)
 from harness.judging.scenario_file import load_scenario
 from harness.judging.scenario_text import scenario_text
 from harness.turns.deltas import FinishReason
@@ -19,6 +28,7 @@ EXPECTED = (
     Expectation("strict", failure="*", failure_says="quota: 'x'"),
     Expectation("strict", failure="interrupted", text="{"),
 )
+CONFIRMED = ALL_FIELDS - {"finish_raw", "usage"}
 FIELDS = ("text", "reasoning", "rejected", "failure", "failure_says", "finish")
 
 
@@ -38,13 +48,29 @@ def test_what_was_found_is_read_back(tmp_path: Path) -> None:
     assert found[1].calls[1].arguments_text == CUSTOM.arguments_text
 
 
-def test_what_the_bytes_leave_open_is_told(tmp_path: Path) -> None:
-    open_one = Expectation("strict", finish=None, judged=ALL_FIELDS - {"rejected", "finish"})
-    text = scenario_text("t", "c", [open_one])
-    assert "# The bytes leave open: finish, rejected" in text
-    (said,) = read_back(text, tmp_path)
-    assert "rejected" not in said.judged
-    assert said.finish is FinishReason.OTHER
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("scenarios")
+
+
+@given(
+    judged=st.sets(st.sampled_from(sorted(CONFIRMED))),
+    whole=st.sampled_from(EXPECTED),
+    at_most=st.booleans(),
+)
+def test_what_the_bytes_leave_open_is_not_judged(
+    folder: Path, judged: set[Field], whole: Expectation, *, at_most: bool
+) -> None:
+    expected = replace(whole, judged=frozenset(judged), calls_at_most=at_most)
+    text = scenario_text("t", "c", [expected])
+    (said,) = read_back(text, folder)
+    ends = {"finish"} if expected.finish is not None else set()
+    assert said.judged == judged & (CONFIRMED - {"finish"} | ends)
+    for field in said.judged - {"calls"}:
+        assert getattr(said, field) == getattr(expected, field), field
+    is_open = CONFIRMED - said.judged - ({"finish"} if said.failure else set())
+    assert ("# The bytes do not decide" in text) is bool(is_open)
+    assert said.calls_at_most is (at_most and "calls" not in judged)
 
 
 @pytest.mark.parametrize("text", ["---", "\u0085", "\ud800", "*a", "!!python/none x"])
