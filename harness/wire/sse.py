@@ -132,16 +132,13 @@ class SSEDecoder:
     def _take_events(self, block: bytes, frames: list[Frame]) -> int:
         """Take the whole events of a block, those with one data line in one step each.
 
-        So are nearly all events of nearly all providers, and this needs a third of the time
-        that line after line takes. Returns how many bytes were taken: none where line ends
-        are mixed or a size has to be measured.
+        So are nearly all events of nearly all providers: a third of the time of line after line.
+        Returns how many bytes were taken: none where line ends are mixed or a size is measured.
         """
         line_end = b"\r\n" if _CR in block else b"\n"
         blank = line_end * 2
-        end = block.rfind(blank) + len(blank)
-        if end < len(blank) or len(block) + self._data_size > self._max:
-            return 0
-        if line_end == b"\r\n" and not _is_crlf(block, end):
+        end = _events_end(block, blank)
+        if not end or len(block) + self._data_size > self._max:
             return 0
         events = block[: end - len(blank)].split(blank)
         if self._data or self._event:  # the first one began in a read before
@@ -149,8 +146,7 @@ class SSEDecoder:
         # A block without the space has it nowhere; one that mixes is taken line by line.
         border = line_end + b"data: "
         border = border if border in block else border[:-1]
-        gap, end_size = len(blank), len(line_end)
-        name_of, add = _EVENT_NAMES.get, frames.append
+        gap, end_size, name_of, add = len(blank), len(line_end), _EVENT_NAMES.get, frames.append
         name: str | None
         start = self._line_start
         for event in events:
@@ -239,6 +235,14 @@ class SSEDecoder:
             raise StreamError(
                 f"one event is larger than {self._max} bytes", offset=self._line_start
             )
+
+
+def _events_end(block: bytes, blank: bytes) -> int:
+    """Return where the last whole event of `block` ends; 0 without one, or with mixed line ends."""
+    end = block.rfind(blank) + len(blank)
+    if end < len(blank) or (_CR in blank and not _is_crlf(block, end)):
+        return 0
+    return end
 
 
 def _is_crlf(block: bytes, end: int) -> bool:
