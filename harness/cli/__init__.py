@@ -1,45 +1,74 @@
 """The command `harness`: one file a command, loaded when it is called.
 
 Exit codes: 0 ok, 1 gate failed, 2 usage or unreadable input, 3 internal, 5 nothing selected,
-130 interrupted.
+130 interrupted, 141 nobody reads the output any more.
 """
 
 import difflib
 import errno
 import importlib
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from harness import __version__
-from harness.cli.exits import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE
+from harness.cli.exits import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE
 from harness.errors import HarnessError
 
-# name -> module:attribute; a command's module is imported when it is called or helped.
+# name -> module, and what it does; a command's module is imported when it is called or helped.
 _COMMANDS = {
-    "run": "harness.cli.run:run_command",
-    "gate": "harness.cli.gate:gate_command",
-    "report": "harness.cli.report:report_command",
-    "view": "harness.cli.view:view_command",
-    "compare": "harness.cli.compare:compare_command",
-    "fuzz": "harness.cli.fuzz:fuzz_command",
-    "replay": "harness.cli.replay:replay_command",
-    "show": "harness.cli.show:show_command",
-    "serve": "harness.cli.serve:serve_command",
-    "record": "harness.cli.record:record_command",
-    "audit": "harness.cli.audit:audit_command",
-    "import": "harness.cli.import_:import_command",
-    "new": "harness.cli.new:new_command",
-    "list": "harness.cli.list_:list_command",
-    "quirks": "harness.cli.quirks:quirks_command",
-    "prompt": "harness.cli.prompt:prompt_command",
-    "schema": "harness.cli.schema:schema_command",
-    "doctor": "harness.cli.doctor:doctor_command",
+    "run": ("run", "Replay, judge, rank, and apply the gate."),
+    "gate": ("gate", "Judge a run that is there already, by the rules of the project."),
+    "report": ("report", "Write the HTML page of a run, and files for machines."),
+    "view": ("view", "Serve the page of a run, finished or not, on 127.0.0.1."),
+    "compare": ("compare", "Say what changed from one run to another."),
+    "fuzz": ("fuzz", "Search for inputs that normalizers and agents get wrong."),
+    "replay": ("replay", "Replay one cell again, read by read and delta by delta."),
+    "show": ("show", "Print a cassette read by read and event by event."),
+    "serve": ("serve", "Play a cassette to any client on 127.0.0.1."),
+    "record": ("record", "Record cassettes from a live or local server."),
+    "audit": ("audit", "Look for secrets in cassettes."),
+    "import": ("import_", "Turn recordings of other tools into cassettes."),
+    "new": ("new", "Write a cassette that shows a quirk, and its scenario."),
+    "list": ("list_", "List scenarios, cassettes, normalizers, rules and the like."),
+    "quirks": ("quirks", "List the catalogued quirks, or explain some."),
+    "prompt": ("prompt", "Print the system text of a prompt."),
+    "schema": ("schema", "Print the JSON Schema of a file or an output."),
+    "doctor": ("doctor", "Check what ships against itself."),
 }
+
+
+@contextmanager
+def _while_somebody_reads() -> Iterator[None]:
+    """Leave in silence once the reader of the output has gone, as `head` does.
+
+    Not left to click: its code is 1, which says here that the gate failed.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):  # what they still hold is flushed at the end
+            os.dup2(nowhere, stream.fileno())
+        sys.exit(EXIT_CLOSED_PIPE)
 
 
 class _LazyGroup(click.Group):
     """A group whose commands are imported one by one."""
+
+    @_while_somebody_reads()
+    def make_context(self, *args: Any, **more: Any) -> click.Context:  # noqa: ANN401 - click's own
+        """Read the command line; help is printed here."""
+        return super().make_context(*args, **more)
+
+    @_while_somebody_reads()
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
+        """Run the command."""
+        return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -59,9 +88,15 @@ class _LazyGroup(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        module, _, attribute = _COMMANDS[cmd_name].partition(":")
-        command = getattr(importlib.import_module(module), attribute)
+        module, _ = _COMMANDS[cmd_name]
+        command = getattr(importlib.import_module(f"harness.cli.{module}"), f"{cmd_name}_command")
         return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, what) for name, (_, what) in _COMMANDS.items()])
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -70,6 +105,7 @@ def cli() -> None:
     """Replay recorded LLM streams through normalizers, judge them, and rank what came out."""
 
 
+@_while_somebody_reads()
 def main() -> None:
     """Run the command line and leave with its exit code."""
     try:

@@ -16,7 +16,7 @@ from harness.wire import cassette_file
 _SUFFIXES = (".yaml", ".yml")
 
 
-@click.command("audit", short_help="Look for secrets in cassettes.")
+@click.command("audit")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE_OR_DIR]...")
 @click.option(
     "--format", "form", type=click.Choice(["pretty", "json"]), default="pretty", show_default=True

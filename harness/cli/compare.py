@@ -15,7 +15,7 @@ from harness.runs.run import Run
 Format = Literal["pretty", "json", "markdown"]
 
 
-@click.command("compare", short_help="Say what changed from one run to another.")
+@click.command("compare")
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.option(

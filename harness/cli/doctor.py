@@ -15,7 +15,7 @@ _SHOWN: Final = 10
 _HEADINGS: Final = ("rule", "level", "miniature", "scenarios", "first", "fuzz median", "worst")
 
 
-@click.command("doctor", short_help="Check what ships against itself.")
+@click.command("doctor")
 @click.option("--format", "style", type=click.Choice(["pretty", "json"]), default="pretty")
 @click.option("--kill-table", "whole", is_flag=True, help="Print the whole kill table as well.")
 @click.option(

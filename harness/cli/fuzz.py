@@ -27,7 +27,7 @@ _PROFILES: Final = ("dev", "ci", "deep")
 Format = Literal["pretty", "json", "jsonl"]
 
 
-@click.command("fuzz", short_help="Search for inputs that normalizers and agents get wrong.")
+@click.command("fuzz")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "-n",

@@ -21,7 +21,7 @@ from harness.runs.store import read_run
 from harness.runs.summary import summarize
 
 
-@click.command("gate", short_help="Judge a run that is there already, by the rules of the project.")
+@click.command("gate")
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @accept_option
 @today_option

@@ -60,7 +60,7 @@ class _Tally(msgspec.Struct):
     unusable: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-@click.command("import", short_help="Turn recordings of other tools into cassettes.")
+@click.command("import")
 @click.argument(
     "paths",
     nargs=-1,

@@ -173,7 +173,7 @@ def _text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-@click.command("list", short_help="List scenarios, cassettes, normalizers, rules and the like.")
+@click.command("list")
 @click.argument("kind", type=click.Choice(list(_KINDS)))
 @click.option("--format", "style", type=click.Choice(["pretty", "json"]), default="pretty")
 def list_command(kind: str, style: Literal["pretty", "json"]) -> None:

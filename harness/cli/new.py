@@ -27,7 +27,7 @@ from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 
 
-@click.command("new", short_help="Write a cassette that shows a quirk, and its scenario.")
+@click.command("new")
 @click.argument("quirk")
 @dialect_option("Write it")
 @click.option("--like", metavar="CASSETTE", help="Take the request of this one; a file or an id.")

@@ -11,7 +11,7 @@ from harness.turns.tools import Tool
 from harness.wire import taught_tools, yaml_guard
 
 
-@click.command("prompt", short_help="Print the system text of a prompt.")
+@click.command("prompt")
 @click.argument("prompt_id", metavar="ID")
 @click.option(
     "--tools",

@@ -33,7 +33,7 @@ _GROUPS: Final[dict[Group, str]] = {
 }
 
 
-@click.command("quirks", short_help="List the catalogued quirks, or explain some.")
+@click.command("quirks")
 @click.argument("quirks", nargs=-1, metavar="[QUIRK]...")
 @click.option("--format", "style", type=click.Choice(["pretty", "json"]), default="pretty")
 def quirks_command(quirks: tuple[str, ...], style: Literal["pretty", "json"]) -> None:

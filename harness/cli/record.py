@@ -58,7 +58,7 @@ class Asking(msgspec.Struct, frozen=True):
     allow_in_ci: bool
 
 
-@click.command("record", short_help="Record cassettes from a live or local server.")
+@click.command("record")
 @click.argument("url", required=False, default="")
 @click.option("--prompts", type=click.Path(path_type=Path), help="A file of prompts to ask.")
 @click.option("--scenario", default="", help="Ask what the cassette of this scenario was asked.")

@@ -34,7 +34,7 @@ _LAST_RUN = Path("reports") / "run.jsonl"
 _NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")
 
 
-@click.command("replay", short_help="Replay one cell again, read by read and delta by delta.")
+@click.command("replay")
 @click.argument("cell")
 @click.option(
     "--cuts",

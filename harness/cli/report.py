@@ -25,7 +25,7 @@ _PAGE = "html"
 _USUAL = (_PAGE, *(kind for kind in KINDS if kind != "agent"))
 
 
-@click.command("report", short_help="Write the HTML page of a run, and files for machines.")
+@click.command("report")
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN]...")
 @click.option(
     "-o",

@@ -49,7 +49,7 @@ _OURS = "harness."
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
 
-@click.command("run", short_help="Replay, judge, rank, and apply the gate.")
+@click.command("run")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "-n",

@@ -33,7 +33,7 @@ _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-@click.command("schema", short_help="Print the JSON Schema of a file or an output.")
+@click.command("schema")
 @click.argument("name", type=click.Choice(sorted(_SCHEMAS)))
 def schema_command(name: str) -> None:
     """Print the JSON Schema of NAME."""

@@ -21,7 +21,7 @@ from harness.reporting.visible import marked
 from harness.wire.interaction import Interaction, Request
 
 
-@click.command("serve", short_help="Play a cassette to any client on 127.0.0.1.")
+@click.command("serve")
 @click.argument("cassette", type=click.Path(path_type=Path))
 @click.option(
     "--port",

@@ -38,7 +38,7 @@ _ENDINGS: Final[dict[str, str]] = {
 }
 
 
-@click.command("show", short_help="Print a cassette read by read and event by event.")
+@click.command("show")
 @click.argument("cassette", type=click.Path(path_type=Path))
 @dialect_option("Read it")
 @click.option(

@@ -13,7 +13,7 @@ from harness.reporting.live_server import Live, LiveServer
 from harness.reporting.page import page
 
 
-@click.command("view", short_help="Serve the page of a run, finished or not, on 127.0.0.1.")
+@click.command("view")
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--port",
