@@ -23,6 +23,7 @@ from harness.cli.file_names import safe
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
 from harness.recording.detect import Confidence
+from harness.recording.importers.container import why
 from harness.recording.importing import Imported, Labels, import_file
 from harness.reporting.visible import marked
 from harness.wire.cassette_file import save
@@ -161,7 +162,7 @@ def _take(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally)
     try:
         imported = import_file(path, _read(path), source, labels)
     except UnreadableError as error:
-        tally.unusable[source] = _why(error, path)
+        tally.unusable[source] = why(error, path)
         return
     if not imported.container:
         tally.unusable[source] = _NOT_A_RECORDING
@@ -179,12 +180,6 @@ def _take(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally)
             tally.doubtful.append(
                 _Doubt(f"{source}#{n}", detected.dialect, detected.confidence, detected.because)
             )
-
-
-def _why(error: UnreadableError, path: Path) -> str:
-    """Return what is wrong, and where inside the file."""
-    place = error.where.removeprefix(str(path)).lstrip(": ")
-    return f"{error.what} (at {place})" if place else error.what
 
 
 def _read(path: Path) -> bytes:

@@ -6,7 +6,7 @@ credentials never come along.
 """
 
 from collections.abc import Iterable
-from itertools import islice
+from itertools import count, islice
 from pathlib import PurePath
 from typing import Final
 
@@ -60,7 +60,7 @@ class Imported(msgspec.Struct, frozen=True):
             the file.
         cassettes: one for each provider, model and dialect, in the order of their first
             interactions.
-        skipped: for each interaction that was not taken, the reason.
+        skipped: for each interaction that was not taken, the reason; damaged ones first.
         detected: for each interaction that was taken, its number in the file and its dialect.
         conversations: those that the file holds without the bytes of their responses.
     """
@@ -92,7 +92,7 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         labels: what the user says; it outranks the recording.
 
     Raises:
-        UnreadableError: a known container that is damaged.
+        UnreadableError: a known container that is damaged as a whole.
     """
     logged = conversations.read(path, data)
     if logged is not None:
@@ -104,18 +104,19 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         found = raw_body.CONTAINER, raw_body.taken(path, data)
     if found is None:
         return Imported("")
-    container, whole = found
-    whole = _labelled(whole, source, labels)
+    container, held = found
+    whole = _labelled(held.cassette, source, labels)
+    numbers = (n for n in count() if n not in held.damaged)
     seen = [
         _seen(n, interaction, whole, path, labels)
-        for n, interaction in enumerate(whole.interactions)
+        for n, interaction in zip(numbers, whole.interactions, strict=False)
     ]
     reasons = [_reason_to_skip(item, container) for item in seen]
     taken = [item for item, reason in zip(seen, reasons, strict=True) if not reason]
     return Imported(
         container,
         tuple(_part(whole, items) for items in _groups(taken)),
-        tuple(filter(None, reasons)),
+        (*held.damaged.values(), *filter(None, reasons)),
         tuple((item.number, item.detected) for item in taken),
     )
 

@@ -162,6 +162,17 @@ def test_a_link_in_the_output_is_not_followed_out_of_it(recordings: Path, tmp_pa
     assert list(victim.rglob("*")) == []
 
 
+def test_an_entry_that_is_damaged_is_counted_with_its_place(tmp_path: Path) -> None:
+    answers = {"status": "x"}, {"status": 200, "content": {"text": STREAM}}
+    entries = [{"response": answer} for answer in answers]
+    (tmp_path / "a.har").write_text(json.dumps({"log": {"entries": entries}}))
+    result = run(tmp_path, "-o", tmp_path / "out")
+    assert result.exit_code == 0
+    assert "1 cassette with 1 stream " in result.stdout
+    assert "1 stream skipped" in result.stdout
+    assert "damaged: expected a status code, found text 'x' (at log.entries[0]" in result.stdout
+
+
 def test_a_file_that_is_damaged_inside_says_where(tmp_path: Path) -> None:
     (tmp_path / "a.har").write_text('{"log": {"entries": [{"response": {"status": "x"}}]}}')
     (item,) = told(tmp_path, "-o", tmp_path / "out")["unusable"]

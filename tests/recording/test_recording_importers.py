@@ -32,7 +32,7 @@ def b64(data: bytes) -> str:
 def found(data: bytes, name: str = "a.x") -> tuple[str, Cassette]:
     answer = read(PurePath(name), data)
     assert answer is not None
-    return answer
+    return answer[0], answer[1].cassette
 
 
 def bodies(cassette: Cassette) -> list[bytes]:

@@ -1,6 +1,7 @@
 """What each container says beside its stream: several responses, cuts, times, what was lost."""
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import PurePath
 
@@ -28,7 +29,7 @@ def found(data: bytes, container: str) -> Cassette:
     answer = read(PurePath("a.x"), data)
     assert answer is not None
     assert answer[0] == container
-    return answer[1]
+    return answer[1].cassette
 
 
 def bodies(data: bytes, container: str) -> list[bytes]:
@@ -194,6 +195,33 @@ def test_what_a_browser_left_out_is_an_empty_body() -> None:
     entry = {"request": request, "response": {"status": 0, "headers": [], "content": {"size": 0}}}
     (only,) = found(lines({"log": {"entries": [entry]}}), "har").interactions
     assert (only.body, only.status, only.request.uri) == (b"", 0, URI)
+
+
+def entry(content: Mapping[str, object]) -> dict[str, object]:
+    request = {"method": "POST", "url": URI, "postData": {"text": '{"stream": true}'}}
+    return {"request": request, "response": {"status": 200, "content": content}}
+
+
+BROKEN = {"text": "a", "encoding": "base64"}
+WHOLE = {"text": STREAM.decode()}
+
+
+@given(st.lists(st.booleans(), max_size=30))
+def test_a_damaged_entry_of_a_har_costs_no_other(whole: list[bool]) -> None:
+    data = lines({"log": {"entries": [entry(WHOLE if it else BROKEN) for it in whole]}})
+    broken = [n for n, it in enumerate(whole) if not it]
+    if broken and not any(whole):
+        with pytest.raises(UnreadableError, match="base64") as caught:
+            import_file(PurePath("a.har"), data, "a.har", Labels())
+        assert caught.value.where == "a.har: log.entries[0].response.content"
+        return
+    result = import_file(PurePath("a.har"), data, "a.har", Labels())
+    assert [n for n, _ in result.detected] == [n for n, it in enumerate(whole) if it]
+    assert len(result.skipped) == len(broken)
+    for n, said in zip(broken[:20], result.skipped, strict=False):
+        assert said.startswith("damaged: expected base64")
+        assert said.endswith(f"(at log.entries[{n}].response.content)")
+    assert set(result.skipped[20:]) <= {"damaged"}
 
 
 def test_flows_of_every_version_that_got_an_answer() -> None:

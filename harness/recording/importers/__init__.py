@@ -20,8 +20,7 @@ from harness.recording.importers import (
     vcr_ruby,
     vcr_yaml,
 )
-from harness.recording.importers.container import Reader
-from harness.wire.cassette import Cassette
+from harness.recording.importers.container import Found, Reader
 
 # Asked in this order; the first that knows the container answers.
 READERS: Final[dict[str, Reader]] = {
@@ -43,14 +42,14 @@ READERS: Final[dict[str, Reader]] = {
 }
 
 
-def read(path: PurePath, data: bytes) -> tuple[str, Cassette] | None:
+def read(path: PurePath, data: bytes) -> tuple[str, Found] | None:
     """Return the name of the container and what it holds, or None where no reader knows it.
 
     Raises:
-        UnreadableError: a known container that is damaged.
+        UnreadableError: a known container that is damaged as a whole.
     """
     for container, reader in READERS.items():
-        cassette = reader(path, data)
-        if cassette is not None:
-            return container, cassette
+        found = reader(path, data)
+        if found is not None:
+            return container, found
     return None

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.recording.importers.container import found, joined
+from harness.recording.importers.container import Found, found, joined
 from harness.recording.importers.event_list import event_of, framed
 from harness.recording.importers.raw_json import Members, elements, members
-from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import decode_json
 
@@ -29,7 +28,7 @@ _PAIRS: Final = "requests and responses; no headers, reads or times"
 _BATCH: Final = "responses of a batch, requests where its input is in the file; no reads or times"
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return an interaction for each answer; None where a line is of no such kind."""
     if not data.lstrip().startswith(b"{"):
         return None

@@ -8,11 +8,10 @@ from pathlib import PurePath
 from typing import Final
 
 from harness.recording import marks
-from harness.recording.importers.container import found, joined
+from harness.recording.importers.container import Found, found, joined
 from harness.recording.importers.event_list import DONE, are_lines, event_of, framed
 from harness.recording.importers.raw_json import elements, on_one_line
 from harness.recording.marks import first_mark
-from harness.wire.cassette import Cassette
 from harness.wire.payload import NotJson
 
 _PREFIX: Final = b"data:"
@@ -20,7 +19,7 @@ _KEPT: Final = "events; framing rebuilt; no request, headers, reads or times"
 _BODY_KEPT: Final = "response body; no request, headers, reads or times"
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the responses that the list holds; None where a part of it is no event."""
     if data.lstrip().startswith(b"["):
         return _array(path, data)
@@ -37,7 +36,7 @@ def _is_body(lines: list[bytes]) -> bool:
     return are_lines(lines) and len(framed(line for line in lines if line)) == 1
 
 
-def _listed(path: PurePath, payloads: list[bytes]) -> Cassette | None:
+def _listed(path: PurePath, payloads: list[bytes]) -> Found | None:
     responses = framed(payloads)
     kept = _KEPT if DONE in payloads else f"{_KEPT}; no [DONE]"
     return found(path, map(joined, responses), kept) if responses else None
@@ -50,7 +49,7 @@ def _is_framed(lines: list[bytes]) -> bool:
     return b"" in lines and all(line.startswith(_PREFIX) for line in lines if line)
 
 
-def _array(path: PurePath, data: bytes) -> Cassette | None:
+def _array(path: PurePath, data: bytes) -> Found | None:
     """Take an array of events; any other array is nobody's recording."""
     payloads = _elements(data)
     events = [event_of(payload) for payload in payloads]

@@ -1,12 +1,13 @@
 """What every container reader shares: the shape of its answer, headers, and base64.
 
 A reader turns the bytes of one file into one cassette, or says that they are another
-container's (None). It never guesses: what the container does not keep stays empty.
+container's (None). It never guesses: what the container does not keep stays empty, and an
+entry that cannot be read is left out and told where the others do not depend on it.
 """
 
 import base64
 import binascii
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
 from typing import Final
 
@@ -18,24 +19,49 @@ from harness.wire.hosts import UNKNOWN
 from harness.wire.interaction import Headers, Interaction, Read, Request
 from harness.wire.reads import synthetic
 
-Reader = Callable[[PurePath, bytes], Cassette | None]
-
 BY: Final = "harness import"
 
 _MOST_STATUS: Final = 999
 
 
-def found(path: PurePath, interactions: Iterable[Interaction], kept: str) -> Cassette:
-    """Return the cassette that a reader found in `path`.
+class Found(msgspec.Struct, frozen=True):
+    """What a reader found in a file.
+
+    Fields:
+        cassette: all entries that can be read.
+        damaged: number of each other entry in the file -> what is wrong with it, and where.
+    """
+
+    cassette: Cassette
+    damaged: Mapping[int, str] = {}
+
+
+Reader = Callable[[PurePath, bytes], Found | None]
+
+
+def found(
+    path: PurePath,
+    interactions: Iterable[Interaction],
+    kept: str,
+    damaged: Mapping[int, str] | None = None,
+) -> Found:
+    """Return what a reader found in `path`.
 
     Args:
         path: the file's path.
         interactions: in the order of the file.
         kept: what of the traffic the container kept, in words.
+        damaged: as `Found.damaged`.
     """
     origin = Origin("imported", by=BY, kept=kept)
     kept_ones = tuple(map(_storable, interactions))
-    return Cassette(path.name, kept_ones, origin).in_dialect(UNKNOWN)
+    return Found(Cassette(path.name, kept_ones, origin).in_dialect(UNKNOWN), damaged or {})
+
+
+def why(error: UnreadableError, path: PurePath) -> str:
+    """Return what is wrong with the file at `path`, and where inside of it."""
+    place = error.where.removeprefix(str(path)).lstrip(": ")
+    return f"{error.what} (at {place})" if place else error.what
 
 
 def _storable(interaction: Interaction) -> Interaction:

@@ -7,7 +7,7 @@ With `--raw` the body has its chunks still, and each is a read. Of several respo
 from pathlib import PurePath
 from typing import Final
 
-from harness.recording.importers.container import found
+from harness.recording.importers.container import Found, found
 from harness.recording.importers.http_message import (
     Piece,
     answered,
@@ -16,7 +16,6 @@ from harness.recording.importers.http_message import (
     message,
     status_of,
 )
-from harness.wire.cassette import Cassette
 from harness.wire.interaction import Headers, Request
 
 _MAGIC: Final = b"HTTP/"
@@ -24,7 +23,7 @@ _MOST_RESPONSES = 50
 _KEPT: Final = "response body and headers; no request"
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the response; None where the data begin with no status line."""
     if not data.startswith(_MAGIC) or status_of(data[:20]) is None:
         return None

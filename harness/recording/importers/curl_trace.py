@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from harness.recording.importers.container import found
+from harness.recording.importers.container import Found, found
 from harness.recording.importers.http_message import (
     Piece,
     answered,
@@ -23,7 +23,6 @@ from harness.recording.importers.http_message import (
     message,
     status_of,
 )
-from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction, Request
 
 _SECTION: Final = re.compile(
@@ -63,7 +62,7 @@ class _Exchange(msgspec.Struct):
     pieces: list[_Section]
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the exchanges of the dump; None where the data are none."""
     if _SECTION.fullmatch(data.partition(b"\n")[0]) is None:
         return None

@@ -7,9 +7,8 @@ is built anew as server-sent events; other methods were no streams, and stay to 
 from pathlib import PurePath
 from typing import Final
 
-from harness.recording.importers.container import found, joined
+from harness.recording.importers.container import Found, found, joined
 from harness.recording.importers.raw_json import Members, elements, members
-from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import NotJson, decode_json
 from harness.wire.sse import encode
@@ -20,7 +19,7 @@ _VERBS: Final = {_STREAM: "streamGenerateContent"}
 _KEPT: Final = "events as objects of the SDK; framing rebuilt; no request, headers, reads or times"
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return an interaction for each line; None where a line is no such object."""
     if not data.lstrip().startswith(b'{"method"'):
         return None

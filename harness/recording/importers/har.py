@@ -1,7 +1,8 @@
 """HTTP archives of browsers and proxies: `log.entries[]`, bodies as text or base64.
 
-What a browser left out (a body too large, a stream that was still open) is an empty body.
-WebSocket messages are no streamed response, and are not looked at.
+What a browser left out (a body too large, a stream that was still open) is an empty body. An
+entry that is damaged costs no other; where all are, the first says why. WebSocket messages are
+no streamed response, and are not looked at.
 Source: http://www.softwareishard.com/blog/har-12-spec/
 """
 
@@ -9,18 +10,19 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any, Final
 
-from harness.recording.importers.container import found, from_base64
+from harness.errors import UnreadableError
+from harness.recording.importers.container import Found, found, from_base64, why
 from harness.recording.importers.http_message import answered
-from harness.wire.cassette import Cassette
 from harness.wire.fields import mapping, refuse, sequence, text
 from harness.wire.interaction import Headers, Interaction, Request
 from harness.wire.payload import NotJson, decode_json
 
 _KEPT: Final = "bodies and headers; no reads, no times"
+_MOST_TOLD: Final = 20
 _START: Final = b"\xef\xbb\xbf \t\r\n"
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the entries of the archive; None where the data are no such archive."""
     if not data.lstrip(_START).startswith(b"{") or b'"entries"' not in data:
         return None
@@ -30,9 +32,19 @@ def read(path: PurePath, data: bytes) -> Cassette | None:
         return None
     if not isinstance(log, dict) or "entries" not in log:
         return None
-    place = f"{path}: log.entries"
-    entries = sequence(log["entries"], place)
-    return found(path, [_interaction(e, f"{place}[{n}]") for n, e in enumerate(entries)], _KEPT)
+    interactions: list[Interaction] = []
+    damaged: dict[int, str] = {}
+    first: UnreadableError | None = None
+    for n, entry in enumerate(sequence(log["entries"], f"{path}: log.entries")):
+        try:
+            interactions.append(_interaction(entry, f"{path}: log.entries[{n}]"))
+        except UnreadableError as error:
+            first = first or error
+            more = f": {why(error, path)}" if len(damaged) < _MOST_TOLD else ""
+            damaged[n] = f"damaged{more}"
+    if first and not interactions:
+        raise first
+    return found(path, interactions, _KEPT, damaged)
 
 
 def _interaction(value: object, where: str) -> Interaction:

@@ -7,15 +7,14 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from harness.recording.importers.container import found, from_base64
+from harness.recording.importers.container import Found, found, from_base64
 from harness.wire import cassette_data, yaml_guard
-from harness.wire.cassette import Cassette
 from harness.wire.fields import mapping, refuse, text
 
 _KEYS = (re.compile(rb"^when:", re.MULTILINE), re.compile(rb"^then:", re.MULTILINE))
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the cassette of all documents in the file."""
     if not all(key.search(data) for key in _KEYS):
         return None

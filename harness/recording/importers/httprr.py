@@ -6,16 +6,15 @@ from pathlib import PurePath
 from typing import Final
 
 from harness.errors import UnreadableError
-from harness.recording.importers.container import found
+from harness.recording.importers.container import Found, found
 from harness.recording.importers.http_message import answered, message, status_of
-from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction, Request
 
 _MAGIC: Final = b"httprr trace v1\n"
 _LENGTHS = re.compile(rb"([0-9]{1,12}) ([0-9]{1,12})\n")
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the interactions of the trace."""
     if not data.startswith(_MAGIC):
         return None

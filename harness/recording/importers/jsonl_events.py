@@ -5,15 +5,14 @@ The framing is built anew: an `event:` line where the type is named, and the dat
 
 from pathlib import PurePath
 
-from harness.recording.importers.container import found, joined
-from harness.wire.cassette import Cassette
+from harness.recording.importers.container import Found, found, joined
 from harness.wire.payload import NotJson, decode_json
 from harness.wire.sse import encode
 
 _KEPT = "event names and data; framing rebuilt; no request, headers, reads or times"
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the one response that the lines hold; None where a line is no such event."""
     if not data.lstrip().startswith(b"{"):
         return None

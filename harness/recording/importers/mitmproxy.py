@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from harness.errors import UnreadableError
 from harness.recording.importers import tnetstring
-from harness.recording.importers.container import found
+from harness.recording.importers.container import Found, found
 from harness.recording.importers.http_message import answered, header_of
-from harness.wire.cassette import Cassette
 from harness.wire.fields import mapping, refuse
 from harness.wire.interaction import Headers, Interaction, Request
 
@@ -23,7 +22,7 @@ _KEPT: Final = "bodies and headers; no reads, no times"
 _PORTS: Final = {("http", 80), ("https", 443)}
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the answered HTTP flows; None where the data are no flows."""
     if not _MAGIC.match(data):
         return None

@@ -8,11 +8,10 @@ import json
 from pathlib import PurePath
 from typing import Final
 
-from harness.recording.importers.container import found, joined
+from harness.recording.importers.container import Found, found, joined
 from harness.recording.importers.event_list import event_of
 from harness.recording.marks import mark_of
 from harness.wire.aws_event_stream import MessageDecoder
-from harness.wire.cassette import Cassette
 
 CONTAINER: Final = "raw-body"
 KEPT: Final = "response body; no request, headers, reads or times"
@@ -21,13 +20,13 @@ _PRELUDE_BYTES: Final = 12
 _SPACE: Final = " \t\r\n"
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the body as the one response of a cassette; None where its start tells nothing."""
     known = _are_messages(data) or _are_lines(data) or _is_array(data)
     return taken(path, data) if known else None
 
 
-def taken(path: PurePath, data: bytes) -> Cassette:
+def taken(path: PurePath, data: bytes) -> Found:
     """Return `data` as the one response of a cassette without a request."""
     return found(path, [joined(data)], KEPT)
 

@@ -6,9 +6,8 @@ A JSON document is an answer where its words tell the dialect.
 import re
 from pathlib import PurePath
 
-from harness.recording.importers.container import found, joined
+from harness.recording.importers.container import Found, found, joined
 from harness.recording.marks import mark_of
-from harness.wire.cassette import Cassette
 from harness.wire.payload import NotJson, decode_json
 
 # The first line that is not blank is a comment or a field, and somewhere there is data.
@@ -17,7 +16,7 @@ _DATA = re.compile(rb"(?:^|[\r\n])data:")
 _KEPT = "response body; no request, headers, reads or times"
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the body as the one response of a cassette without a request."""
     is_stream = _START.match(data) and _DATA.search(data)
     if not is_stream and not _is_answer(data):

@@ -8,8 +8,7 @@ from pathlib import PurePath
 
 import msgspec
 
-from harness.recording.importers.container import found, from_base64, in_reads
-from harness.wire.cassette import Cassette
+from harness.recording.importers.container import Found, found, from_base64, in_reads
 from harness.wire.fields import mapping, refuse, sequence, text
 from harness.wire.interaction import Headers, Interaction, Request
 from harness.wire.payload import NotJson, decode_json
@@ -17,7 +16,7 @@ from harness.wire.payload import NotJson, decode_json
 _KEYS = {"request", "response"}
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the one interaction of the fixture; none where it was not streamed."""
     if not data.lstrip().startswith(b"{"):
         return None

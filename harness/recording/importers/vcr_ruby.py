@@ -6,15 +6,14 @@
 import re
 from pathlib import PurePath
 
-from harness.recording.importers.container import found, from_base64
+from harness.recording.importers.container import Found, found, from_base64
 from harness.wire import cassette_data, yaml_guard
-from harness.wire.cassette import Cassette
 from harness.wire.fields import mapping, sequence
 
 _KEY = re.compile(rb"^http_interactions:", re.MULTILINE)
 
 
-def read(path: PurePath, data: bytes) -> Cassette | None:
+def read(path: PurePath, data: bytes) -> Found | None:
     """Return the cassette that Ruby's VCR recorded."""
     if not _KEY.search(data):
         return None
