@@ -166,19 +166,27 @@ def _below(kind: inspect.Type, step: str) -> Iterator[inspect.Type]:
         yield kind.value_type
 
 
-def not_json(value: object, path: str) -> str:
-    """Return what in `value` no JSON text can hold, as `path: fact`; "" where all can.
+def require_json(value: object, path: str, where: str) -> None:
+    """Refuse what no JSON text can hold.
 
     YAML knows binaries and infinite numbers; inside a value that is compared with
     JSON they can only be a slip of the author.
+
+    Raises:
+        UnreadableError: with the place in `value` below `path`.
     """
+    if problem := _not_json(value, path):
+        raise UnreadableError(problem, where=where, hint="put it in quotes, or use a JSON value")
+
+
+def _not_json(value: object, path: str) -> str:
     if isinstance(value, Mapping):
         return _first(
-            not_json(item, f"{path}.{key}") if isinstance(key, str) else f"{path}: key {key!r}"
+            _not_json(item, f"{path}.{key}") if isinstance(key, str) else f"{path}: key {key!r}"
             for key, item in value.items()
         )
     if isinstance(value, list | tuple):
-        return _first(not_json(item, f"{path}[{place}]") for place, item in enumerate(value))
+        return _first(_not_json(item, f"{path}[{place}]") for place, item in enumerate(value))
     if value is None or isinstance(value, str | int):
         return ""
     if isinstance(value, float) and math.isfinite(value):

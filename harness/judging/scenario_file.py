@@ -25,7 +25,7 @@ from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.judging.text_keys import require_known
 from harness.turns.deltas import FinishReason, Usage
 from harness.turns.tools import Tool
-from harness.typed_file import File, Text, convert, not_json
+from harness.typed_file import File, Text, convert, require_json
 from harness.wire import yaml_guard
 
 SUFFIX = ".yaml"
@@ -229,7 +229,7 @@ def _tool(root: Path, name: str, where: str) -> Tool:
             hint=f"tool files in {path.parent}: {known or 'none'}",
         )
     file = convert(yaml_guard.load(_read(path), str(path)), ToolFile, str(path))
-    _require_json(file.parameters, "parameters", str(path))
+    require_json(file.parameters, "parameters", str(path))
     return Tool(file.name, file.description, file.parameters)
 
 
@@ -272,18 +272,13 @@ def _require_call(call: CallFile, path: str, where: str) -> None:
             where=where,
             hint="a function that is called without arguments has `arguments: {}`",
         )
-    _require_json(call.arguments, f"{path}.arguments", where)
+    require_json(call.arguments, f"{path}.arguments", where)
 
 
 def _expected_call(call: CallFile) -> ExpectedCall:
     if call.input is not None:
         return ExpectedCall(call.name, {}, call.id, call.input, "custom")
     return ExpectedCall(call.name, call.arguments or {}, call.id)
-
-
-def _require_json(value: object, path: str, where: str) -> None:
-    if problem := not_json(value, path):
-        raise UnreadableError(problem, where=where, hint="put it in quotes, or use a JSON value")
 
 
 def _usage(file: UsageFile | None) -> Usage | None:

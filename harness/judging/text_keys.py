@@ -4,12 +4,12 @@ A name that nothing knows would leave every cell `unsupported` in silence, so it
 """
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Final, Literal, get_args, get_origin, get_type_hints
 
 from harness.errors import UnreadableError
 from harness.turns.text_calls.policy import TextPolicy
 from harness.turns.text_calls.table import TEXT_DIALECTS
+from harness.typed_file import did_you_mean
 
 # Policies that a scenario may rest on, each with its values, the default first.
 POLICIES: Final[dict[str, tuple[str, ...]]] = {
@@ -36,6 +36,5 @@ def require_known(text_dialect: str, policies: Mapping[str, str], where: str) ->
 def require_name(name: str, known: tuple[str, ...], problem: str, where: str) -> None:
     """Refuse a name that is none of `known`; `problem` is the error up to that name."""
     if name not in known:
-        close = get_close_matches(name, known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+        hint = did_you_mean(name, known, "known") or "known: none"
         raise UnreadableError(f"{problem} {name!r}", where=where, hint=hint)

@@ -4,7 +4,6 @@ Importing runs foreign code, which may raise anything, or end the process: all o
 one error that names what could not be loaded. Agents and normalizers are found in the same way.
 """
 
-import difflib
 import importlib
 import importlib.metadata
 import sys
@@ -17,6 +16,7 @@ from msgspec.structs import asdict, replace
 
 from harness.errors import HarnessError, UnreadableError
 from harness.project import DeclaredAgent, DeclaredNormalizer, project
+from harness.typed_file import did_you_mean
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -88,8 +88,7 @@ def declared(
 
 
 def _unknown(name: str, word: str, words: Collection[str]) -> UnreadableError:
-    near = difflib.get_close_matches(word, words, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(words))}"
+    hint = did_you_mean(word, sorted(words), "known")
     return UnreadableError(f"{name}: there is no {word!r}", where="[tool.harness]", hint=hint)
 
 

@@ -5,7 +5,6 @@ Every slip of an author is an error that names its place and what would be right
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -25,8 +24,9 @@ from harness.judging.conversations.script import (
     MockAnswer,
     ProbeEnd,
 )
+from harness.judging.text_keys import require_name
 from harness.turns.calls import Mode
-from harness.typed_file import File, Text, convert, not_json
+from harness.typed_file import File, Text, convert, require_json
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Role = Literal["system", "developer", "user", "assistant", "tool"]
@@ -123,8 +123,9 @@ def script_of(file: ConversationFile, where: str) -> ConversationScript:
     tools = {name: tuple(_answers(name, each, where)) for name, each in file.tools.items()}
     expect = _expected(file.expect, tools, where)
     _require_capabilities(file.capabilities, where)
-    if file.prompt and file.prompt not in PROMPTS:
-        _unknown("conversation.prompt: there is no prompt", file.prompt, PROMPTS, where)
+    if file.prompt:
+        problem = "conversation.prompt: there is no prompt"
+        require_name(file.prompt, tuple(PROMPTS), problem, where)
     return ConversationScript(
         questions=file.questions,
         expect=expect,
@@ -153,8 +154,8 @@ def _answers(
                 hint="a tool that returns nothing has `result: null`",
             )
         result = None if answer.result is _ABSENT else answer.result
-        _require_json(result, f"{path}.result", where)
-        _require_json(answer.arguments, f"{path}.arguments", where)
+        require_json(result, f"{path}.result", where)
+        require_json(answer.arguments, f"{path}.arguments", where)
         yield MockAnswer(result, answer.error, answer.arguments, answer.delay_ms)
 
 
@@ -163,12 +164,12 @@ def _expected(
 ) -> ConversationExpected:
     for number, call in enumerate(file.executed):
         path = f"conversation.expect.executed[{number}]"
-        if call.tool not in tools:
-            _unknown(f"{path}.tool: conversation.tools has no", call.tool, tools, where)
-        _require_json(call.arguments, f"{path}.arguments", where)
+        problem = f"{path}.tool: conversation.tools has no"
+        require_name(call.tool, tuple(tools), problem, where)
+        require_json(call.arguments, f"{path}.arguments", where)
     listed = () if file.requests is None or isinstance(file.requests, int) else file.requests
     for number, request in enumerate(listed):
-        _require_json(request.fields, f"conversation.expect.requests[{number}].fields", where)
+        require_json(request.fields, f"conversation.expect.requests[{number}].fields", where)
     count = file.requests if isinstance(file.requests, int) else len(listed) or None
     return ConversationExpected(
         ending=file.ending,
@@ -215,10 +216,9 @@ def _texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _require_capabilities(said: Mapping[str, Any], where: str) -> None:
-    known = dict.fromkeys(Capabilities.__struct_fields__)
+    problem = "conversation.capabilities: there is no capability"
     for name, value in said.items():
-        if name not in known:
-            _unknown("conversation.capabilities: there is no capability", name, known, where)
+        require_name(name, Capabilities.__struct_fields__, problem, where)
         try:
             re.compile(convert({name: value}, Capabilities, where).tool_id_pattern)
         except UnreadableError as error:
@@ -227,14 +227,3 @@ def _require_capabilities(said: Mapping[str, Any], where: str) -> None:
         except re.error as error:
             what = f"conversation.capabilities.{name}: {error}"
             raise UnreadableError(what, where=where) from None
-
-
-def _unknown(problem: str, name: str, known: Mapping[str, object], where: str) -> None:
-    close = get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known) or 'none'}"
-    raise UnreadableError(f"{problem} {name!r}", where=where, hint=hint)
-
-
-def _require_json(value: object, path: str, where: str) -> None:
-    if problem := not_json(value, path):
-        raise UnreadableError(problem, where=where, hint="put it in quotes, or use a JSON value")
