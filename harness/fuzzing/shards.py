@@ -5,7 +5,6 @@ processes found is kept.
 """
 
 import multiprocessing
-import signal
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -21,6 +20,7 @@ from harness.fuzzing.hunt import Hunt, hunt, merged
 from harness.fuzzing.profiles import Profile
 from harness.fuzzing.seeds import seeds
 from harness.normalizers.discovery import load_normalizer
+from harness.runs.interruption import sigint_heard, sigint_held
 from harness.runs.plan import Subject
 
 
@@ -62,17 +62,25 @@ def search(task: Task, processes: int) -> Hunt:
         HarnessError: the normalizer or a seed cannot be loaded.
     """
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, initializer=_enter) as pool:
-        shares = [
-            msgspec.structs.replace(task, share=number, shares=processes)
-            for number in range(processes)
-        ]
-        return _joined(_ended([pool.submit(search_here, share) for share in shares]))
+    shares = [
+        msgspec.structs.replace(task, share=number, shares=processes) for number in range(processes)
+    ]
+    with ProcessPoolExecutor(processes, context) as pool:
+        with sigint_held():
+            futures = [pool.submit(search_share, share) for share in shares]
+        return _joined(_ended(futures))
 
 
-def _enter() -> None:
-    """Let Ctrl-C end the search of this process, which then gives what it has."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+def search_share(task: Task) -> Hunt:
+    """Search in a process that was started with SIGINT held, so that it dies of none.
+
+    While it searches, Ctrl-C ends the search, which then gives what it has.
+    """
+    try:
+        with sigint_heard():
+            return search_here(task)
+    except KeyboardInterrupt:
+        return Hunt(interrupted=True)
 
 
 def _ended(futures: Sequence[Future[Hunt]]) -> list[Hunt]:
@@ -90,11 +98,7 @@ def _waited(future: Future[Hunt]) -> Hunt:
     try:
         return future.result()
     except KeyboardInterrupt:
-        pass
-    try:
         return future.result()
-    except BrokenProcessPool:  # it was asked to stop before it had begun
-        return Hunt(interrupted=True)
 
 
 def _joined(hunts: Sequence[Hunt]) -> Hunt:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Literal
 
 
 class Interruption:
@@ -44,11 +45,24 @@ def interruptible() -> Iterator[Interruption]:
 
 @contextmanager
 def sigint_held() -> Iterator[None]:
-    """Keep SIGINT waiting while the body runs; processes started in it never see one."""
+    """Keep SIGINT waiting while the body runs; processes started in it hold it too."""
+    with _sigint("SIG_BLOCK"):
+        yield
+
+
+@contextmanager
+def sigint_heard() -> Iterator[None]:
+    """Let SIGINT through while the body runs, in a process that was started with it held."""
+    with _sigint("SIG_UNBLOCK"):
+        yield
+
+
+@contextmanager
+def _sigint(how: Literal["SIG_BLOCK", "SIG_UNBLOCK"]) -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no signal masks
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(getattr(signal, how), {signal.SIGINT})
     try:
         yield
     finally:

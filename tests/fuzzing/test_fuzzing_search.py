@@ -5,13 +5,15 @@ import pytest
 
 from harness import shipped
 from harness.errors import UsageError
+from harness.fuzzing import shards
 from harness.fuzzing.found import Found
-from harness.fuzzing.hunt import hunt
+from harness.fuzzing.hunt import Hunt, hunt
 from harness.fuzzing.mutators import Mutant, Mutation
 from harness.fuzzing.oracle import Trial, tried, unchanged
 from harness.fuzzing.profiles import PROFILES, Budget, Profile, find_profile
 from harness.fuzzing.search import Search
 from harness.fuzzing.seeds import Seed, by_round, seeds, varied
+from harness.fuzzing.shards import Task
 from harness.fuzzing.signature import Place, Signature
 from harness.judging.results import Finding, Outcome
 from harness.normalizers.discovery import load_normalizer
@@ -137,3 +139,13 @@ def test_a_slug_depends_on_the_signature_alone() -> None:
     assert Signature(place, ("a",)).slug == Signature(place, ("a",)).slug
     assert Signature(place, ("a",)).slug != Signature(place).slug
     assert Signature(place).slug.startswith("calls-kept-openai-chat-glm-")
+
+
+def test_a_process_asked_to_stop_before_it_searches_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stopped(_task: Task) -> Hunt:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shards, "search_here", stopped)
+    assert shards.search_share(Task("normalizer", "reference", (), FEW)) == Hunt(interrupted=True)
