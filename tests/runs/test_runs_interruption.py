@@ -1,0 +1,38 @@
+"""Ctrl-C: held while processes start, heard where a search can end well."""
+
+import os
+import signal
+
+import pytest
+
+from harness.runs.interruption import interruptible, sigint_heard, sigint_held
+
+needs_masks = pytest.mark.skipif(
+    not hasattr(signal, "pthread_sigmask"), reason="this system has no signal masks"
+)
+
+
+def _press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@needs_masks
+def test_what_is_pressed_while_held_comes_when_it_is_heard() -> None:
+    seen = []
+    with interruptible() as interruption, sigint_held():
+        _press()
+        seen.append(interruption.requested)
+        with sigint_heard():
+            seen.append(interruption.requested)
+        with pytest.raises(KeyboardInterrupt), sigint_heard():  # the second stops at once
+            _press()
+    assert seen == [False, True]
+
+
+@needs_masks
+def test_what_is_held_to_the_end_comes_then() -> None:
+    with interruptible() as interruption:
+        with sigint_held():
+            _press()
+            assert not interruption.requested
+        assert interruption.requested
