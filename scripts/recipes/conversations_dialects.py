@@ -16,8 +16,8 @@ from harness.dialects.gemini.spelling import Spelling as Gemini
 from harness.dialects.openai_responses.spelling import Spelling as Responses
 from scripts.recipes import anthropic, bedrock_converse, gemini, openai_responses
 from scripts.recipes.asking import Api
-from scripts.recipes.conversations_loops import Made, Round
-from scripts.recipes.kit import Json, Recipe, Reply, call, finish, reasoning, spelled, stream
+from scripts.recipes.conversations_loops import Made, Round, reply_of
+from scripts.recipes.kit import Json, Recipe, as_json
 
 
 class _Way(msgspec.Struct, frozen=True):
@@ -36,25 +36,9 @@ class _Way(msgspec.Struct, frozen=True):
 
 
 def _had(way: _Way, name: str, question: str, tools: tuple[str, ...], *rounds: Round) -> Recipe:
-    replies = tuple(_reply(way, each) for each in rounds)
+    replies = tuple(reply_of(it, way.spelling, way.called, way.stopped) for it in rounds)
     later = tuple(map(way.later, rounds[:-1]))
     return Recipe(name, question, tools, replies, later, api=way.api)
-
-
-def _reply(way: _Way, this: Round) -> Reply:
-    calls = (
-        delta
-        for index, made in enumerate(this.made)
-        for delta in call(made.name, made.arguments, index=index, call_id=made.id)
-    )
-    return stream(
-        reasoning(this.thought) if this.thought else (),
-        spelled(this.said),
-        calls,
-        finish(this.end or (way.called if this.made else way.stopped)),
-        spelling=way.spelling,
-        edits=this.edits,
-    )
 
 
 def _blocks(this: Round) -> tuple[Json, ...]:
@@ -116,12 +100,8 @@ def _named(made: Made) -> Json:
     return ({"id": made.id} if made.id else {}) | {"name": made.name}
 
 
-def _json(**members: object) -> str:
-    return json.dumps(members, ensure_ascii=False)
-
-
-_OSLO, _BERGEN = _json(city="Oslo"), _json(city="Bergen")
-_FOUR, _SEVEN = _json(temperature=4), _json(temperature=7)
+_OSLO, _BERGEN = as_json(city="Oslo"), as_json(city="Bergen")
+_FOUR, _SEVEN = as_json(temperature=4), as_json(temperature=7)
 _WEATHER = "What is the weather in Oslo?"
 _BOTH = "What is the weather in Oslo and in Bergen?"
 _ANTHROPIC = _Way(anthropic.API, Anthropic(), "tool_use", "end_turn", _blocks)
@@ -138,7 +118,7 @@ def _two_at_once(way: _Way, by: str, ids: str) -> Recipe:
         Made(f"{ids}p1", "get_weather", _OSLO, _FOUR),
         Made(f"{ids}p2", "get_weather", _BERGEN, _SEVEN),
     )
-    warmer = Made(f"{ids}p3", "set_memory", _json(key="warmer", value="Bergen"))
+    warmer = Made(f"{ids}p3", "set_memory", as_json(key="warmer", value="Bergen"))
     return _had(
         way,
         f"{by}/two-at-once-then-one",
@@ -207,7 +187,7 @@ RECIPES = (
                 Made("", "get_weather", _BERGEN, _SEVEN),
             )
         ),
-        Round(made=(Made("", "get_weather", _json(city="Molde"), _FOUR),)),
+        Round(made=(Made("", "get_weather", as_json(city="Molde"), _FOUR),)),
         Round("4 degrees in Oslo and Molde, 7 in Bergen."),
     ),
 )

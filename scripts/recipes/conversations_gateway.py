@@ -17,6 +17,7 @@ from scripts.recipes.kit import (
     Recipe,
     Reply,
     append,
+    as_json,
     call,
     chunk,
     cut_after,
@@ -68,11 +69,7 @@ def _had(
     return Recipe(name, question, tools, replies, later, prompt=prompt)
 
 
-def _json(**fields: object) -> str:
-    return json.dumps(fields, ensure_ascii=False)
-
-
-_OSLO, _BERGEN = _json(city="Oslo"), _json(city="Bergen")
+_OSLO, _BERGEN = as_json(city="Oslo"), as_json(city="Bergen")
 _ASK_OSLO = "What is the weather in Oslo?"
 _ASK_BOTH = "What is the weather in Oslo and in Bergen?"
 _WEATHER = ("get_weather",)
@@ -129,7 +126,7 @@ _IDENTITY = (
         "Read the files a, b, c and d.",
         ("read_file",),
         *(
-            _calls(("call_0", "read_file", _json(path=name), f"text of {name}"))
+            _calls(("call_0", "read_file", as_json(path=name), f"text of {name}"))
             for name in ("a", "b", "c", "d")
         ),
         _says("They hold the texts of a, b, c and d."),
@@ -138,8 +135,10 @@ _IDENTITY = (
         "compatible/any/names-with-dots",
         "统计全部订单的金额。",
         ("schema.list_tables", "schema.list_columns"),
-        _calls(("call_t1", "schema_list_tables", _json(database="sales"), '["orders"]')),
-        _calls(("call_c1", "schema_list_columns", _json(table_name="orders"), '["id", "amount"]')),
+        _calls(("call_t1", "schema_list_tables", as_json(database="sales"), '["orders"]')),
+        _calls(
+            ("call_c1", "schema_list_columns", as_json(table_name="orders"), '["id", "amount"]')
+        ),
         _says("SELECT SUM(amount) FROM orders"),
     ),
     _had(
@@ -156,7 +155,7 @@ _IDENTITY = (
         "compatible/any/names-that-look-alike",
         "Find the minutes with the older tool.",
         ("notion_search", "notion.search"),
-        _calls(("call_n1", "notion_search", _json(query="minutes"), '["Minutes of May"]')),
+        _calls(("call_n1", "notion_search", as_json(query="minutes"), '["Minutes of May"]')),
         _says("There are the minutes of May."),
     ),
 )
@@ -167,8 +166,8 @@ _EXECUTION = (
         "Remember that I prefer Chinese, and then write about spring.",
         ("set_memory", "writing"),
         _calls(
-            ("call_m1", "set_memory", _json(key="language", value="Chinese"), "true"),
-            ("call_w1", "writing", _json(title="春天", content="雪化了。"), "saved"),
+            ("call_m1", "set_memory", as_json(key="language", value="Chinese"), "true"),
+            ("call_w1", "writing", as_json(title="春天", content="雪化了。"), "saved"),
         ),
         _says("Both are done."),
     ),
@@ -176,8 +175,8 @@ _EXECUTION = (
         "compatible/any/numbers-stay-numbers",
         _FILES,
         ("list_files", "wait"),
-        _calls(("call_l1", "list_files", _json(path="src", limit=3), '["a", "b", "c"]')),
-        _calls(("call_w1", "wait", _json(seconds=0.5), "null")),
+        _calls(("call_l1", "list_files", as_json(path="src", limit=3), '["a", "b", "c"]')),
+        _calls(("call_w1", "wait", as_json(seconds=0.5), "null")),
         _says("The files are a, b and c."),
     ),
     _had(
@@ -194,7 +193,7 @@ _EXECUTION = (
         ("get_weather", "get_time"),
         _calls(
             ("call_o1", "get_weather", _OSLO, '{"temperature": 4}'),
-            ("call_x1", "rm_rf", _json(path="old"), "there is no such tool"),
+            ("call_x1", "rm_rf", as_json(path="old"), "there is no such tool"),
             ("call_t1", "get_time", "{}", "12:00"),
         ),
         _says("It is 4 degrees, and noon."),
@@ -204,8 +203,8 @@ _EXECUTION = (
         "Write hello to a.txt.",
         ("write_file", "final_answer"),
         _calls(
-            ("call_w1", "write_file", _json(path="a.txt", content="hello"), "written"),
-            ("call_f1", "final_answer", _json(text="It is written."), "told"),
+            ("call_w1", "write_file", as_json(path="a.txt", content="hello"), "written"),
+            ("call_f1", "final_answer", as_json(text="It is written."), "told"),
         ),
         _says("It is written."),
     ),
@@ -213,8 +212,8 @@ _EXECUTION = (
         "compatible/any/wrong-type-then-right-one",
         "Read the first ten lines of notes.txt.",
         ("read_file",),
-        _calls(("call_r1", "read_file", _json(path="notes.txt", limit="ten"), "no number")),
-        _calls(("call_r2", "read_file", _json(path="notes.txt", limit=10), "ten lines")),
+        _calls(("call_r1", "read_file", as_json(path="notes.txt", limit="ten"), "no number")),
+        _calls(("call_r2", "read_file", as_json(path="notes.txt", limit=10), "ten lines")),
         _says("There are ten lines."),
     ),
     _had(
@@ -238,7 +237,7 @@ _EXECUTION = (
     _had("compatible/any/limit-of-rounds", _ASK_BOTH, _WEATHER, _oslo(), _bergen()),
 )
 
-_YES = _calls(("call_p1", "harness_probe", _json(ok=True), ""))
+_YES = _calls(("call_p1", "harness_probe", as_json(ok=True), ""))
 _HTML = b"<!doctype html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
 _FENCED = f'```json\n{{"name": "get_weather", "arguments": {_OSLO}}}\n```'
 _FENCED_BERGEN = f'```json\n{{"name": "get_weather", "arguments": {_BERGEN}}}\n```'
@@ -339,7 +338,7 @@ def _edited(edits: tuple[Edit, ...], said: str = "") -> _Round:
 _PROSE = _calls(("call_o1", "get_weather", "查询奥斯陆的天气", "not executed"))
 _HALF = _calls(("call_o1", "get_weather", '{"city": "Os', "not executed"))
 _NOTHING = _Round(stream(finish("stop")))
-_MEMORY = _json(key="city", value="Oslo")
+_MEMORY = as_json(key="city", value="Oslo")
 _REFUSED = {"code": "tool_use_failed", "message": "Failed to call a function."}
 _MENDING = (
     _native("prose-for-arguments", _PROSE, _oslo("call_o2"), _COLD),
@@ -376,7 +375,7 @@ _ENDS = (
         ("read_file",),
         _calls(
             *(
-                (f"call_{name}", "read_file", _json(path=name), f"text of {name}")
+                (f"call_{name}", "read_file", as_json(path=name), f"text of {name}")
                 for name in ("a", "b", "c")
             )
         ),

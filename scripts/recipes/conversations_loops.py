@@ -4,7 +4,7 @@ A conversation is told in rounds: what the model says and calls, what comes back
 user asks next. Requests are those that a careful client sends; agents are judged on their own.
 """
 
-import json
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from scripts.recipes.kit import (
     Json,
     Recipe,
     Reply,
+    as_json,
     call,
     cut_after,
     end_before,
@@ -57,11 +58,13 @@ class Round(msgspec.Struct, frozen=True):
     end: str = ""
 
 
-def _json(**members: object) -> str:
-    return json.dumps(members, ensure_ascii=False)
-
-
-def _reply(this: Round, spelling: Spelling) -> Reply:
+def reply_of(
+    this: Round,
+    spelling: Any,  # noqa: ANN401 - of any dialect
+    called: str = "tool_calls",
+    stopped: str = "stop",
+) -> Reply:
+    """Return the reply of a round; `called` and `stopped` are the API's words for its ends."""
     calls = (
         delta
         for index, made in enumerate(this.made)
@@ -71,7 +74,7 @@ def _reply(this: Round, spelling: Spelling) -> Reply:
         reasoning(this.thought) if this.thought else (),
         spelled(this.said),
         calls,
-        finish(this.end or ("tool_calls" if this.made else "stop")),
+        finish(this.end or (called if this.made else stopped)),
         spelling=spelling,
         edits=this.edits,
     )
@@ -95,16 +98,16 @@ def _native(
     *rounds: Round,
     spelling: Spelling = _DASHSCOPE,
 ) -> Recipe:
-    replies = tuple(_reply(each, spelling) for each in rounds)
+    replies = tuple(reply_of(each, spelling) for each in rounds)
     return Recipe(name, question, tools, replies, tuple(map(_later, rounds[:-1])))
 
 
-_LANGUAGE = _json(key="language", value="中文")
-_SPRING = _json(title="春天", content="雪化了。")
-_OSLO, _BERGEN = _json(city="Oslo"), _json(city="Bergen")
+_LANGUAGE = as_json(key="language", value="中文")
+_SPRING = as_json(title="春天", content="雪化了。")
+_OSLO, _BERGEN = as_json(city="Oslo"), as_json(city="Bergen")
 _WEATHER = "What is the weather in Oslo?"
 _BOTH = "What is the weather in Oslo and in Bergen?"
-_FOUR = _json(temperature=4)
+_FOUR = as_json(temperature=4)
 
 _ROUNDS = (
     _native(
@@ -119,7 +122,7 @@ _ROUNDS = (
         "记住我用中文，查一下春天，再写一篇短文。",
         ("set_memory", "search", "writing"),
         Round(made=(Made("call_t1", "set_memory", _LANGUAGE),)),
-        Round(made=(Made("call_t2", "search", _json(query="春天", limit=3), "雪化花开"),)),
+        Round(made=(Made("call_t2", "search", as_json(query="春天", limit=3), "雪化花开"),)),
         Round(made=(Made("call_t3", "writing", _SPRING, "saved"),)),
         Round("记住了，查到了，也写好了。"),
         spelling=replace(_DASHSCOPE, later_id="null", later_name="null"),
@@ -138,9 +141,9 @@ _ROUNDS = (
         ("list_files", "read_file", "show_order"),
         Round(
             made=(
-                Made("call_p1", "list_files", _json(path="docs", limit=5), '["a.txt"]'),
-                Made("call_p2", "read_file", _json(path="docs/a.txt"), "alpha"),
-                Made("call_p3", "show_order", _json(order=7), "seven chairs"),
+                Made("call_p1", "list_files", as_json(path="docs", limit=5), '["a.txt"]'),
+                Made("call_p2", "read_file", as_json(path="docs/a.txt"), "alpha"),
+                Made("call_p3", "show_order", as_json(order=7), "seven chairs"),
             )
         ),
         Round("One file, it says alpha, and order 7 is chairs."),
@@ -153,7 +156,7 @@ _ROUNDS = (
             "I will look up both cities.",
             (
                 Made("call_x1", "get_weather", _OSLO, _FOUR),
-                Made("call_x2", "get_weather", _BERGEN, _json(temperature=7)),
+                Made("call_x2", "get_weather", _BERGEN, as_json(temperature=7)),
             ),
         ),
         Round("4 degrees in Oslo, 7 in Bergen."),
@@ -162,15 +165,15 @@ _ROUNDS = (
         "dashscope/qwen-plus/one-search",
         "Search for tide tables.",
         ("search",),
-        Round(made=(Made("call_s1", "search", _json(query="tide tables"), "found"),)),
+        Round(made=(Made("call_s1", "search", as_json(query="tide tables"), "found"),)),
         Round("Here is what the tool gave."),
     ),
     _native(
         "dashscope/qwen-plus/failed-then-other-tool",
         "Read notes.txt.",
         ("read_file", "list_files"),
-        Round(made=(Made("call_e1", "read_file", _json(path="notes.txt"), "error"),)),
-        Round(made=(Made("call_e2", "list_files", _json(path="."), '["note.txt"]'),)),
+        Round(made=(Made("call_e1", "read_file", as_json(path="notes.txt"), "error"),)),
+        Round(made=(Made("call_e2", "list_files", as_json(path="."), '["note.txt"]'),)),
         Round("There is no notes.txt, but a note.txt."),
     ),
     _native(
@@ -186,7 +189,7 @@ _ROUNDS = (
         "Show all orders.",
         ("show_order",),
         *(
-            Round(made=(Made(f"call_n{number}", "show_order", _json(order=number), "ok"),))
+            Round(made=(Made(f"call_n{number}", "show_order", as_json(order=number), "ok"),))
             for number in (1, 2, 3)
         ),
     ),
@@ -196,7 +199,7 @@ _ROUNDS = (
         ("get_weather",),
         Round(made=(Made("call_q1", "get_weather", _OSLO, _FOUR),)),
         Round("It is 4 degrees in Oslo.", then="And in Bergen?"),
-        Round(made=(Made("call_q2", "get_weather", _BERGEN, _json(temperature=7)),)),
+        Round(made=(Made("call_q2", "get_weather", _BERGEN, as_json(temperature=7)),)),
         Round("It is 7 degrees in Bergen.", then="Thank you."),
         Round("You are welcome."),
     ),
@@ -205,7 +208,7 @@ _ROUNDS = (
         _BOTH,
         ("get_weather",),
         Round(made=(Made("call_0", "get_weather", _OSLO, _FOUR),)),
-        Round(made=(Made("call_0", "get_weather", _BERGEN, _json(temperature=7)),)),
+        Round(made=(Made("call_0", "get_weather", _BERGEN, as_json(temperature=7)),)),
         Round("4 degrees in Oslo, 7 in Bergen."),
     ),
     _native(
@@ -215,10 +218,10 @@ _ROUNDS = (
         Round(
             made=(
                 Made("call_a1", "get_weather", _OSLO, _FOUR),
-                Made("call_a2", "get_weather", _BERGEN, _json(temperature=7)),
+                Made("call_a2", "get_weather", _BERGEN, as_json(temperature=7)),
             )
         ),
-        Round(made=(Made("call_a3", "get_weather", _json(city="Molde"), _FOUR),)),
+        Round(made=(Made("call_a3", "get_weather", as_json(city="Molde"), _FOUR),)),
         Round("4 degrees in Oslo and Molde, 7 in Bergen."),
         spelling=replace(_DASHSCOPE, first_id="absent", later_id="absent"),
     ),
@@ -232,15 +235,15 @@ _ROUNDS = (
                 Made("call_m2", "get_weather", _OSLO, _FOUR),
             )
         ),
-        Round(made=(Made("call_m3", "show_order", _json(order=7), "seven chairs"),)),
+        Round(made=(Made("call_m3", "show_order", as_json(order=7), "seven chairs"),)),
         Round("4 degrees, and order 7 is chairs."),
     ),
     _native(
         "dashscope/qwen-turbo/name-nearly-right",
         "What is order 7?",
         ("show_order", "read_file"),
-        Round(made=(Made("call_k1", "show_orders", _json(order=7), "error"),)),
-        Round(made=(Made("call_k2", "show_order", _json(order=7), "seven chairs"),)),
+        Round(made=(Made("call_k1", "show_orders", as_json(order=7), "error"),)),
+        Round(made=(Made("call_k2", "show_order", as_json(order=7), "seven chairs"),)),
         Round("Order 7 is chairs."),
     ),
     _native(
@@ -250,7 +253,7 @@ _ROUNDS = (
         Round(
             made=(
                 Made("call_v1", "get_weather", _OSLO, _FOUR),
-                Made("call_v2", "get_weather", _BERGEN, _json(temperature=7)),
+                Made("call_v2", "get_weather", _BERGEN, as_json(temperature=7)),
             )
         ),
         Round("4 degrees in Oslo, 7 in Bergen."),
@@ -260,8 +263,8 @@ _ROUNDS = (
         "dashscope/qwen-plus/dotted-names",
         "统计全部订单的金额。",
         ("schema.list_tables", "schema.list_columns"),
-        Round(made=(Made("call_d1", "schema_list_tables", _json(database="sales"), "orders"),)),
-        Round(made=(Made("call_d2", "schema_list_columns", _json(table_name="orders"), "id"),)),
+        Round(made=(Made("call_d1", "schema_list_tables", as_json(database="sales"), "orders"),)),
+        Round(made=(Made("call_d2", "schema_list_columns", as_json(table_name="orders"), "id"),)),
         Round("SELECT SUM(amount) FROM orders"),
     ),
 )

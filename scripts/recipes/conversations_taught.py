@@ -3,24 +3,18 @@
 No request declares tools in the API's field, and results are told in words.
 """
 
-import json
-
 from msgspec.structs import replace
 
 from harness.dialects.ollama.spelling import Spelling as OllamaSpelling
 from harness.dialects.openai_chat.profiles import PROFILES
 from scripts.recipes.conversations import told
-from scripts.recipes.kit import Json, Recipe, finish, spelled, stream, tokens
+from scripts.recipes.kit import Json, Recipe, as_json, finish, spelled, stream, tokens
 from scripts.recipes.ollama import CHAT as OLLAMA_CHAT
 
 _DASHSCOPE = PROFILES["dashscope"]
 _ARK = replace(PROFILES["volcengine"], finish="own-chunk")
 _OLLAMA = OllamaSpelling()
 _ACTION: Json = {"response_format": {"type": "json_object"}}
-
-
-def _json(**members: object) -> str:
-    return json.dumps(members, ensure_ascii=False)
 
 
 def _taught(  # noqa: PLR0913, PLR0917 - one switch each
@@ -48,16 +42,16 @@ def _taught(  # noqa: PLR0913, PLR0917 - one switch each
 
 def _act(thought: str, *calls: tuple[str, Json]) -> str:
     made = [{"name": name, "arguments": arguments} for name, arguments in calls]
-    return _json(reasoning=thought, action="tool_call", tool_calls=made)
+    return as_json(reasoning=thought, action="tool_call", tool_calls=made)
 
 
 def _answer(thought: str, content: str) -> str:
-    return _json(reasoning=thought, action="finish", content=content)
+    return as_json(reasoning=thought, action="finish", content=content)
 
 
-_TIDES = _json(name="search", arguments={"query": "tide tables"})
-_BEIJING = _json(tool="search", query="北京天气")
-_SHANGHAI = _json(tool="search", query="上海天气")
+_TIDES = as_json(name="search", arguments={"query": "tide tables"})
+_BEIJING = as_json(tool="search", query="北京天气")
+_SHANGHAI = as_json(tool="search", query="上海天气")
 _TAG, _TAG_ZH = "tag-tools/v1", "tag-tools-zh/v1"
 _ASK_ZH = "北京今天天气怎么样？"
 _DOUBAO, _QWEN = "volcengine/doubao-1-5-pro-32k", "ollama/qwen2.5"

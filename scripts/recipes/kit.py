@@ -214,6 +214,11 @@ def choice(delta: object, finish_reason: str | None = None, **fields: object) ->
     return chunk(choices=[{"index": 0, "delta": delta, "finish_reason": finish_reason, **fields}])
 
 
+def as_json(**members: object) -> str:
+    """Return the JSON text of an object, as a model writes it."""
+    return json.dumps(members, ensure_ascii=False)
+
+
 # How it becomes a cassette
 
 

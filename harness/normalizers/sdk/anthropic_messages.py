@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk.handed import handed_call, told_failure, withheld_call
+from harness.normalizers.sdk.handed import handed_call, told_end, told_failure, withheld_call
 from harness.normalizers.sdk.transport import BASE_URL, KEY, client
 from harness.turns.deltas import (
     Delta,
-    Finish,
     FinishReason,
     ReasoningDelta,
     StreamFailure,
@@ -66,11 +65,7 @@ def _final(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
         yield UsageDelta(Usage(message.usage.input_tokens, message.usage.output_tokens))
     for index, call in enumerate(_calls(message)):
         yield from handed_call(index, call.id, call.name, call.input)
-    if message.stop_reason is None:
-        yield StreamFailure("interrupted", "the message has no stop reason")
-    else:
-        reason = _FINISH.get(message.stop_reason, FinishReason.OTHER)
-        yield Finish(reason, message.stop_reason)
+    yield told_end(message.stop_reason, _FINISH)
 
 
 def _calls(message: Any) -> Iterator[Any]:  # noqa: ANN401 - as above

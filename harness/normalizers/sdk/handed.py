@@ -5,11 +5,18 @@ call or reports it. Names and ids are handed over as they are, empty ones too.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.turns.calls import CallKind
-from harness.turns.deltas import ArgumentsDelta, Delta, StreamFailure, ToolCallStart
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    StreamFailure,
+    ToolCallStart,
+)
 from harness.turns.verdicts import fault, verdict
 
 
@@ -50,6 +57,22 @@ def withheld_call(
     if text:
         yield ArgumentsDelta(index, text)
     yield verdict(index, str(why) or type(why).__name__, text)
+
+
+def told_end(reason: object, words: Mapping[str, FinishReason], refusal: object = None) -> Delta:
+    """Return the end of an answer that a library gave out.
+
+    Args:
+        reason: the provider's word for it; None where the library has none, and says nothing of it.
+        words: those that are known.
+        refusal: what the model said in place of an answer.
+    """
+    if refusal:
+        return StreamFailure("refusal", str(refusal))
+    if reason is None:
+        return StreamFailure("interrupted", "the answer has no finish reason")
+    raw = str(reason)
+    return Finish(words.get(raw, FinishReason.OTHER), raw)
 
 
 def told_failure(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of a library that may not be installed

@@ -10,18 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk.handed import handed_call, told_failure, withheld_call
+from harness.normalizers.sdk.handed import handed_call, told_end, told_failure, withheld_call
 from harness.normalizers.sdk.openai_chat import FINISH
 from harness.normalizers.sdk.transport import BASE_URL, KEY, client
-from harness.turns.deltas import (
-    Delta,
-    Finish,
-    FinishReason,
-    StreamFailure,
-    TextDelta,
-    Usage,
-    UsageDelta,
-)
+from harness.turns.deltas import Delta, StreamFailure, TextDelta, Usage, UsageDelta
 from harness.wire.interaction import Interaction
 
 
@@ -70,13 +62,7 @@ def _final(total: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
         why = call.get("error") or "LangChain could not parse the arguments"
         yield from withheld_call(index, call["id"], call["name"], call["args"], why)
     finish = total.response_metadata.get("finish_reason")
-    refusal = total.additional_kwargs.get("refusal")
-    if refusal:
-        yield StreamFailure("refusal", refusal)
-    elif finish is None:
-        yield StreamFailure("interrupted", "the message has no finish reason")
-    else:
-        yield Finish(FINISH.get(finish, FinishReason.OTHER), finish)
+    yield told_end(finish, FINISH, total.additional_kwargs.get("refusal"))
 
 
 normalizer = Normalizer(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk.handed import handed_call, told_failure, withheld_call
+from harness.normalizers.sdk.handed import handed_call, told_end, told_failure, withheld_call
 from harness.normalizers.sdk.transport import BASE_URL, KEY, client
 from harness.turns.deltas import (
     Delta,
@@ -106,13 +106,7 @@ def _final(completion: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
         return
     choice = completion.choices[0]
     yield from _calls(choice.message)
-    if choice.message.refusal:
-        yield StreamFailure("refusal", choice.message.refusal)
-    elif choice.finish_reason is None:
-        yield StreamFailure("interrupted", "the completion has no finish reason")
-    else:
-        reason = FINISH.get(choice.finish_reason, FinishReason.OTHER)
-        yield Finish(reason, choice.finish_reason)
+    yield told_end(choice.finish_reason, FINISH, choice.message.refusal)
 
 
 def _calls(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above

@@ -134,24 +134,26 @@ def test_a_partial_answer_is_not_stored_as_a_whole_one() -> None:
     assert broken(converse, cassette, a_script(executed=())) == ["HIST-PARTIAL-STORED"]
 
 
+def _telling(result: str) -> Converse:
+    """Return an agent whose tool fails, and which tells the model this of it."""
+
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        talk.messages.append(assistant(None, turn.tool_calls))
+        with pytest.raises(ToolFailed):
+            task.call_tool("get_weather", {"city": "Oslo"})
+        talk.messages.append(tool_result("call_0", result))
+        talk.turns[-1] = TurnRecord(turn, executed=("call_0",))
+        return talk.end(talk.ask())
+
+    return converse
+
+
 def test_the_error_of_a_tool_reaches_the_model() -> None:
     script = a_script(answers=(MockAnswer(error="the disk is  full"),))
-
-    def with_text(text: str) -> Converse:
-        def converse(task: Task) -> Conversation:
-            talk = Talk(task)
-            turn = talk.ask()
-            talk.messages.append(assistant(None, turn.tool_calls))
-            with pytest.raises(ToolFailed):
-                task.call_tool("get_weather", {"city": "Oslo"})
-            talk.messages.append(tool_result("call_0", text))
-            talk.turns[-1] = TurnRecord(turn, executed=("call_0",))
-            return talk.end(talk.ask())
-
-        return converse
-
-    assert broken(with_text("failed: the disk is full"), ROUND, script) == []
-    assert broken(with_text("{}"), ROUND, script) == ["HIST-RESULT-ERROR-LOST"]
+    assert broken(_telling("failed: the disk is full"), ROUND, script) == []
+    assert broken(_telling("{}"), ROUND, script) == ["HIST-RESULT-ERROR-LOST"]
 
 
 def _json(error: str) -> str:
@@ -166,18 +168,7 @@ def test_an_error_may_be_told_in_other_spellings_and_cut(
     error: str, tell: Callable[[str], str]
 ) -> None:
     told = tell(join_surrogates(error)).replace("</", "<\\/")
-
-    def converse(task: Task) -> Conversation:
-        talk = Talk(task)
-        turn = talk.ask()
-        talk.messages.append(assistant(None, turn.tool_calls))
-        with pytest.raises(ToolFailed):
-            task.call_tool("get_weather", {"city": "Oslo"})
-        talk.messages.append(tool_result("call_0", told))
-        talk.turns[-1] = TurnRecord(turn, executed=("call_0",))
-        return talk.end(talk.ask())
-
-    assert broken(converse, ROUND, a_script(answers=(MockAnswer(error=error),))) == []
+    assert broken(_telling(told), ROUND, a_script(answers=(MockAnswer(error=error),))) == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from harness.judging.replaying import replay
 from harness.judging.results import Replay
 from harness.normalizers.protocol import Normalizer
+from harness.turns.arguments import same_value
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -19,6 +20,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
+from harness.turns.turn import Turn
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction, Read, Request
 
@@ -75,3 +77,14 @@ def replayed(
 ) -> Replay:
     """Replay an answer, by default as recorded."""
     return replay(normalizer, interaction, interaction.recorded_cuts() if cuts is None else cuts)
+
+
+def assert_came_out(done: Replay, wanted: Turn) -> None:
+    """Hold that a package that hands arguments over as values gave all of `wanted`."""
+    assert (done.error, done.turn.text, done.turn.finish) == ("", wanted.text, wanted.finish)
+    assert done.turn.usage == wanted.usage
+    pairs = zip(done.turn.tool_calls, wanted.tool_calls, strict=True)
+    assert all(
+        (got.id, got.name) == (call.id, call.name) and same_value(got.arguments, call.arguments)
+        for got, call in pairs
+    )

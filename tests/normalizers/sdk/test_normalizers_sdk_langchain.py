@@ -9,11 +9,10 @@ pytest.importorskip("httpx2", reason="the extra langchain-openai is not installe
 
 from harness.dialects.openai_chat.write import write
 from harness.normalizers.discovery import load_normalizer
-from harness.turns.arguments import same_value
 from harness.turns.deltas import Delta
 from harness.turns.fold import fold
 from tests.judging.judging_samples import DONE, call, chunk
-from tests.normalizers.sdk.sdk_streams import an_answer, clean_turns, replayed
+from tests.normalizers.sdk.sdk_streams import an_answer, assert_came_out, clean_turns, replayed
 
 SDK = load_normalizer("langchain-openai")
 
@@ -22,14 +21,7 @@ SDK = load_normalizer("langchain-openai")
 def test_a_clean_stream_comes_out_as_it_went_in(said: list[Delta], data: st.DataObject) -> None:
     interaction = an_answer("openai-chat", tuple(write(said)))
     cuts = data.draw(st.sets(st.integers(1, len(interaction.body) - 1), max_size=9))
-    done, wanted = replayed(SDK, interaction, tuple(sorted(cuts))), fold(said)
-    assert (done.error, done.turn.text, done.turn.finish) == ("", wanted.text, wanted.finish)
-    assert done.turn.usage == wanted.usage
-    pairs = zip(done.turn.tool_calls, wanted.tool_calls, strict=True)
-    assert all(
-        (got.id, got.name) == (call.id, call.name) and same_value(got.arguments, call.arguments)
-        for got, call in pairs
-    )
+    assert_came_out(replayed(SDK, interaction, tuple(sorted(cuts))), fold(said))
 
 
 def test_arguments_that_never_became_whole_are_handed_over_as_the_package_guessed_them() -> None:
