@@ -23,7 +23,7 @@ from harness.cli.record_scenarios import write_scenario
 from harness.dialects.table import read_request
 from harness.errors import UsageError
 from harness.judging.scenario_file import load_scenario
-from harness.recording.prompt_set import Asked, load_prompts, requests
+from harness.recording.prompt_set import load_prompts, requests
 from harness.recording.proxy import RecordingProxy
 from harness.recording.transport import About, Recorder
 from harness.recording.transport.modes import MODES, RecordMode
@@ -32,7 +32,7 @@ from harness.reporting.visible import marked
 from harness.runs.select import named_folder
 from harness.shipped import folder
 from harness.wire.cassette_file import load
-from harness.wire.interaction import Headers, Request
+from harness.wire.interaction import Due, Headers, Request
 
 # Where an API of each dialect that can be asked answers, below the server's address.
 _PATHS: Final = {
@@ -56,6 +56,21 @@ class Asking(msgspec.Struct, frozen=True):
     scenarios: Path | None
     repeat: int
     allow_in_ci: bool
+
+
+class _Question(msgspec.Struct, frozen=True):
+    """One request, and what the recording of its answer says that the bytes do not.
+
+    Fields:
+        id: names the cassette.
+        prompt, tools, due: as of a cassette.
+    """
+
+    id: str
+    request: Request
+    prompt: str
+    tools: tuple[dict[str, Any], ...]
+    due: Due = ""
 
 
 @click.command("record")
@@ -146,25 +161,25 @@ def _ask(how: Asking, prompts: Path | None, scenario: str) -> int:
         raise UsageError(
             "expected either --prompts FILE or --scenario ID", hint="Say what to ask the server."
         )
-    asked = list(_of_scenario(how, scenario) if prompts is None else _of_prompts(how, prompts))
+    asked = tuple(_of_scenario(how, scenario) if prompts is None else _of_prompts(how, prompts))
     count = len(asked) * how.repeat
     click.echo(f"asking {marked(how.url)}: {count} requests", err=True)
     for turn in range(how.repeat):
-        for each, request in asked:
+        for each in asked:
             name = safe(each.id) + (f"-{turn + 1}" if how.repeat > 1 else "")
-            click.echo(_record(how, each, request, name))
+            click.echo(_record(how, each, name))
     return 0
 
 
-def _record(how: Asking, asked: Asked, request: Request, name: str) -> str:
+def _record(how: Asking, asked: _Question, name: str) -> str:
     """Ask once, and write the cassette and the scenario; return the line that says so."""
     about = msgspec.structs.replace(
-        how.about, prompt=asked.prompt, dialect=how.dialect, tools=asked.taught
+        how.about, prompt=asked.prompt, dialect=how.dialect, tools=asked.tools, due=asked.due
     )
     path = how.output / f"{name}.yaml"
     with (
         Recorder(path, mode=RecordMode.ALL, about=about, allow_in_ci=how.allow_in_ci) as recorder,
-        asking(recorder, request) as answer,
+        asking(recorder, asked.request) as answer,
     ):
         size = sum(map(len, answer.reads()))
     cassette = load(path, named_folder(path, "cassettes") or how.output)
@@ -175,14 +190,14 @@ def _record(how: Asking, asked: Asked, request: Request, name: str) -> str:
     return marked(f"{path}: status {answer.head.status}, {size} bytes{broken}")
 
 
-def _of_prompts(how: Asking, path: Path) -> Iterator[tuple[Asked, Request]]:
+def _of_prompts(how: Asking, path: Path) -> Iterator[_Question]:
     for asked, request in requests(
         load_prompts(path), how.url, how.dialect, how.model, how.options
     ):
-        yield asked, _with_headers(request, how)
+        yield _Question(asked.id, _with_headers(request, how), asked.prompt, asked.taught)
 
 
-def _of_scenario(how: Asking, name: str) -> Iterator[tuple[Asked, Request]]:
+def _of_scenario(how: Asking, name: str) -> Iterator[_Question]:
     """Yield the requests of a scenario's cassette, asked of the server at hand."""
     root = folder("scenarios")
     path = Path(name) if Path(name).is_file() else root / f"{name}.yaml"
@@ -200,11 +215,9 @@ def _of_scenario(how: Asking, name: str) -> Iterator[tuple[Asked, Request]]:
         if not body.get("messages"):
             raise UsageError("its request has no messages to ask with", where=scenario.cassette)
         body |= {"stream": True, **({"model": how.model} if how.model else {}), **how.options}
-        request = Request("POST", how.url, (), msgspec.json.encode(body))
-        yield (
-            Asked(f"{scenario.id}-{place}", "", prompt=cassette.prompt),
-            _with_headers(request, how),
-        )
+        request = _with_headers(Request("POST", how.url, (), msgspec.json.encode(body)), how)
+        own = f"{scenario.id}-{place}"
+        yield _Question(own, request, cassette.prompt, cassette.tools, cassette.due)
 
 
 def _with_headers(request: Request, how: Asking) -> Request:

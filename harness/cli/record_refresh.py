@@ -56,7 +56,7 @@ def _again(
     old: Cassette, path: Path, upstream: str, headers: Headers, *, allow_in_ci: bool
 ) -> Cassette:
     """Return the cassette of the same requests, asked now."""
-    about = About(old.provider, old.model, old.prompt, old.dialect, tools=old.tools)
+    about = About(old.provider, old.model, old.prompt, old.dialect, tools=old.tools, due=old.due)
     recorder = Recorder(
         path.with_name(f"{path.stem}.refreshed{path.suffix}"),
         mode=RecordMode.ALL,

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -15,7 +16,7 @@ from harness.errors import UnreadableError, UsageError
 from harness.judging.scenario_file import load_scenario
 from harness.runs.select import select
 from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load, save
 from tests.recording.paced_server import PacedServer
 
 ARGUMENTS = b'"{\\"city\\":\\"Oslo\\"}"'
@@ -174,6 +175,19 @@ def test_a_scenarios_questions_are_asked(kept: Cassette, tmp_path: Path) -> None
         record(server.url, "--scenario", scenario, "--model", "m9", "-o", tmp_path / "d")
     assert json.loads(server.requests[0][1]) == {**sent, "model": "m9"}
     assert load(tmp_path / "d" / "again-0.yaml").model == "m9"
+
+
+def test_what_a_recording_knows_beside_its_requests_is_kept(kept: Cassette, tmp_path: Path) -> None:
+    """Somebody's own prompt, the tools that it taught, and what is due."""
+    path, scenario = tmp_path / "own.yaml", tmp_path / "again.yaml"
+    save(msgspec.structs.replace(kept, prompt="ours/v7").with_due("call"), path)
+    scenario.write_text(f"title: t\ncassette: {path}\nexpect:\n- finish: stop\n", "utf-8")
+    with (server := PacedServer(CALL, gated=False)).running():
+        record(server.url, "--scenario", scenario, "-o", tmp_path / "d")
+        record("--refresh", path, "--upstream", server.url, "--write")
+    for found in (load(tmp_path / "d" / "again-0.yaml"), load(path)):
+        assert (found.prompt, found.due) == ("ours/v7", "call")
+        assert found.tools == kept.tools != ()
 
 
 @pytest.mark.parametrize(
