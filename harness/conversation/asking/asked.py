@@ -5,7 +5,7 @@ the history does not hold, such as the signature of a thought.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -81,6 +81,15 @@ def reasoning_of(message: Message, asked: Asked) -> str | None:
     """
     found = message.get(asked.reasoning_field) if asked.reasoning_field else None
     return found if isinstance(found, str) else None
+
+
+def called_names(messages: Iterable[Message]) -> dict[str, str]:
+    """Return the name of the tool for each id of a call, for APIs whose results name it."""
+    return {
+        call["id"]: call["function"]["name"]
+        for message in messages
+        for call in message.get("tool_calls", ())
+    }
 
 
 def schema_of(tool: Tool) -> Json:

@@ -10,7 +10,14 @@ from typing import Final
 
 import msgspec
 
-from harness.conversation.asking.asked import Asked, Json, object_of, reasoning_of, text_of
+from harness.conversation.asking.asked import (
+    Asked,
+    Json,
+    called_names,
+    object_of,
+    reasoning_of,
+    text_of,
+)
 from harness.conversation.messages import Message
 
 _RESULT: Final = "tool"
@@ -38,11 +45,7 @@ def turns(
     messages: tuple[Message, ...], words: Words, asked: Asked
 ) -> list[tuple[str, list[Json]]]:
     """Return who speaks and what, in turns."""
-    names = {
-        call["id"]: call["function"]["name"]
-        for message in messages
-        for call in message.get("tool_calls", ())
-    }
+    names = called_names(messages)
 
     def blocks(message: Message) -> Iterator[Json]:
         if message["role"] == _RESULT:

@@ -5,18 +5,14 @@ Source: Ollama's API reference, `POST /api/chat`.
 
 from collections.abc import Mapping
 
-from harness.conversation.asking.asked import Asked, Json, object_of
+from harness.conversation.asking.asked import Asked, Json, called_names, object_of
 from harness.conversation.asking.chat import openai_chat
 from harness.conversation.messages import Message
 
 
 def ollama(asked: Asked) -> Json:
     """Return the body for Ollama's chat API."""
-    names = {
-        call["id"]: call["function"]["name"]
-        for message in asked.messages
-        for call in message.get("tool_calls", ())
-    }
+    names = called_names(asked.messages)
     return openai_chat(asked) | {"messages": [_message(each, names) for each in asked.messages]}
 
 

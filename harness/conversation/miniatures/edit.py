@@ -10,6 +10,7 @@ from harness.conversation.conversation import Conversation, Probe
 from harness.conversation.dialogue import Dialogue, Way
 from harness.conversation.gateway.agent import gateway, plan
 from harness.conversation.loop import plain, way_of
+from harness.conversation.messages import Message
 from harness.conversation.task import Task
 from harness.normalizers import reference
 
@@ -58,6 +59,13 @@ def gateway_miniature(
         return dialogue(task, *wrong_plan(task)).have()
 
     return _declared(gateway, name, breaks, summary, converse)
+
+
+def with_calls(message: Message, edit: Callable[[Message], Message]) -> Message:
+    """Return a message with each of its calls edited; itself where it has none."""
+    if "tool_calls" not in message:
+        return message
+    return message | {"tool_calls": [edit(call) for call in message["tool_calls"]]}
 
 
 def ancestor(declared: Agent) -> Agent:

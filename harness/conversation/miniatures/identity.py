@@ -6,7 +6,7 @@ from harness.conversation.channel import Channel
 from harness.conversation.dialogue import Dialogue
 from harness.conversation.history.ids import fit_ids
 from harness.conversation.messages import Message
-from harness.conversation.miniatures.edit import miniature
+from harness.conversation.miniatures.edit import miniature, with_calls
 
 _OWN = "call_[a-f0-9]{24}"
 
@@ -40,24 +40,14 @@ class _NoIds(Channel):
     """Drops the ids of calls, and keeps those of results."""
 
     def sent(self, history: Sequence[Message]) -> tuple[Message, ...]:
-        return tuple(
-            it | {"tool_calls": [call | {"id": ""} for call in it["tool_calls"]]}
-            if "tool_calls" in it
-            else it
-            for it in super().sent(history)
-        )
+        return tuple(with_calls(it, lambda call: call | {"id": ""}) for it in super().sent(history))
 
 
 class _OwnNames(Channel):
     """Sends the names of the application back, whether the provider takes them or not."""
 
     def sent(self, history: Sequence[Message]) -> tuple[Message, ...]:
-        return tuple(
-            it | {"tool_calls": [self._named(call) for call in it["tool_calls"]]}
-            if "tool_calls" in it
-            else it
-            for it in super().sent(history)
-        )
+        return tuple(with_calls(it, self._named) for it in super().sent(history))
 
     def _named(self, call: Message) -> Message:
         name = self.names.declared(call["function"]["name"])

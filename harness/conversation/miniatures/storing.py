@@ -6,7 +6,7 @@ from harness.conversation.calling import Ran
 from harness.conversation.dialogue import Dialogue
 from harness.conversation.history.storing import broke_off
 from harness.conversation.messages import Message, assistant, system
-from harness.conversation.miniatures.edit import ancestor, miniature
+from harness.conversation.miniatures.edit import ancestor, miniature, with_calls
 from harness.turns.turn import Turn
 
 
@@ -23,14 +23,24 @@ class _Pushed(Dialogue):
         self.history.append({"role": "user", "content": text})
 
 
-class _Orphaned(Dialogue):
-    """Drops the assistant's message of a turn with calls, and keeps their results."""
+class _Edited(Dialogue):
+    """Keeps a turn, and changes its messages."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        raise NotImplementedError
 
     def keep(self, turn: Turn, ran: Ran) -> None:
         before = len(self.history)
         super().keep(turn, ran)
-        kept = self.history[before:]
-        self.history[before:] = [it for it in kept if "tool_calls" not in it]
+        self.history[before:] = self.edited(turn, self.history[before:])
+
+
+class _Orphaned(_Edited):
+    """Drops the assistant's message of a turn with calls, and keeps their results."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        del turn
+        return [it for it in messages if "tool_calls" not in it]
 
 
 class _Instructing(Dialogue):
@@ -42,14 +52,18 @@ class _Instructing(Dialogue):
             self.history.append(system("Answer from the results above."))
 
 
-class _RawKept(Dialogue):
+class _RawKept(_Edited):
     """Stores arguments as they came, whether they can be parsed or not."""
 
-    def keep(self, turn: Turn, ran: Ran) -> None:
-        before = len(self.history)
-        super().keep(turn, ran)
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
         raw = {error.id: error.snippet for error in turn.parse_errors}
-        self.history[before:] = [_with_raw(it, raw) for it in self.history[before:]]
+
+        def as_it_came(call: Message) -> Message:
+            function = call["function"]
+            arguments = raw.get(call["id"], function["arguments"])
+            return call | {"function": function | {"arguments": arguments}}
+
+        return [with_calls(it, as_it_came) for it in messages]
 
 
 class _Objects(Dialogue):
@@ -72,18 +86,6 @@ class _LastLost(Dialogue):
         super().keep(turn, ran)
         if len(ran.results) > 1 and self.history[-1]["role"] == "tool":
             self.history.pop()
-
-
-class _Edited(Dialogue):
-    """Keeps a turn, and changes its messages."""
-
-    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
-        raise NotImplementedError
-
-    def keep(self, turn: Turn, ran: Ran) -> None:
-        before = len(self.history)
-        super().keep(turn, ran)
-        self.history[before:] = self.edited(turn, self.history[before:])
 
 
 class _Split(_Edited):
@@ -147,18 +149,6 @@ class _ErrorsEmptied(Dialogue):
     def keep(self, turn: Turn, ran: Ran) -> None:
         results = (replace(it, value={}, error="") if it.error else it for it in ran.results)
         super().keep(turn, replace(ran, results=tuple(results)))
-
-
-def _with_raw(message: Message, raw: dict[str, str]) -> Message:
-    if "tool_calls" not in message:
-        return message
-    calls = [
-        {**call, "function": {**call["function"], "arguments": raw[call["id"]]}}
-        if call["id"] in raw
-        else call
-        for call in message["tool_calls"]
-    ]
-    return message | {"tool_calls": calls}
 
 
 _SEVERAL = 2
