@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import httpx
 import httpx2
+import msgspec
 import pytest
 import vcr  # type: ignore[import-untyped]  # vcrpy ships no types
 from hypothesis import given
@@ -22,7 +23,7 @@ from harness.recording.hygiene import Hygiene
 from harness.recording.proxy import RecordingProxy
 from harness.recording.transport import About, Recorder
 from harness.recording.transport.tape import Tape
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load, save
 from harness.wire.interaction import Read, Request
 from tests.recording.paced_server import EVENTS, End, Framing, PacedServer, event
 
@@ -286,6 +287,24 @@ def test_a_request_that_was_played_out_is_recorded_beside_the_old_one(tmp_path: 
         tape.add(b"data: new\n\n")
     bodies = [each.body for each in load(path).interactions]
     assert bodies == [b"data: old\n\n", b"data: old\n\n", b"data: new\n\n"]
+
+
+@pytest.mark.parametrize("mode", ["new_episodes", "any", "all"])
+def test_what_a_cassette_says_of_itself_stays_where_interactions_of_it_do(
+    mode: str, tmp_path: Path
+) -> None:
+    path = _old(tmp_path / "a.yaml")
+    tools = ({"name": "f", "description": "", "parameters": {}},)
+    labels = {"provider": "p", "model": "m", "prompt": "ours/v7"}
+    said = msgspec.structs.replace(load(path), **labels).with_tools(tools).with_due("call")
+    save(said.in_dialect("ollama"), path)
+    list(_names(mode, path))
+    found = load(path)
+    assert {name: getattr(found, name) for name in labels} == labels
+    assert (found.tools, found.due, found.dialect) == (tools, "call", "ollama")
+    with Recorder(path, mode="new_episodes", about=About(model="m2", due="answer")) as recorder:
+        recorder.record(Request("POST", "http://localhost/b")).head(200, ())
+    assert (load(path).model, load(path).provider, load(path).due) == ("m2", "p", "answer")
 
 
 def test_an_empty_cassette_blocks_by_default_and_records_once(tmp_path: Path) -> None:

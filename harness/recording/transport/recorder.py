@@ -27,9 +27,15 @@ from harness.wire.interaction import Due, Interaction, Request
 
 DEFAULT_MATCH: Final = ("method", "path", "body")
 
+# What both the user and a cassette say of interactions.
+_LABELS: Final = ("provider", "model", "prompt", "dialect", "tools", "due")
+
 
 class About(msgspec.Struct, frozen=True):
-    """What the user says of a recording; "" is told from the traffic.
+    """What the user says of a recording.
+
+    What is left open stays as the cassette has it, where interactions of it are kept; else it
+    is told from the traffic.
 
     Fields:
         source: the server and its version, for `origin.source`; by default its address.
@@ -155,7 +161,7 @@ class Recorder:
         """
         recorded = self._recorded()
         kept = self._kept(recorded)
-        said = self._about
+        said = _with_labels(self._about, self._old) if self._old and kept else self._about
         source = self._hygiene.text(self._source(recorded), f"{self.path}: source")
         origin = Origin("recorded", said.by, _today(), source, said.licence)
         whole = Cassette(
@@ -211,6 +217,12 @@ class Recorder:
 
     def _source(self, recorded: Sequence[Interaction]) -> str:
         return self._about.source or (recorded[0].request.uri if recorded else "")
+
+
+def _with_labels(said: About, old: Cassette) -> About:
+    """Return what is said, and what `old` says of its interactions where nothing is."""
+    open_ones = {name: getattr(old, name) for name in _LABELS if not getattr(said, name)}
+    return msgspec.structs.replace(said, **open_ones)
 
 
 def _today() -> str:
