@@ -86,6 +86,12 @@ def encoding_of(headers: Headers) -> str:
     return next((value for name, value in headers if name.lower() == "content-encoding"), "")
 
 
+def inflate_window(body: bytes) -> int:
+    """Return what zlib must be told of a body in gzip or deflate, whose header may be left out."""
+    is_zlib = body[0] & 0x0F == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
+    return _ANY_WINDOW if is_zlib or body.startswith(_GZIP) else _RAW_DEFLATE
+
+
 def _codings(encoding: str) -> list[str]:
     return [coding.strip().lower() for coding in encoding.split(",")][:_MOST_CODINGS]
 
@@ -118,8 +124,7 @@ def _gzip(body: bytes, coding: str, where: str) -> bytes:
 
 def _deflate(body: bytes, coding: str, where: str) -> bytes:
     del coding
-    is_zlib = body[0] & 0x0F == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
-    return _inflate(body, _ANY_WINDOW if is_zlib else _RAW_DEFLATE, where)
+    return _inflate(body, inflate_window(body), where)
 
 
 def _inflate(body: bytes, window: int, where: str) -> bytes:

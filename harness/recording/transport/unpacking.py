@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Final
 
 from harness.errors import UnreadableError
-from harness.wire.decompress import decoded, encoding_of
+from harness.wire.decompress import decoded, encoding_of, inflate_window
 from harness.wire.interaction import Headers
 
 _Feed = Callable[[bytes], bytes]
@@ -39,9 +39,7 @@ def unpacked(pieces: list[bytes], headers: Headers, where: str) -> tuple[list[by
 
 
 def _zlib(body: bytes) -> _Feed:
-    is_zlib = body[0] & 0x0F == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
-    marked = is_zlib or body.startswith(b"\x1f\x8b")
-    return zlib.decompressobj(32 + zlib.MAX_WBITS if marked else -zlib.MAX_WBITS).decompress
+    return zlib.decompressobj(inflate_window(body)).decompress
 
 
 def _brotli(_body: bytes) -> _Feed:
