@@ -6,7 +6,7 @@ strict: what is damaged, cut off or from a newer harness is an UnreadableError w
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -23,11 +23,11 @@ from harness.errors import UnreadableError
 from harness.turns.calls import ParseError
 from harness.turns.json_text import dump
 from harness.turns.turn import Turn
+from harness.typed_file import convert
 from harness.wire.payload import NotJson, decode_json
 
 FORMAT: Final = "harness-conversation"
 VERSION: Final = 1
-_T = TypeVar("_T")
 
 
 class About(msgspec.Struct, frozen=True):
@@ -215,11 +215,11 @@ def _header(value: dict[str, Any], place: str) -> _Header:
             where=place,
             hint="Read it with the harness that wrote it.",
         )
-    return _convert(value, _Header, place)
+    return convert(value, _Header, place)
 
 
 def _record(value: object, place: str) -> TurnRecord:
-    line = _convert(value, _MetaLine, f"{place}: meta")
+    line = convert(value, _MetaLine, f"{place}: meta")
     meta = Meta(line.strategy, line.parse_error, line.probe, line.retries)
     return TurnRecord(line.turn, meta, line.executed)
 
@@ -256,11 +256,3 @@ def _value(line: bytes) -> object:
 
 def _is_header(value: object) -> bool:
     return isinstance(value, dict) and value.get("format") == FORMAT and "role" not in value
-
-
-def _convert(value: object, kind: type[_T], place: str) -> _T:
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        fact = str(error)
-        raise UnreadableError(fact[:1].lower() + fact[1:], where=place) from None
