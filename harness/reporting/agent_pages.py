@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 
-from harness.reporting.failing import Failing, failing, headline
+from harness.reporting.failing import Failing, decides, failing, headline
 from harness.reporting.markdown import code, text
 from harness.runs.gate import Gate
 from harness.runs.run import Run
@@ -23,9 +23,10 @@ _ODD = re.compile(r"[^a-z0-9]+")
 
 def agent_pages(run: Run, gate: Gate) -> dict[str, str]:
     """Return name of a file -> its text; the index is `index.md`, the pages lie beside it."""
-    told = {_name(each): each for each in failing(run, gate)[:MAX_PAGES]}
+    found = failing(run, gate)
+    told = {_name(each): each for each in found[:MAX_PAGES]}
     pages = {name: "\n".join(_page(each)) for name, each in told.items()}
-    return {INDEX: _index(run, gate, told), **pages}
+    return {INDEX: _index(run, gate, found, told), **pages}
 
 
 def _name(each: Failing) -> str:
@@ -36,13 +37,17 @@ def _name(each: Failing) -> str:
     return f"{slug}-{digest.hexdigest()[:6]}.md"
 
 
-def _index(run: Run, gate: Gate, told: dict[str, Failing]) -> str:
+def _index(run: Run, gate: Gate, found: tuple[Failing, ...], told: dict[str, Failing]) -> str:
+    ways = sum(decides(each.signature) for each in found)
+    others = len(found) - ways
     reasons = [f"- {text(reason)}" for reason in gate.reasons[:_REASONS]]
     more = len(gate.reasons) - len(reasons)
     head = [
         f"# Gate: {gate.verdict}",
         "",
-        f"{len(run.results)} cells; {len(told)} kinds of failure, worst first.",
+        f"{len(run.results)} cells; {ways} kinds of failure, worst first.",
+        *([f"SHOULD and MAY rules broken, which fail no cell: {others} kinds."] if others else []),
+        *([f"Only the first {len(told)} have a page."] if len(told) < len(found) else []),
         "Read the page of one failure, run its command, mend the cause, run again:",
         f"{code(' '.join(run.header.command))}.",
         "",
@@ -72,7 +77,8 @@ def _page(each: Failing) -> Iterator[str]:
     signature, found = each.signature, each.example
     yield f"# {text(headline(signature))}"
     yield ""
-    yield f"{signature.count} cells fail so. The first: {code(each.cell)} ({text(each.title)})."
+    fail = "fail so" if decides(signature) else "show it, which fails none of them"
+    yield f"{signature.count} cells {fail}. The first: {code(each.cell)} ({text(each.title)})."
     yield ""
     if found is not None:
         yield f"- rule: {code(found.rule)} ({found.level})"

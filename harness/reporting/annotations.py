@@ -6,7 +6,7 @@ syntax are escaped.
 
 from collections.abc import Iterator
 
-from harness.reporting.failing import Failing, failing, headline
+from harness.reporting.failing import Failing, decides, failing, headline
 from harness.reporting.visible import marked, plain
 from harness.runs.gate import Gate
 from harness.runs.run import Run
@@ -22,7 +22,11 @@ def annotations(run: Run, gate: Gate) -> Iterator[str]:
     """Yield the commands; none where the gate passes."""
     if gate.verdict == "pass":
         return
-    counted = [each for each in failing(run, gate) if each.excused < each.signature.count]
+    counted = [
+        each
+        for each in failing(run, gate)
+        if decides(each.signature) and each.excused < each.signature.count
+    ]
     told = [*map(_failure, counted)] or [_command("gate", reason) for reason in gate.reasons]
     yield from told[:MOST]
     if len(told) > MOST:

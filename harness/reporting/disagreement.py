@@ -50,11 +50,11 @@ def disagreement(results: Iterable[Result]) -> Disagreement:
     splits: list[Split] = []
     for scenario in sorted(read):
         here = sorted(read[scenario], key=lambda each: each.normalizer)
-        for one, other in combinations(here, 2):
-            pair = one.normalizer, other.normalizer
-            shared[pair] += 1
-            agreed[pair] += one.outcome.conforms == other.outcome.conforms
-        if len({each.outcome.conforms for each in here}) > 1:
+        ends = [(each.normalizer, each.outcome.conforms) for each in here]
+        for (one, is_right), (other, other_is_right) in combinations(ends, 2):
+            shared[one, other] += 1
+            agreed[one, other] += is_right == other_is_right
+        if len({is_right for _, is_right in ends}) > 1:
             splits.append(_split(here))
     splits.sort(key=lambda each: (-min(len(each.right), len(each.wrong)), each.scenario))
     squares = {pair: Square(agreed[pair], shared[pair]) for pair in shared}

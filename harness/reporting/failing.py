@@ -1,4 +1,7 @@
-"""A run -> its failures by signature, worst first, as every text output tells them."""
+"""A run -> its failures by signature, worst first, as every text output tells them.
+
+Broken SHOULD and MAY rules come last: they are told, and fail no cell.
+"""
 
 from collections.abc import Iterator
 
@@ -30,11 +33,15 @@ class Failing(msgspec.Struct, frozen=True):
 
 
 def failing(run: Run, gate: Gate) -> tuple[Failing, ...]:
-    """Return the failures of `run`: those that the gate counts before those that it excuses."""
+    """Return what broke in `run`: first what fails cells, and of it first what is not excused."""
     with Questions(run) as questions:
         found = questions.failures_by_signature()
     told = tuple(_each(run, gate, found))
-    return tuple(sorted(told, key=lambda each: each.excused == each.signature.count))
+    return tuple(sorted(told, key=_place))
+
+
+def _place(each: Failing) -> tuple[bool, bool]:
+    return not decides(each.signature), each.excused == each.signature.count
 
 
 def _each(run: Run, gate: Gate, signatures: tuple[Signature, ...]) -> Iterator[Failing]:
@@ -57,6 +64,11 @@ def _each(run: Run, gate: Gate, signatures: tuple[Signature, ...]) -> Iterator[F
             command=reproduce(cell, selection.paths, selection.options),
             excused=sum(cell in excused for cell in signature.cells),
         )
+
+
+def decides(signature: Signature) -> bool:
+    """Whether it is a way to fail: of the other rules none decides an outcome."""
+    return signature.level == "MUST"
 
 
 def headline(signature: Signature) -> str:

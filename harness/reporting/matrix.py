@@ -11,7 +11,7 @@ from typing import Final
 from harness.judging.results import Outcome, Result, TurnFacts
 from harness.reporting.anchors import search
 from harness.reporting.squares import Matrix, Pair, Square, largest, matrix
-from harness.reporting.words import fails
+from harness.reporting.words import fails, worst_first
 from harness.runs.questions import QuirkLoss
 from harness.runs.run import Run
 
@@ -59,9 +59,7 @@ def _worst(
     results: Iterable[Result], names: Callable[[Result], tuple[str, ...]]
 ) -> dict[Pair, str]:
     worst: dict[Pair, str] = {}
-    for result in sorted(
-        filter(fails, results), key=lambda each: (each.outcome.badness, each.cell)
-    ):
+    for result in sorted(filter(fails, results), key=worst_first):
         for name in names(result):
             worst.setdefault((name, result.normalizer), result.cell)
     return worst

@@ -4,8 +4,9 @@ What does not fit is counted, never dropped in silence.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
-from harness.reporting.failing import Failing, failing, headline
+from harness.reporting.failing import Failing, decides, failing, headline
 from harness.reporting.markdown import code, table, text
 from harness.reporting.terminal import tables
 from harness.runs.gate import Gate
@@ -17,6 +18,8 @@ from harness.runs.summary import Summary
 MAX_BYTES = 200_000
 _ROOM_FOR_MORE = 200
 
+# By whether they fail cells.
+_HEADINGS = {True: "### Failures", False: "### SHOULD and MAY rules broken, which fail no cell"}
 _RULES = ("rule", "metric", "verdict", "k/n", "rate", "95 % interval", "bound")
 
 
@@ -26,14 +29,13 @@ def summary_markdown(run: Run, summary: Summary, limit: int = MAX_BYTES) -> str:
     head = "\n".join(_head(summary))
     rankings = tables(summary, "markdown")
     room = limit - _ROOM_FOR_MORE
-    shown = _within((_failure(each) for each in failures), room - _size(head, rankings))
+    shown = _within(_told(failures), room - _size(head, rankings))
     left = len(failures) - len(shown)
     if _size(head, rankings) > room:
         rankings = "The rankings do not fit here: see the report.\n"
         head = _cut(head, room - _size(rankings))
     more = [f"and {left} more kinds of failure: see the report", ""] if left else []
-    failed = ["### Failures", "", *shown, *more] if failures else []
-    return "\n".join([head, *failed, rankings])
+    return "\n".join([head, *shown, *more, rankings])
 
 
 def _head(summary: Summary) -> Iterator[str]:
@@ -72,6 +74,15 @@ def _excused(gate: Gate) -> Iterator[str]:
     if gate.excused:
         yield f"Excused by expectations or the baseline: {len(gate.excused)} cells."
         yield ""
+
+
+def _told(failures: Iterable[Failing]) -> Iterator[str]:
+    """Yield a text for each failure; the first of a kind brings their heading."""
+    for fail, found in groupby(failures, key=lambda each: decides(each.signature)):
+        heading = f"{_HEADINGS[fail]}\n\n"
+        for each in found:
+            yield heading + _failure(each)
+            heading = ""
 
 
 def _failure(each: Failing) -> str:

@@ -12,12 +12,13 @@ import msgspec
 
 from harness.judging.results import Result
 from harness.reporting.beside import Beside, Edition
-from harness.reporting.boards import Board, ConversationRow, boards, conversation_rows
+from harness.reporting.boards import Board, boards
 from harness.reporting.case_view import CaseView, case_view
 from harness.reporting.cassette_view import Cassettes, cassettes
 from harness.reporting.compare_view import CompareView, compare_view
-from harness.reporting.conversation_view import ConversationView, conversation_view
+from harness.reporting.conversation_list import Conversations, conversations
 from harness.reporting.disagreement import Disagreement, disagreement
+from harness.reporting.failing import decides
 from harness.reporting.failures import Group, embedded, groups
 from harness.reporting.matrix import (
     client_matrix,
@@ -33,15 +34,13 @@ from harness.reporting.squares import Matrix
 from harness.reporting.stacks import Stack, stacks
 from harness.reporting.standings import Standing, standings
 from harness.reporting.trends import Trends, trends
-from harness.reporting.words import fails
+from harness.reporting.words import worst_first
 from harness.runs.gate import Gate, judge_gate
 from harness.runs.questions import Questions
 from harness.runs.rankings import rank
 from harness.runs.run import Run
 
 MAX_LISTED: Final = 150
-MAX_CONVERSATIONS: Final = 500
-MAX_CONFORMING: Final = 20
 
 
 class View(msgspec.Struct, frozen=True):
@@ -52,13 +51,9 @@ class View(msgspec.Struct, frozen=True):
         clients: models by normalizers, turn success on the same bytes.
         bars, agent_bars: outcomes stacked.
         cases: of the cells whose bytes are part of the page, worst first.
-        failing: how many cells fail in all.
         listed: the first cells, worst first, for readers without script.
         rows: all cells, for the script.
         shown: ids of the cells that have a case to link to.
-        talks: the ranking of models by prompts by agents.
-        conversations: the first cells that an agent supports; `more_conversations` are left out.
-        conforming: some that conform, whole.
     """
 
     run: Run
@@ -79,14 +74,10 @@ class View(msgspec.Struct, frozen=True):
     quirk_cards: tuple[QuirkCard, ...]
     groups: tuple[Group, ...]
     cases: tuple[CaseView, ...]
-    failing: int
     listed: tuple[Result, ...]
     rows: str
     shown: frozenset[str]
-    talks: tuple[ConversationRow, ...]
-    conversations: tuple[Result, ...]
-    more_conversations: int
-    conforming: tuple[ConversationView, ...]
+    conversations: Conversations
     compare: CompareView | None
     trends: Trends
     cassettes: Cassettes
@@ -95,17 +86,21 @@ class View(msgspec.Struct, frozen=True):
         """Return the board called `name`."""
         return next(each for each in self.boards if each.id == name)
 
+    @property
+    def ways(self) -> int:
+        """How many of the signatures are ways to fail."""
+        return sum(decides(each.signature) for each in self.groups)
+
 
 def view(run: Run, beside: Beside, gate: Gate | None) -> View:
     """Return what the page shows of `run`."""
+    by_cell = {each.cell: each for each in run.results}
     with Questions(run) as questions:
         ranked = rank(questions)
-        found = groups(questions.failures_by_signature(), {each.cell: each for each in run.results})
+        found = groups(questions.failures_by_signature(), by_cell)
         quirks = quirk_matrix(questions.losses_by_quirk(), run.results)
-    by_cell = {each.cell: each for each in run.results}
-    cases = sorted((by_cell[cell] for cell in embedded(found)), key=_worst_first)
-    talks = [each for each in run.results if each.conversation]
-    conforming = [each for each in talks if not fails(each) and each.cell in run.conversations]
+    cases = sorted((by_cell[cell] for cell in embedded(found)), key=worst_first)
+    shown = frozenset(each.cell for each in cases)
     return View(
         run=run,
         beside=beside,
@@ -115,8 +110,7 @@ def view(run: Run, beside: Beside, gate: Gate | None) -> View:
         overview=overview(run),
         boards=boards(run, ranked),
         standings={
-            "models": standings(run, ranked.conversations, "model"),
-            "prompts": standings(run, ranked.conversations, "prompt"),
+            f"{axis}s": standings(run, ranked.conversations, axis) for axis in ("model", "prompt")
         },
         quirks=quirks,
         dialects=dialect_matrix(run.results),
@@ -128,17 +122,10 @@ def view(run: Run, beside: Beside, gate: Gate | None) -> View:
         quirk_cards=quirk_cards(of_row(quirks), beside.quirks),
         groups=found,
         cases=tuple(_case(run, each) for each in cases),
-        failing=sum(map(fails, run.results)),
-        listed=tuple(sorted(run.results, key=_worst_first)[:MAX_LISTED]),
+        listed=tuple(sorted(run.results, key=worst_first)[:MAX_LISTED]),
         rows=rows(run.results),
-        shown=frozenset(each.cell for each in cases),
-        talks=conversation_rows(ranked),
-        conversations=tuple(sorted(talks, key=_worst_first)[:MAX_CONVERSATIONS]),
-        more_conversations=max(0, len(talks) - MAX_CONVERSATIONS),
-        conforming=tuple(
-            conversation_view(each, run.conversations[each.cell])
-            for each in conforming[:MAX_CONFORMING]
-        ),
+        shown=shown,
+        conversations=conversations(run, ranked, shown),
         compare=compare_view(beside.base, run) if beside.base else None,
         trends=trends((*beside.history, Edition(beside.label, run))),
         cassettes=cassettes(run.results),
@@ -155,7 +142,3 @@ def _suffix(run: Run) -> str:
     selection = run.header.selection
     words = [*selection.options, *(word for place in selection.paths for word in ("--in", place))]
     return shlex.join(words)
-
-
-def _worst_first(result: Result) -> tuple[int, str]:
-    return result.outcome.badness, result.cell

@@ -49,7 +49,7 @@ _WORDS = (
         "A call could not be used; the normalizer reported it and nothing was executed. "
         "It conforms.",
     ),
-    OutcomeWord(Outcome.PASS, "✓", "ok", "Every rule holds in every replay."),
+    OutcomeWord(Outcome.PASS, "✓", "ok", "Every MUST rule holds in every replay."),
     OutcomeWord(
         Outcome.UNSUPPORTED,
         "–",  # noqa: RUF001 - an en dash is what is shown
@@ -72,6 +72,11 @@ BLAMES = (
 def fails(result: Result) -> bool:
     """Whether a cell is a failure of conformance (unsupported cells are not)."""
     return not result.outcome.conforms and result.outcome is not Outcome.UNSUPPORTED
+
+
+def worst_first(result: Result) -> tuple[int, str]:
+    """Return what sorts results: the worst outcome first, then by cell."""
+    return result.outcome.badness, result.cell
 
 
 def percent(share: float) -> str:

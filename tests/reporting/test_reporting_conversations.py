@@ -1,12 +1,14 @@
 """Conversations on the page and in the terminal: requests with findings, nothing hostile."""
 
+import re
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from harness.judging.conversations.case import ConversationCase
-from harness.judging.results import Result
+from harness.judging.results import Finding, Outcome, Result
+from harness.reporting.anchors import anchor
 from harness.reporting.conversation_text import conversation_lines
 from harness.reporting.conversation_view import conversation_view
 from harness.reporting.page import page
@@ -87,6 +89,16 @@ def test_the_page_shows_requests_reports_and_rankings(run: Run) -> None:
     assert "<script>alert" not in html
     assert "\x1b" not in html
     assert page(run) == html
+
+
+def test_a_conversation_that_conforms_and_breaks_a_should_rule_stands_on_the_page_once(
+    run: Run,
+) -> None:
+    should = Finding("RULE", "SHOULD", Outcome.MISMATCH, "turns[0]", "a", "b")
+    results = tuple(msgspec.structs.replace(each, findings=(should,)) for each in run.results)
+    ids = re.findall(r' id="([^"]+)"', page(msgspec.structs.replace(run, results=results)))
+    assert sorted(ids) == sorted(set(ids))
+    assert {anchor(each.cell) for each in results} <= set(ids)
 
 
 def test_the_terminal_ranks_agents_and_conversations(run: Run) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from harness.judging.results import Outcome
 from harness.reporting import markdown
-from harness.reporting.agent_pages import INDEX, MAX_INDEX_BYTES, agent_pages
+from harness.reporting.agent_pages import INDEX, MAX_INDEX_BYTES, MAX_PAGES, agent_pages
 from harness.reporting.annotations import MOST, annotations
 from harness.reporting.badge import badge
 from harness.reporting.compare_text import comparison_text
@@ -26,7 +26,7 @@ from harness.runs.compare import compare
 from harness.runs.gate import judge_gate
 from harness.runs.summary import Summary, summarize
 from tests.reporting.reporting_hostile import EVIL, NAMES, a_hostile_run
-from tests.runs.runs_samples import a_result, a_run
+from tests.runs.runs_samples import a_finding, a_result, a_run
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]")
 texts = st.text(max_size=60)
@@ -126,6 +126,29 @@ def test_annotations_are_few_and_one_line_each() -> None:
         assert not re.search(r"[:,]", title)
 
 
+def test_a_broken_should_rule_is_told_and_is_no_failure() -> None:
+    should = a_finding("SHOULD-RULE", level="SHOULD")
+    lost = a_result("b", outcome=Outcome.LOST_CALL, findings=(a_finding("MUST-RULE"), should))
+    run = a_run([a_result("a", findings=(should,)), lost])
+    gate = judge_gate(run)
+    must, _, others = summary_markdown(run, summarize(run)).partition("### SHOULD and MAY rules")
+    assert "### Failures" in must
+    assert ("MUST-RULE" in must, "SHOULD-RULE" in must) == (True, False)
+    assert ("MUST-RULE" in others, "SHOULD-RULE" in others) == (False, True)
+    (told,) = annotations(run, gate)
+    assert "SHOULD-RULE" not in told
+    pages = agent_pages(run, gate)
+    assert "; 1 kinds of failure" in pages[INDEX]
+    assert "fail no cell: 1 kinds" in pages[INDEX]
+    (page,) = (text for text in pages.values() if "SHOULD SHOULD-RULE\n" in text)
+    assert "2 cells show it" in page
+
+
+def test_without_a_failure_nothing_is_headed_so() -> None:
+    run = a_run([a_result("a", findings=(a_finding("RULE", level="SHOULD"),))])
+    assert "### Failures" not in summary_markdown(run, summarize(run))
+
+
 def test_a_gate_that_passes_annotates_nothing() -> None:
     run = a_run([a_result("a")])
     assert list(annotations(run, judge_gate(run))) == []
@@ -140,6 +163,8 @@ def test_the_index_for_agents_is_small_and_each_link_is_a_page() -> None:
     assert links
     assert set(links) <= pages.keys()
     assert f"and {len(pages) - 1 - len(links)} more pages" in index
+    assert f"{30 * len(NAMES)} kinds of failure" in index
+    assert f"Only the first {MAX_PAGES} have a page." in index
     assert all("harness replay" in text for name, text in pages.items() if name != INDEX)
 
 

@@ -218,6 +218,16 @@ def test_no_page_has_more_cases_than_it_says(sample: Run) -> None:
     assert f"here {MAX_CASES} of {MAX_CASES + 5} failing cells" in text
 
 
+def test_a_broken_should_rule_is_shown_and_is_no_way_to_fail(sample: Run) -> None:
+    good = next(each for each in sample.results if each.outcome is Outcome.PASS)
+    finding = Finding("RULE", "SHOULD", Outcome.MISMATCH, "turns[0].text", "a", "b")
+    results = (msgspec.structs.replace(good, findings=(finding,)),)
+    text = page(msgspec.structs.replace(sample, results=results, cases={}))
+    assert "No cell fails. Signatures of SHOULD or MAY rules: 1." in text
+    assert '<dt>Ways to fail</dt><dd><a href="#failures">0</a>' in text
+    assert "here 0 of 0 failing cells, and 1 where" in text
+
+
 def test_a_run_that_goes_on_has_no_verdict_yet(sample: Run) -> None:
     text = page(msgspec.structs.replace(sample, footer=None), Beside(live=True))
     assert "<title>running: harness conformance report</title>" in text

@@ -23,7 +23,7 @@ const sheet = (section, route) => {
   fact("Replays", grouped(of("replays")));
   fact("Do it again", make("code", { className: "command" }, command));
   section.append(make("p", { className: "lead" }, plain(of("title"))), facts,
-    make("p", { className: "notice" }, "The bytes of this cell are not part of this file: only the first cells of each way to fail are. The command shows them."));
+    make("p", { className: "notice" }, "The bytes of this cell are not part of this file: only the first of each signature are. The command shows them."));
   section.append(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(section))));
 };
 const findRow = (data, name) => {

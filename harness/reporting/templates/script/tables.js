@@ -74,6 +74,6 @@ const restoreTables = (section, params) => {
 const ages = () => {
   for (const cell of all("[data-date]")) {
     const days = Math.floor((Date.now() - Date.parse(cell.dataset.date)) / 86_400_000);
-    if (Number.isFinite(days) && days >= 0) cell.append(make("small", {}, ` ${grouped(days)} days ago`));
+    if (Number.isFinite(days) && days >= 0) cell.append(make("small", {}, days ? ` ${grouped(days)} ${days === 1 ? "day" : "days"} ago` : " today"));
   }
 };
