@@ -35,10 +35,12 @@ class Outcome(StrEnum):
     @property
     def conforms(self) -> bool:
         """Whether the normalizer did right by the bytes (a reported parse_error does)."""
-        return self in (Outcome.PARSE_ERROR, Outcome.PASS)
+        return self in _CONFORMING
 
 
 _ORDER = {outcome: place for place, outcome in enumerate(Outcome)}
+# Looked up once: a large page asks a million times, and finding the members would cost the most.
+_CONFORMING = (Outcome.PARSE_ERROR, Outcome.PASS)
 
 
 class Emission(msgspec.Struct, frozen=True, gc=False):
