@@ -10,6 +10,7 @@ from scripts.recipes.kit import (
     Edit,
     Recipe,
     Reply,
+    append,
     call,
     cut_after,
     end_before,
@@ -141,6 +142,17 @@ RECIPES = (
     ),
     _recipe(
         "responses-error-event", _said(*text("Let me"), *fails("502", "gone"), failure="event")
+    ),
+    # Found by the fuzzer: the name of a frame had gone out when the gateway's error came.
+    _recipe(
+        "responses-error-behind-a-name",
+        _said(
+            *_TURN,
+            edits=(
+                cut_after(b"event: response.completed\n"),
+                append(b"data: " + json.dumps({"error": TOO_FAST}).encode() + b"\n\n"),
+            ),
+        ),
     ),
     _recipe(
         "responses-http-429",

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from harness.dialects.openai_responses.read import read
 from harness.turns.deltas import (
     ArgumentsDelta,
     Finish,
@@ -12,6 +13,8 @@ from harness.turns.deltas import (
     TextDelta,
     Usage,
 )
+from harness.turns.fold import fold
+from harness.wire.framing import frames
 from tests.dialects.openai_responses_streams import (
     OSLO,
     Json,
@@ -223,6 +226,13 @@ def test_a_document_that_is_no_answer(document: Json, failure: StreamFailure) ->
 
 
 # Realtime
+
+
+@pytest.mark.parametrize("name", ["response.created", "response.completed"])
+def test_an_error_behind_the_name_of_a_frame_that_broke_off_is_one(name: str) -> None:
+    broken = f'event: {name}\ndata: {{"error": {{"code": "oops", "message": "No."}}}}\n\n'
+    deltas = list(read(frames([broken.encode()]), ()))
+    assert fold(deltas).failure == StreamFailure("oops", "No.")
 
 
 def test_an_error_does_not_end_a_session() -> None:

@@ -113,6 +113,8 @@ def test_it_abstains_where_request_and_values_leave_it_open(
 def test_text_is_due_at_once_but_for_what_may_be_a_repetition() -> None:
     increments = _read(_text("He", "llo", "!"), increments=True)
     assert [length for _, length in increments.text_marks] == [2, 5, 6]
+    doubtful = _read(_text("ha", "ha", "!", "!"))
+    assert [length for _, length in doubtful.text_marks] == [2, 5, 6]
     snapshots = _read(_text("He", "Hello", "Hello you", "Hello you!"), increments=False)
     assert [length for _, length in snapshots.text_marks] == [2, 10]
 

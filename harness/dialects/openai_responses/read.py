@@ -96,8 +96,11 @@ class _Reader(EventReader):
         return True
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event, or a whole response as a document."""
-        kind = value.get("type") or frame.event
+        """Take one event, or a whole response as a document.
+
+        An error without a type stays one behind the name of a frame that it broke off.
+        """
+        kind = value.get("type") or ("error" if is_error(value) else frame.event)
         if type(kind) is not str:
             self._untyped(value, frame)
             return

@@ -33,6 +33,8 @@ _COMMENTS: Final = (
     ': {"choices": []}',
     ":data: {}",
 )
+# A space behind another one is part of the value.
+_SPACED: Final = re.compile(rb"(?<![^\r\n])(data|event): (?! )")
 _NO_FINISH: Final = re.compile(rb'"finish_reason": ?(?:null|"")')
 _FIELDS: Final = ("id: 7", "id:", "retry: 3000", "retry: soon", "x-request: 1", "unknown")
 
@@ -85,14 +87,7 @@ def _line_ends(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 
 def _spaces(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     del draw
-    changed = tuple(
-        replace(
-            frame, raw=frame.raw.replace(b"data: ", b"data:", 1).replace(b"event: ", b"event:", 1)
-        )
-        if frame.data is not None and not frame.data.startswith(b" ")
-        else frame
-        for frame in frames.frames
-    )
+    changed = tuple(replace(frame, raw=_SPACED.sub(rb"\1:", frame.raw)) for frame in frames.frames)
     return replace(frames, frames=changed), "in no frame"
 
 

@@ -216,6 +216,8 @@ _MISTRAL = (
             finish("stop"),
         ),
     ),
+    # Found by the fuzzer: a tag of another family is no array because a marker in brackets follows.
+    _recipe(f"{_M32}/behind-an-open-tag", f"<tool_call>\n[TOOL_CALLS]get_weather[ARGS]{_OSLO}"),
     _recipe(
         f"{_M32}/names-and-ids",
         f"I look.[TOOL_CALLS]get_weather[CALL_ID]D681PevKs[ARGS]{_OSLO}"

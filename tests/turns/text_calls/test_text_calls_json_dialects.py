@@ -58,6 +58,8 @@ def _outcome(text: str, size: int) -> tuple[str, list[str], int]:
         '{"tool": "get_weather", "status": "o',
         '{"name": "get_time"}',
         "The tag <tool_calls> holds <tool_call> tags.",
+        "<tool_call>\n[TOOL_",
+        "<tool_call>\n[ get_weather(city)]",
     ],
 )
 @pytest.mark.parametrize("size", [1, 5, 1000])

@@ -17,7 +17,7 @@ class Values:
     Fields:
         seen: each value, with the end of its event.
         repeats: some value begins with the one before.
-        differs: some value does not, so that it continues it.
+        differs_at: the end of the first event whose value does not, so that it continues it.
         grows: some value begins with the one before, and goes on.
         repeats_much: so much of it that it must be a repetition.
         has_half_characters: some value holds half a surrogate pair.
@@ -25,7 +25,8 @@ class Values:
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, int]] = []
-        self.repeats = self.differs = self.grows = self.repeats_much = False
+        self.repeats = self.grows = self.repeats_much = False
+        self.differs_at: int | None = None
         self.has_half_characters = False
 
     def add(self, value: str, end: int) -> None:
@@ -37,10 +38,16 @@ class Values:
             before = self.seen[-1][0]
             begins = value.startswith(before)
             self.repeats |= begins
-            self.differs |= not begins
+            if not begins and self.differs_at is None:
+                self.differs_at = end
             self.grows |= begins and len(value) > len(before)
             self.repeats_much |= begins and len(value) > len(before) >= _SURE_CHARACTERS
         self.seen.append((value, end))
+
+    @property
+    def differs(self) -> bool:
+        """Whether some value does not begin with the one before."""
+        return self.differs_at is not None
 
     def total(self, *, cumulative: bool) -> str:
         """Return the whole value."""

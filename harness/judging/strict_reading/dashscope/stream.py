@@ -73,7 +73,7 @@ class _Reader(TextOnlyReader):
 
     def mode(self, request: bytes) -> bool:
         """Return whether the events hold all so far; noted as open where that is not sure."""
-        fields = [self.text_values, self.reasoning_values, *self.calls.values()]
+        fields = self._fields()
         if any(field.has_half_characters for field in fields):
             self.notes.lost("SSE-UTF8-SPLIT", 0)
         asked = asked_for(request)
@@ -98,18 +98,22 @@ class _Reader(TextOnlyReader):
     def marks(self, *, cumulative: bool) -> tuple[tuple[int, int], ...]:
         """Return how much of the text is complete after which byte.
 
-        Values that repeat what came before may be held back until that is sure.
+        Values that repeat what came before, or might, may be held back until that is sure.
         """
+        differ = (field.differs_at for field in self._fields() if field.differs_at is not None)
+        sure_at = min(differ, default=0)
         marks: list[tuple[int, int]] = []
         text = GrowingText()
         for place, (value, end) in enumerate(self.text_values.seen):
             before = text.length
             text.add(value[before:] if cumulative else value)
-            if text.length > before and (
-                not cumulative or not place or before >= _CONVINCING_CHARACTERS
-            ):
+            sure = before >= _CONVINCING_CHARACTERS if cumulative else end >= sure_at
+            if text.length > before and (sure or not place):
                 marks.append((end, text.length))
         return tuple(marks)
+
+    def _fields(self) -> list[Values]:
+        return [self.text_values, self.reasoning_values, *self.calls.values()]
 
     def check_end(self) -> None:
         """Note what only the whole body shows."""

@@ -46,8 +46,9 @@ class TaggedJson(TextDialect):
         body = head.lstrip()
         if not body:
             return False if final else None
-        if body[0] in "{[":
-            return opener == OPENER
+        json = _json(body, final=final)
+        if json is None or json:
+            return json and opener == OPENER
         if head[0] == " ":
             return False
         if OPENER.startswith(body[: len(OPENER)]) or opener == _WRAPPER:
@@ -84,6 +85,16 @@ class TaggedJson(TextDialect):
 
 def _ending(first: str) -> Ending:
     return TagEnd(OPENER, CLOSER, fenced=first in "`~")
+
+
+def _json(body: str, *, final: bool) -> bool | None:
+    """Whether an object or an array begins; `[TOOL_CALLS]` and other words in brackets do not."""
+    if body[0] != "[":
+        return body[0] == "{"
+    inside = body[1:].lstrip()
+    if not inside:
+        return True if final else None
+    return not inside[0].isalpha()
 
 
 def _garbage(body: str, *, final: bool) -> bool | None:
