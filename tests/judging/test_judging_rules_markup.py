@@ -127,7 +127,7 @@ def stream(text: str) -> bytes:
     return said + chunk(None, "stop") + DONE
 
 
-def held(characters: int, shown: str) -> Normalizer:
+def held(characters: int, shown: str, **declared: Any) -> Normalizer:  # noqa: ANN401 - its fields
     """Return a normalizer that says `shown`, each time all but its last `characters`."""
 
     def normalize(reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -142,7 +142,7 @@ def held(characters: int, shown: str) -> Normalizer:
         yield TextDelta(shown[out:])
         yield END
 
-    return a_normalizer(normalize)
+    return a_normalizer(normalize, **declared)
 
 
 def _content(event: bytes) -> str:
@@ -178,3 +178,11 @@ def test_the_whole_text_at_the_end_is_no_streaming_but_may_be_declared() -> None
 def test_json_may_wait_until_it_is_whole(start: str) -> None:
     text = start + PROSE
     assert broken(held(10**6, text), stream(text), text=text, loose_space=True) == set()
+
+
+@pytest.mark.parametrize("start", ['{"a": "', "[1, "])
+def test_who_looks_for_calls_may_wait_for_json_anywhere(start: str) -> None:
+    text = start + PROSE
+    looks = held(10**6, text, text_dialects=frozenset(("bare-json",)))
+    assert broken(looks, stream(text), text=text) == set()
+    assert broken(held(10**6, text), stream(text), text=text) == {"TEXT-PROMPT"}

@@ -70,6 +70,11 @@ def begun(text: str, end: int) -> int:
     return next((len(tail) - at for at in range(len(tail)) if tail[at:] in _BEGINNINGS), 0)
 
 
+def undecided(text: str, at: int) -> bool:
+    """Whether JSON or code begins at `at`, which may be a call for as long as it is open."""
+    return text[at:].lstrip().startswith(_UNDECIDED)
+
+
 def _strings(value: dict[str, Any] | None, raw: str) -> str:
     """Return all keys and strings in `value`, a line each; what is no object as it is."""
     if value is None:
@@ -112,7 +117,7 @@ def _not_held_back(seen: Evidence) -> Iterator[Broken]:
     same = _common(raw, seen.replay.turn.text)
     marks = [(end, min(count, same) - HELD_CHARACTERS) for end, count in seen.strict.text_marks]
     late = first_late(seen, [(end, count) for end, count in marks if count > 0])
-    if late is None or raw[late.said :].lstrip().startswith(_UNDECIDED):
+    if late is None or undecided(raw, late.said):
         return
     wanted = f"{late.wanted} characters of text after {late.allowed} bytes"
     yield Broken("text", wanted, f"after {late.at} bytes", late.offset)

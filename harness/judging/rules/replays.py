@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from harness.judging.results import Outcome, Replay
-from harness.judging.rules.markup import begun
+from harness.judging.rules.markup import begun, undecided
 from harness.judging.rules.promptness import first_late
 from harness.judging.rules.rule import Broken, Evidence, Rule
 
@@ -51,7 +51,7 @@ def _prompt_text(seen: Evidence) -> Iterator[Broken]:
     """Text must be out before the read after next is pulled.
 
     Where calls are spelled in the text, TEXT-HELD-BACK says what may wait. Who looks for such
-    calls may wait with the beginning of a marker everywhere.
+    calls may wait everywhere with the beginning of a marker, and with JSON that is open.
     """
     if seen.expectation.loose_space:
         return
@@ -61,6 +61,8 @@ def _prompt_text(seen: Evidence) -> Iterator[Broken]:
         text = seen.strict.text
         due = ((end, count - begun(text, count)) for end, count in marks)
         late = first_late(seen, [(end, count) for end, count in due if count > 0])
+        if late is not None and undecided(text, late.said):
+            return
     if late is not None:
         expected = f"{late.wanted} characters of text after {late.allowed} bytes"
         yield Broken("text", expected, f"after {late.at} bytes", late.offset)
