@@ -6,7 +6,9 @@ cell finds it again.
 """
 
 import importlib.metadata
+import sys
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -64,7 +66,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
             return self.miniatures[name]
         if ":" in name:
             return self._named(name, self.imported(name))
-        for point in importlib.metadata.entry_points(group=self.group, name=name):
+        for point in self._points().select(name=name):
             return self._named(name, from_entry_point(point, self.word, self.error))
         raise UsageError(f"no {self.word} is called {name!r}", hint=self._known(name))
 
@@ -74,12 +76,14 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
 
     def installed(self) -> tuple[str, ...]:
         """Return the names of all installed entry points, sorted."""
-        points = importlib.metadata.entry_points(group=self.group)
-        return tuple(sorted({point.name for point in points}))
+        return tuple(sorted({point.name for point in self._points()}))
 
     def names(self) -> tuple[str, ...]:
         """Return every name that is no `module:callable`, the project's own first."""
         return (*self.ours(), *self.installed(), *self.miniatures)
+
+    def _points(self) -> importlib.metadata.EntryPoints:
+        return points_of(self.group, tuple(sys.path))
 
     def _of_project(self, name: str, ours: DeclaredNormalizer | DeclaredAgent) -> P:
         if name in self.miniatures or name in self.installed():
@@ -111,3 +115,10 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
     @staticmethod
     def _one(word: str) -> str:
         return f"{'an' if word[0] in 'aA' else 'a'} {word}"
+
+
+# To ask costs some ten milliseconds, and a run asks for each cell: all that is installed is read.
+@lru_cache(maxsize=16)
+def points_of(group: str, _path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
+    """Return the entry points of a group, read once a process for each `sys.path`."""
+    return importlib.metadata.entry_points(group=group)

@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import HarnessError, NormalizerLoadError, UsageError
 from harness.judging.replaying import replay
-from harness.normalizers import reference
+from harness.normalizers import reference, registry
 from harness.normalizers.discovery import (
     GROUP,
     available,
@@ -125,7 +125,7 @@ def test_an_unknown_name_names_those_that_there_are() -> None:
 def test_a_broken_plug_in_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     point = importlib.metadata.EntryPoint("broken", "exits_on_import:normalize", GROUP)
     points = importlib.metadata.EntryPoints((point,))
-    monkeypatch.setattr(importlib.metadata, "entry_points", points.select)
+    monkeypatch.setattr(registry, "points_of", lambda _group, _path: points)
     monkeypatch.syspath_prepend(".")
     assert installed_names() == ("broken",)
     with pytest.raises(NormalizerLoadError, match=r"broken \(exits_on_import:normalize\)"):
