@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from harness.cli.exits import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
+from harness.cli.under_test_options import under_test_options
 from harness.errors import UsageError
 from harness.reporting.findings_text import findings_lines
 from harness.reporting.visible import marked
@@ -29,22 +30,7 @@ Format = Literal["pretty", "json", "jsonl"]
 
 @click.command("fuzz")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "-n",
-    "--normalizer",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="A normalizer's name or module:callable; repeatable.",
-)
-@click.option(
-    "-a",
-    "--agent",
-    "agents",
-    multiple=True,
-    metavar="NAME",
-    help="An agent's name or module:callable; repeatable.",
-)
+@under_test_options(usual=False)
 @click.option("--profile", type=click.Choice(_PROFILES), default="dev", show_default=True)
 @click.option("--examples", type=click.IntRange(min=1), help="Inputs for each process.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), help="Of searching.")

@@ -25,22 +25,22 @@ from harness.cli.holding import (
 )
 from harness.cli.page_file import write_page
 from harness.cli.progress import progress
+from harness.cli.under_test_options import under_test_options
 from harness.conversation.discovery import load_agent
 from harness.judging.chunkings import CUTS, Cuts
 from harness.normalizers.discovery import load_normalizer
-from harness.project import project
 from harness.reporting.terminal import tables
 from harness.reporting.visible import marked
 from harness.runs.choose import Chosen, chosen_names
 from harness.runs.execute import Progress, execute
-from harness.runs.narrow import KEYS, narrow
-from harness.runs.plan import Job, plan
-from harness.runs.policy import project_paths, without_skipped
-from harness.runs.recorded import Recorded, recorded_conversations
+from harness.runs.narrow import KEYS
+from harness.runs.plan import Job
+from harness.runs.policy import Policy, without_skipped
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent
-from harness.runs.select import select, unused
+from harness.runs.select import unused
 from harness.runs.store import RunWriter, read_run
 from harness.runs.summary import Summary, summarize
+from harness.runs.wanted import Wanted, wanted
 from harness.runs.worker import crashed, judge_job
 
 _FEW = 64
@@ -51,24 +51,7 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
 
 @click.command("run")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "-n",
-    "--normalizer",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="A normalizer's name or module:callable; repeatable. "
-    "Default: all meant to pass, unless agents are named.",
-)
-@click.option(
-    "-a",
-    "--agent",
-    "agents",
-    multiple=True,
-    metavar="NAME",
-    help="An agent's name or module:callable, for conversations; repeatable. "
-    "Default: all meant to pass, unless normalizers are named.",
-)
+@under_test_options(usual=True)
 @click.option(
     "--cuts",
     type=click.Choice(CUTS),
@@ -124,65 +107,50 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     """Replay PATHS through normalizers and agents, print the ranking, write a run, apply the gate.
 
     PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them; without
-    any, the scenarios and recordings that ship. A log is only counted, in the rankings.
+    any, those of the project, else the scenarios and recordings that ship. A log is only counted,
+    in the rankings.
     """
     chosen = chosen_names(names, agents)
-    if words is None:  # what is named is wanted whole
-        words = "" if paths else project().table.select
-    paths = paths or project_paths()
-    subjects = tuple(narrow(select(paths, dialect or "", recordings=True), words))
-    _warn_of_unused(paths)
-    if not subjects:
-        none = f"nothing fits {words!r}" if words else "the paths hold no scenario, cassette or log"
-        click.echo(f"nothing selected: {none}", err=True)
+    found = wanted(chosen, paths, words, dialect or "")
+    _tell_left_out(found)
+    if not found.jobs:
+        click.echo(f"nothing selected: {_why_nothing(found)}", err=True)
         return EXIT_NOTHING_SELECTED
+    policy = policy_here(today, found.paths, accept_new=accept_new)
+    planned, skipped = without_skipped(found.jobs, policy)
+    named = tuple(path.as_posix() for path in found.paths)
+    selection = Selection(named, cuts, dialect or "", skipped, found.words)
+    header = _header(selection, chosen, len(found.subjects), planned)
     path = output / "run.jsonl"
-    policy = policy_here(today, paths, accept_new=accept_new)
-    selection = Selection(
-        tuple(path.as_posix() for path in paths), cuts, dialect or "", select=words
-    )
-    recorded = recorded_conversations(subjects) if chosen.agents else Recorded()
-    if paths:  # what ships is known
-        _tell_refused(recorded)
-    planned = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents).jobs
-    if not planned:
-        click.echo("nothing selected: no cell for what was named with -n and -a", err=True)
-        return EXIT_NOTHING_SELECTED
-    planned, skipped = without_skipped(planned, policy)
-    selection = msgspec.structs.replace(selection, skipped=skipped)
-    header = _header(selection, chosen, len(subjects), planned)
     done = _execute(header, planned, cuts, jobs, path)
     if not done.done:  # the run that stands at `path` is an older one
         click.echo(f"nothing to show: 0 of {done.total} cells ran", err=True)
         return EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
-    run = read_run(path)
-    summary = summarize(run, policy)
-    if not no_report:
-        write_page(run, output / "index.html", summary.gate)
-    _print(run, summary, style)
-    _tell(done, summary, output, report=not no_report)
-    keep_baseline(run, summary.gate, policy)
-    tell_github(run, summary)
-    if done.interrupted:
-        return EXIT_INTERRUPTED
-    return EXITS[summary.gate.verdict]
+    return _conclude(path, policy, None if no_report else output / "index.html", style)
 
 
-def _warn_of_unused(paths: tuple[Path, ...]) -> None:
-    """Name the files in the given folders that look like scenarios or cassettes and are none."""
-    for file in unused(paths):
+def _tell_left_out(found: Wanted) -> None:
+    """Name the files that look like scenarios or cassettes and are none, and count recordings.
+
+    Those of several requests that agents cannot have are told with the reason.
+    """
+    for file in unused(found.paths):
         click.echo(f"not used: {marked(str(file))}: neither scenario nor cassette", err=True)
-
-
-def _tell_refused(recorded: Recorded) -> None:
-    """Say which recordings of several requests agents cannot have, and why."""
-    if recorded.refused:
-        count = sum(recorded.refused.values())
+    if found.refused:
+        count = sum(found.refused.values())
         click.echo(
             f"no conversation for agents in {count} cassettes of several requests:", err=True
         )
-    for why, count in recorded.refused.items():
+    for why, count in found.refused.items():
         click.echo(f"{count:>8}  {marked(why)}", err=True)
+
+
+def _why_nothing(found: Wanted) -> str:
+    if found.subjects:
+        return "no cell for what was named with -n and -a"
+    if found.words:
+        return f"nothing fits {found.words!r}"
+    return "the paths hold no scenario, cassette or log"
 
 
 def _header(
@@ -242,6 +210,19 @@ def _source(name: str, *, agent: bool) -> str:
     return getattr(code, "__module__", "")
 
 
+def _conclude(path: Path, policy: Policy, page: Path | None, style: Format) -> int:
+    """Judge the run at `path`, tell everybody, and return the exit code."""
+    run = read_run(path)
+    summary = summarize(run, policy)
+    if page is not None:
+        write_page(run, page, summary.gate)
+    _print(run, summary, style)
+    _tell(run, summary, page)
+    keep_baseline(run, summary.gate, policy)
+    tell_github(run, summary)
+    return EXITS[summary.gate.verdict] if run.complete else EXIT_INTERRUPTED
+
+
 def _print(run: Run, summary: Summary, style: Format) -> None:
     if style == "json":
         click.echo(msgspec.json.encode(summary).decode())
@@ -252,10 +233,11 @@ def _print(run: Run, summary: Summary, style: Format) -> None:
         click.echo(tables(summary, style))
 
 
-def _tell(done: Progress, summary: Summary, output: Path, *, report: bool) -> None:
+def _tell(run: Run, summary: Summary, page: Path | None) -> None:
     tell_gate(summary.gate)
-    if done.interrupted:
-        click.echo(f"interrupted: {done.done} of {done.total} cells are in the run", err=True)
-    if report:
-        click.echo(f"report: {shlex.quote(str(output / 'index.html'))}", err=True)
+    if run.footer is not None and run.footer.interrupted:
+        done, total = run.footer.results, run.footer.results + run.footer.not_run
+        click.echo(f"interrupted: {done} of {total} cells are in the run", err=True)
+    if page is not None:
+        click.echo(f"report: {shlex.quote(str(page))}", err=True)
     sys.stderr.flush()

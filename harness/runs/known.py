@@ -1,12 +1,11 @@
-"""What exists beside a run: scenarios and names that somebody may have left out on purpose."""
+"""What exists beside a run: what somebody may have left out of it on purpose."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
-from harness import shipped
 from harness.conversation.discovery import installed_agent_names
 from harness.conversation.miniatures import MINIATURES as AGENT_MINIATURES
 from harness.normalizers.discovery import installed_names
@@ -16,7 +15,7 @@ from harness.runs.select import select, subject_id
 
 
 class Known(msgspec.Struct, frozen=True):
-    """Ids of scenarios, and names of normalizers and agents."""
+    """Ids of scenarios and unlabelled cassettes, and names of normalizers and agents."""
 
     scenarios: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
@@ -32,7 +31,7 @@ def known(paths: Iterable[Path] = ()) -> Known:
     listed = (found.root / path for path in found.table.paths)
     places = dict.fromkeys((*listed, *paths))
     return Known(
-        scenarios=_shipped().union(*(_ids(place) for place in places if place.exists())),
+        scenarios=_shipped().union(*(_ids([place]) for place in places if place.exists())),
         names=frozenset(
             (
                 *found.table.normalizers,
@@ -48,8 +47,8 @@ def known(paths: Iterable[Path] = ()) -> Known:
 
 @cache
 def _shipped() -> frozenset[str]:
-    return _ids(shipped.folder("scenarios"))
+    return _ids([])
 
 
-def _ids(place: Path) -> frozenset[str]:
-    return frozenset(subject_id(subject) for subject in select([place]))
+def _ids(paths: Sequence[Path]) -> frozenset[str]:
+    return frozenset(subject_id(subject) for subject in select(paths, recordings=True))

@@ -60,9 +60,9 @@ def _mark(entry: Expectation) -> pytest.MarkDecorator:
 
 
 def _places(job: Job, folder: Path) -> tuple[str, ...]:
-    """Return what `harness replay` must be told to find the scenario again."""
+    """Return what `harness replay` must be told to find the subject again."""
     path = Path(job.subject.path).resolve()
-    if path.is_relative_to(shipped.folder("scenarios")):
+    if any(map(path.is_relative_to, map(shipped.folder, ("scenarios", "cassettes")))):
         return ()
     return (os.path.relpath(path, folder),)
 

@@ -55,13 +55,19 @@ def _searching(
     def run(_config: pytest.Config) -> None:
         from harness.fuzzing.items import fuzz_findings  # noqa: PLC0415 - as above
 
-        paths = [Path(job.subject.path) for job in cells if not job.subject.conversation]
-        found = fuzz_findings(name, profile, kind=kind, paths=paths, random=_SEED)
+        found = fuzz_findings(name, profile, kind=kind, paths=_starts(cells), random=_SEED)
         if any(each.fails_gate for each in found):
             command = _command(kind, name, profile)
             pytest.fail("\n".join([*_told(found), f"  {marked(command)}"]), pytrace=False)
 
     return run
+
+
+def _starts(cells: Collection[Job]) -> list[Path]:
+    """Return the scenarios that a search starts from, or the recordings where there are none."""
+    turns = [job.subject for job in cells if job.subject.of_turns]
+    labelled = [subject for subject in turns if subject.kind == "scenario"]
+    return [Path(subject.path) for subject in labelled or turns]
 
 
 def _told(found: Collection["FuzzFinding"]) -> Iterator[str]:

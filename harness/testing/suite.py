@@ -1,7 +1,8 @@
 """`conformance_suite`: one parametrised test for another repository's normalizer or agent.
 
-Its items are the scenarios that the normalizer supports, so `-k`, `-n auto`, `--lf` and
-`--junitxml` work as for any test; what pytest collects is the same in each of its processes.
+Its items are what `harness run` would judge of the one that is named: scenarios, and recordings
+that none labels, where it supports them. `-k`, `-n auto`, `--lf` and `--junitxml` work as for any
+test; what pytest collects is the same in each of its processes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,13 +14,13 @@ import pytest
 from harness.errors import UsageError
 from harness.judging.chunkings import Cuts
 from harness.project import project
+from harness.runs.choose import Chosen
 from harness.runs.expectations import stale_before
 from harness.runs.known import Known, known
-from harness.runs.narrow import narrow
 from harness.runs.plan import Job
-from harness.runs.policy import expectations_of, project_paths
-from harness.runs.select import select as select_subjects
+from harness.runs.policy import expectations_of
 from harness.runs.select import subject_id
+from harness.runs.wanted import wanted
 from harness.runs.worker import is_supported
 from harness.testing.cells import check, marks, today
 from harness.testing.fuzzed import fuzzed
@@ -44,8 +45,8 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
         select: words `key:glob`, all of which must fit: `dialect`, `provider`, `model`,
             `prompt`, `area`, `id` or `quirk`, as in `dialect:openai-chat id:qwen/*`; None for
             those of the project, or all where `paths` are given.
-        paths: files and folders of scenarios; none for those that the project lists, else
-            those that ship.
+        paths: files and folders of scenarios and cassettes; none for those that the project
+            lists, else the scenarios and recordings that ship.
         cuts: `whole`, `quick`, `standard` or `every`; None for pytest's `--harness-cuts`.
         fuzz: a profile of `harness fuzz`, such as `ci`, for one more item that searches: a
             normalizer from the selected scenarios, an agent in conversations that are drawn;
@@ -57,20 +58,28 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     """
     if not normalizer and not agent:
         raise UsageError("expected a normalizer or an agent", where="conformance_suite")
-    usual = "" if paths else project().table.select  # what is named is wanted whole
-    words = usual if select is None else select
-    found = _jobs(normalizer, agent, words, tuple(map(Path, paths)) or project_paths())
-    jobs = {job: is_supported(job) for job in found}  # one by one: each file is loaded once
-    cells = tuple(job for job, supported in jobs.items() if supported)
+    found = wanted(Chosen(_named(normalizer), _named(agent)), map(Path, paths), select)
+    jobs = tuple(job for job in found.jobs if job.subject.kind != "log")
+    cells = _supported(jobs, found.words)
+    return _test_of((*_items(jobs, cells, cuts), *fuzzed(normalizer, agent, fuzz, cells)))
+
+
+def _named(name: str) -> tuple[str, ...]:
+    return (name,) if name else ()
+
+
+def _supported(jobs: tuple[Job, ...], words: str) -> tuple[Job, ...]:
+    cells = tuple(filter(is_supported, jobs))
     if not cells:
         raise UsageError(
-            f"no scenario that is supported is selected by {words!r}",
+            f"nothing that is supported is selected by {words!r}",
             where="conformance_suite",
-            hint="`harness list scenarios` prints those that ship",
+            hint="`harness list scenarios` and `harness list cassettes` print what ships",
         )
+    return cells
 
-    items = (*_items(tuple(jobs), cells, cuts), *fuzzed(normalizer, agent, fuzz, cells))
 
+def _test_of(items: tuple[Any, ...]) -> Callable[..., None]:
     def test_conformance(check_item: _Check, pytestconfig: pytest.Config) -> None:
         check_item(pytestconfig)
 
@@ -78,13 +87,6 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
         test_conformance
     )
     return parametrised
-
-
-def _jobs(normalizer: str, agent: str, words: str, paths: tuple[Path, ...]) -> Iterator[Job]:
-    for subject in narrow(select_subjects(paths), words):
-        name = agent if subject.conversation else normalizer
-        if name and subject.kind != "log":
-            yield Job(subject, name)
 
 
 def _items(jobs: tuple[Job, ...], cells: tuple[Job, ...], cuts: Cuts | None) -> Iterator[Any]:

@@ -12,6 +12,7 @@ from harness.runs.plan import Job, Subject
 from harness.runs.policy import Policy, expectations_of, policy_of, project_paths, without_skipped
 
 DAY = date(2026, 11, 22)
+RECORDING = "cassette:llama-cpp/gemma-3-270m/action-protocol-en-dentist-t02"
 ENTRY = '[[expectation]]\nid = "*"\nnormalizer = "x"\nexpect = "skip"\nreason = "slow"\n'
 
 
@@ -25,6 +26,7 @@ def test_the_file_of_expectations_is_found_where_it_lies_by_custom(tmp_path: Pat
     assert [entry.reason for entry in policy.expectations] == ["slow"]
     assert "reference" in policy.known.names
     assert "dashscope/split-chunks" in policy.known.scenarios
+    assert RECORDING in policy.known.scenarios, "an entry for it is not stale beside another run"
 
 
 def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:

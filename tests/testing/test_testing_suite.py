@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,12 @@ import harness.fuzzing.items  # noqa: F401 - see above
 from harness.errors import UsageError
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.profiles import PROFILES, Profile
+from harness.runs.choose import Chosen
+from harness.runs.select import subject_id
+from harness.runs.wanted import wanted
 from harness.testing import conformance_suite
+from harness.testing.cells import _places
+from harness.testing.fuzzed import _starts
 
 pytest_plugins = ["pytester"]
 
@@ -43,6 +49,9 @@ normalizer = "ours"
 expect = "fail"
 reason = "an old client"
 """
+
+_REFERENCE = Chosen(("reference",), ())
+_RECORDING = "cassette:llama-cpp/gemma-3-270m/action-protocol-en-dentist-t02"
 
 Story = Callable[..., pytest.RunResult]
 
@@ -107,7 +116,7 @@ def test_a_cell_to_be_skipped_does_not_run(story: Story) -> None:
     [
         ({}, "expected a normalizer or an agent"),
         ({"normalizer": "naive", "select": "dialekt:x"}, "did you mean 'dialect'?"),
-        ({"normalizer": "naive", "select": "id:none/*"}, "no scenario that is supported"),
+        ({"normalizer": "naive", "select": "id:none/*"}, "nothing that is supported"),
         ({"normalizer": "naive", "select": "id:dashscope/*", "fuzz": "x"}, "no profile 'x'"),
     ],
 )
@@ -115,6 +124,28 @@ def test_what_cannot_be_a_suite_says_why(arguments: dict[str, str], told: str) -
     with pytest.raises(UsageError) as error:
         conformance_suite(**arguments, paths=[_SCENARIOS / "dashscope"])  # type: ignore[arg-type]  # texts all of them
     assert told in str(error.value)
+
+
+@pytest.mark.parametrize("words", ["id:dashscope/s*", f"id:{_RECORDING}"])
+def test_its_items_are_what_harness_run_judges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    suite: Any = conformance_suite("reference", select=words)
+    (_, items), jobs = suite.pytestmark[0].args, wanted(_REFERENCE, words=words).jobs
+    assert [item.id for item in items] == [subject_id(job.subject) for job in jobs]
+
+
+def test_a_search_starts_from_scenarios_and_without_any_from_recordings() -> None:
+    (recording,) = wanted(_REFERENCE, words=f"id:{_RECORDING}").jobs
+    scenarios = wanted(_REFERENCE, [_SCENARIOS / "dashscope"]).jobs
+    assert _starts([recording, *scenarios]) == [Path(job.subject.path) for job in scenarios]
+    assert _starts([recording]) == [Path(recording.subject.path)]
+
+
+def test_a_failing_recording_that_ships_is_found_without_its_place() -> None:
+    (job,) = wanted(Chosen(("naive",), ()), words=f"id:{_RECORDING}").jobs
+    assert _places(job, Path.cwd()) == ()
 
 
 def test_importing_the_plugin_imports_nothing_of_the_package() -> None:
