@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -20,58 +20,54 @@ if TYPE_CHECKING:
 
 _SUFFIX = ".yaml"
 _SHARED = frozenset(("tools", "prompts"))
+_OPTIONS: Final[dict[str, dict[str, Any]]] = {
+    "--harness-normalizer": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME",
+        "help": "judge this normalizer (a name or module:callable); repeatable",
+    },
+    "--harness-agent": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME",
+        "help": "judge this agent on conversations (a name or module:callable); repeatable",
+    },
+    "--harness-cuts": {
+        "default": "standard",
+        "choices": ("whole", "quick", "standard", "every"),
+        "help": "chunkings of each cell",
+    },
+    "--harness-dialect": {
+        "default": "",
+        "metavar": "NAME",
+        "help": "read every cassette as this dialect, whatever it seems to be",
+    },
+    "--harness-unsupported": {
+        "action": "store_true",
+        "help": "make a skipped item of each cell that a normalizer does not declare itself for",
+    },
+    "--harness-record": {
+        "default": "none",
+        "metavar": "MODE",
+        "help": "what harness_recorder does: none (default), once, new_episodes, any, all",
+    },
+    "--harness-record-in-ci": {
+        "action": "store_true",
+        "help": "let --harness-record ask live servers even where CI is set",
+    },
+    "--harness-block-network": {
+        "action": "store_true",
+        "help": "refuse connections to anything but this machine",
+    },
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; all begin with --harness-."""
     group = parser.getgroup("harness", "conformance of stream normalizers")
-    group.addoption(
-        "--harness-normalizer",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="judge this normalizer (a name or module:callable); repeatable",
-    )
-    group.addoption(
-        "--harness-agent",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="judge this agent on conversations (a name or module:callable); repeatable",
-    )
-    group.addoption(
-        "--harness-cuts",
-        default="standard",
-        choices=("whole", "quick", "standard", "every"),
-        help="chunkings of each cell",
-    )
-    group.addoption(
-        "--harness-dialect",
-        default="",
-        metavar="NAME",
-        help="read every cassette as this dialect, whatever it seems to be",
-    )
-    group.addoption(
-        "--harness-unsupported",
-        action="store_true",
-        help="make a skipped item of each cell that a normalizer does not declare itself for",
-    )
-    group.addoption(
-        "--harness-record",
-        default="none",
-        metavar="MODE",
-        help="what harness_recorder does: none (default), once, new_episodes, any, all",
-    )
-    group.addoption(
-        "--harness-record-in-ci",
-        action="store_true",
-        help="let --harness-record ask live servers even where CI is set",
-    )
-    group.addoption(
-        "--harness-block-network",
-        action="store_true",
-        help="refuse connections to anything but this machine",
-    )
+    for name, option in _OPTIONS.items():
+        group.addoption(name, **option)
     parser.addini("harness_scenarios", "folders of scenario files to collect", "paths", [])
 
 

@@ -74,7 +74,11 @@ def ratchet(
     listed = baseline.cells
     here = {cell: listed[cell] for cell in failing.keys() & listed.keys()}
     kept = {cell: was for cell, was in here.items() if failing[cell].badness >= was.badness}
-    gone = {cell for cell in listed.keys() - judged.keys() if _gone(cell, run, known)}
+    there = Known(
+        known.scenarios.union(result.scenario for result in run.results),
+        known.names.union(run.header.names),
+    )
+    gone = {cell for cell in listed.keys() - judged.keys() if not _exists(cell, there)}
     fixed = {cell for cell in listed.keys() & judged.keys() if judged[cell].conforms}
     added = failing.keys() - kept.keys() if accept_new else frozenset[str]()
     lowered = {cell: failing[cell] for cell in (*kept, *added)}
@@ -89,10 +93,9 @@ def ratchet(
     return Baseline(SCHEMA, {**staying, **lowered}), moved
 
 
-def _gone(cell: str, run: Run, known: Known) -> bool:
+def _exists(cell: str, known: Known) -> bool:
     scenario, _, name = cell.rpartition("/")
-    ran = {result.scenario for result in run.results}
-    return scenario not in known.scenarios | ran or name not in known.names | set(run.header.names)
+    return scenario in known.scenarios and name in known.names
 
 
 def read_baseline(path: Path, *, may_be_missing: bool = False) -> Baseline:

@@ -46,12 +46,18 @@ class Gate(msgspec.Struct, frozen=True):
     baseline: Ratchet | None = None
 
 
-def judge_gate(run: Run, policy: Policy = NO_POLICY) -> Gate:
-    """Judge `run` by `policy`; without one it passes where every supported cell conforms."""
-    if not policy.rules:
-        return _gate(run, policy, None)
-    with Questions(run) as questions:
+def judge_gate(run: Run, policy: Policy = NO_POLICY, questions: Questions | None = None) -> Gate:
+    """Judge `run` by `policy`; without one it passes where every supported cell conforms.
+
+    Args:
+        run: as read.
+        policy: of the project.
+        questions: those of the run, where somebody has loaded it already.
+    """
+    if questions is not None or not policy.rules:
         return _gate(run, policy, questions)
+    with Questions(run) as loaded:
+        return _gate(run, policy, loaded)
 
 
 def next_baseline(run: Run, policy: Policy) -> Baseline | None:

@@ -36,5 +36,5 @@ def summarize(run: Run, policy: Policy = NO_POLICY) -> Summary:
             replays=sum(result.replays for result in run.results),
             outcomes=questions.outcome_counts(),
             rankings=rank(questions),
-            gate=judge_gate(run, policy),
+            gate=judge_gate(run, policy, questions),
         )
