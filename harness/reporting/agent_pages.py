@@ -10,7 +10,9 @@ from hashlib import sha256
 
 from harness.reporting.failing import Failing, decides, failing, headline
 from harness.reporting.markdown import code, text
+from harness.runs.counted import counted
 from harness.runs.gate import Gate
+from harness.runs.questions import Signature
 from harness.runs.run import Run
 
 INDEX = "index.md"
@@ -18,6 +20,7 @@ MAX_INDEX_BYTES = 8_192
 MAX_PAGES = 200
 _CELLS = 100
 _REASONS = 10
+_NO_FAILURES = "SHOULD and MAY rules broken, which fail no cell"
 _ODD = re.compile(r"[^a-z0-9]+")
 
 
@@ -45,8 +48,12 @@ def _index(run: Run, gate: Gate, found: tuple[Failing, ...], told: dict[str, Fai
     head = [
         f"# Gate: {gate.verdict}",
         "",
-        f"{len(run.results)} cells; {ways} kinds of failure, worst first.",
-        *([f"SHOULD and MAY rules broken, which fail no cell: {others} kinds."] if others else []),
+        f"{counted(len(run.results), 'cell')}; {counted(ways, 'kind')} of failure, worst first.",
+        *(
+            [f"SHOULD and MAY rules broken, which fail no cell: {counted(others, 'kind')}."]
+            if others
+            else []
+        ),
         *([f"Only the first {len(told)} have a page."] if len(told) < len(found) else []),
         "Read the page of one failure, run its command, mend the cause, run again:",
         f"{code(' '.join(run.header.command))}.",
@@ -55,11 +62,12 @@ def _index(run: Run, gate: Gate, found: tuple[Failing, ...], told: dict[str, Fai
         *([f"- and {more} more reasons"] if more > 0 else []),
         "",
     ]
-    lines = [
-        f"- [{text(headline(each.signature), limit=120)}]({name}): {each.signature.count} cells"
-        for name, each in told.items()
-    ]
-    return _fitting(head, lines)
+    return _fitting(head, [_link(name, each.signature) for name, each in told.items()])
+
+
+def _link(page: str, signature: Signature) -> str:
+    named = f"[{text(headline(signature), limit=120)}]({page})"
+    return f"- {named}: {counted(signature.count, 'cell')}"
 
 
 def _fitting(head: list[str], lines: list[str]) -> str:
@@ -77,8 +85,9 @@ def _page(each: Failing) -> Iterator[str]:
     signature, found = each.signature, each.example
     yield f"# {text(headline(signature))}"
     yield ""
-    fail = "fail so" if decides(signature) else "show it, which fails none of them"
-    yield f"{signature.count} cells {fail}. The first: {code(each.cell)} ({text(each.title)})."
+    fails = "Fails" if decides(signature) else "Shows, and fails nothing, in"
+    first = f"The first: {code(each.cell)} ({text(each.title)})."
+    yield f"{fails} {counted(signature.count, 'cell')}. {first}"
     yield ""
     if found is not None:
         yield f"- rule: {code(found.rule)} ({found.level})"

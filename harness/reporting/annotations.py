@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from harness.reporting.failing import Failing, decides, failing, headline
 from harness.reporting.visible import marked, plain
+from harness.runs.counted import counted
 from harness.runs.gate import Gate
 from harness.runs.run import Run
 
@@ -36,7 +37,7 @@ def annotations(run: Run, gate: Gate) -> Iterator[str]:
 def _failure(each: Failing) -> str:
     found = each.example
     differs = f"\nexpected {plain(found.expected)}, actual {plain(found.actual)}" if found else ""
-    text = f"{each.signature.count} cells, such as {marked(each.cell)}{differs}"
+    text = f"{counted(each.signature.count, 'cell')}, such as {marked(each.cell)}{differs}"
     return _command(headline(each.signature), f"{text}\n{marked(each.command)}")
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from harness.judging.cases import Case
 from harness.reporting.divergence import Divergence
+from harness.runs.counted import counted
 
 WIDTH = 1000
 _HEIGHT = 14
@@ -39,8 +40,8 @@ def axis_lanes(
     reads = len(case.chunking) + 1
     mine, theirs = (divergence.actual, divergence.reference) if divergence else (None, None)
     return (
-        AxisLane("reads", _ticks(case.chunking, size), _count(reads, "read")),
-        AxisLane("frames", _ticks(starts, size), _count(len(case.frames), "frame")),
+        AxisLane("reads", _ticks(case.chunking, size), counted(reads, "read")),
+        AxisLane("frames", _ticks(starts, size), counted(len(case.frames), "frame")),
         _deltas(normalizer, actual, size, mine),
         _deltas("reference", expected, size, theirs),
     )
@@ -50,7 +51,7 @@ def _deltas(name: str, places: tuple[int, ...], size: int, index: int | None) ->
     mark = None
     if index is not None:
         mark = _scale(places[index] if index < len(places) else size, size)
-    return AxisLane(f"deltas of {name}", _ticks(places, size), _count(len(places), "delta"), mark)
+    return AxisLane(f"deltas of {name}", _ticks(places, size), counted(len(places), "delta"), mark)
 
 
 def _ticks(places: Iterable[int], size: int) -> str:
@@ -60,7 +61,3 @@ def _ticks(places: Iterable[int], size: int) -> str:
 
 def _scale(place: int, size: int) -> int:
     return round(min(place, size) / max(size, 1) * WIDTH)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

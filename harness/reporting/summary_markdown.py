@@ -9,6 +9,7 @@ from itertools import groupby
 from harness.reporting.failing import Failing, decides, failing, headline
 from harness.reporting.markdown import code, table, text
 from harness.reporting.terminal import tables
+from harness.runs.counted import counted
 from harness.runs.gate import Gate
 from harness.runs.gate_rules import RuleVerdict
 from harness.runs.run import Run
@@ -72,7 +73,7 @@ def _named(rule: RuleVerdict) -> Iterable[tuple[str, str]]:
 
 def _excused(gate: Gate) -> Iterator[str]:
     if gate.excused:
-        yield f"Excused by expectations or the baseline: {len(gate.excused)} cells."
+        yield f"Excused by expectations or the baseline: {counted(len(gate.excused), 'cell')}."
         yield ""
 
 
@@ -89,7 +90,7 @@ def _failure(each: Failing) -> str:
     found, count = each.example, each.signature.count
     excused = f", {each.excused} excused" if each.excused else ""
     such = f"such as {code(each.cell)} ({text(each.title)})"
-    lines = [f"- **{text(headline(each.signature))}** in {count} cells{excused}, {such}"]
+    lines = [f"- **{text(headline(each.signature))}** in {counted(count, 'cell')}{excused}, {such}"]
     if found is not None:
         lines.append(f"  - at {code(found.path)}: expected {text(found.expected)}")
         lines.append(f"  - actual: {text(found.actual)}")

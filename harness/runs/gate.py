@@ -14,6 +14,7 @@ import msgspec
 
 from harness.judging.results import Outcome, Result
 from harness.runs.baseline import Baseline, Ratchet, ratchet
+from harness.runs.counted import counted
 from harness.runs.expectations import Excused, Held, Stale, hold
 from harness.runs.gate_rules import RuleVerdict, judge_rules
 from harness.runs.policy import Policy
@@ -104,9 +105,9 @@ def _verdict(
 
 def _passed(judged: list[Result], excused: tuple[Excused, ...]) -> Iterator[str]:
     conform = sum(each.outcome.conforms for each in judged)
-    yield f"{_cells(conform)} {'conforms' if conform == 1 else 'conform'}"
+    yield f"{counted(conform, 'cell')} {'conforms' if conform == 1 else 'conform'}"
     if excused:
-        yield f"{_cells(len(excused))} excused by expectations or the baseline"
+        yield f"{counted(len(excused), 'cell')} excused by expectations or the baseline"
 
 
 def _held(run: Run, policy: Policy) -> Held:
@@ -138,12 +139,12 @@ def reproduce(cell: str, places: Sequence[str] = (), more: Sequence[str] = ()) -
 
 def _incomplete(run: Run) -> Iterator[str]:
     if run.footer is None:
-        yield f"the run was killed after {_cells(len(run.results))}"
+        yield f"the run was killed after {counted(len(run.results), 'cell')}"
     elif run.footer.interrupted:
         done, left = run.footer.results, run.footer.not_run
-        yield f"the run was interrupted after {done} of {_cells(done + left)}"
+        yield f"the run was interrupted after {done} of {counted(done + left, 'cell')}"
     elif run.footer.not_run:
-        yield f"{_cells(run.footer.not_run)} did not run"
+        yield f"{counted(run.footer.not_run, 'cell')} did not run"
 
 
 def _failures(judged: list[Result], selection: Selection) -> Iterator[str]:
@@ -158,8 +159,8 @@ def _failures(judged: list[Result], selection: Selection) -> Iterator[str]:
     for name, results in sorted(failed.items(), key=_worst_first):
         worst = results[0]
         yield (
-            f"{name}: {len(results)} of {_cells(total[name])} {_DO[len(results) == 1]} not conform,"
-            f" worst {worst.outcome.value}: "
+            f"{name}: {len(results)} of {counted(total[name], 'cell')} "
+            f"{_DO[len(results) == 1]} not conform, worst {worst.outcome.value}: "
             f"{reproduce(worst.cell, selection.paths, selection.options)}"
         )
 
@@ -170,7 +171,3 @@ def _worst_first(item: tuple[str, list[Result]]) -> tuple[int, int, str]:
 
 
 _DO = {True: "does", False: "do"}
-
-
-def _cells(count: int) -> str:
-    return f"{count} cell" if count == 1 else f"{count} cells"

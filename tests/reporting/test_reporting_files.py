@@ -138,10 +138,10 @@ def test_a_broken_should_rule_is_told_and_is_no_failure() -> None:
     (told,) = annotations(run, gate)
     assert "SHOULD-RULE" not in told
     pages = agent_pages(run, gate)
-    assert "; 1 kinds of failure" in pages[INDEX]
-    assert "fail no cell: 1 kinds" in pages[INDEX]
+    assert "2 cells; 1 kind of failure" in pages[INDEX]
+    assert "fail no cell: 1 kind." in pages[INDEX]
     (page,) = (text for text in pages.values() if "SHOULD SHOULD-RULE\n" in text)
-    assert "2 cells show it" in page
+    assert "fails nothing, in 2 cells" in page
 
 
 def test_without_a_failure_nothing_is_headed_so() -> None:
