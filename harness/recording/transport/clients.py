@@ -6,21 +6,29 @@ clients take them. Each read goes on to the client as it comes; content encoding
 
 from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from harness.playback.client_response import request_of, response_of
 from harness.recording.transport.tape import Tape
 from harness.wire.cuts import split
-from harness.wire.interaction import Ended, Interaction
+from harness.wire.interaction import Ended, Interaction, Request
 
-if TYPE_CHECKING:
-    from harness.recording.transport.recorder import Recorder
+
+class Recording(Protocol):
+    """What a transport asks of a recorder."""
+
+    def play(self, request: Request) -> Interaction | None:
+        """Return what answers `request` from the cassette, or None where it may be asked."""
+
+    def record(self, request: Request) -> Tape:
+        """Return the tape for the answer to a request that is sent now."""
+
 
 # The types of another library are its own: this module is told at run time which one it is.
 Library = Any
 
 
-def transport(recorder: "Recorder", library: ModuleType, inner: object = None) -> Any:  # noqa: ANN401 - see Library
+def transport(recorder: Recording, library: ModuleType, inner: object = None) -> Any:  # noqa: ANN401 - see Library
     """Return the transport; `inner` asks the server, by default the library's own."""
     bases = (_Transport, library.BaseTransport, library.AsyncBaseTransport)
     return type("RecordingTransport", bases, {})(recorder, library, inner)
@@ -29,7 +37,7 @@ def transport(recorder: "Recorder", library: ModuleType, inner: object = None) -
 class _Transport:
     """What both kinds of client call."""
 
-    def __init__(self, recorder: "Recorder", library: Library, inner: Any) -> None:  # noqa: ANN401 - see Library
+    def __init__(self, recorder: Recording, library: Library, inner: Any) -> None:  # noqa: ANN401 - see Library
         self._recorder = recorder
         self._library = library
         self._sync: Library = inner

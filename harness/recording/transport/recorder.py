@@ -17,6 +17,7 @@ from harness.errors import BlockedRequestError, RecordingError
 from harness.playback.matching import matchers
 from harness.recording.hygiene import Hygiene, check_labels
 from harness.recording.identify import identify
+from harness.recording.transport.clients import transport
 from harness.recording.transport.modes import RecordMode, record_mode
 from harness.recording.transport.tape import Tape
 from harness.recording.transport.vcrpy_filters import Filters
@@ -113,8 +114,6 @@ class Recorder:
             library: the module; its `Client` and `AsyncClient` both take the transport.
             inner: the transport that asks the server; by default the library's own.
         """
-        from harness.recording.transport.clients import transport  # noqa: PLC0415 - no client is needed for a proxy
-
         return transport(self, library, inner)
 
     def play(self, request: Request) -> Interaction | None:
