@@ -4,6 +4,7 @@ The expectation is the scenario's, or for an unlabelled cassette the strict read
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import msgspec
 
@@ -18,6 +19,7 @@ from harness.judging.replaying import DEFAULT_LIMITS, Limits
 from harness.judging.results import Blame, Finding, Outcome, Result
 from harness.judging.scenario import Scenario
 from harness.judging.strict_reading.expect import expectation_from
+from harness.judging.strict_reading.reading import StrictReading
 from harness.judging.strict_reading.table import strict_reading
 from harness.normalizers.protocol import Normalizer
 from harness.wire.cassette import Cassette
@@ -26,7 +28,7 @@ from harness.wire.cuts import WHOLE, Chunking
 CASSETTE_PREFIX = "cassette:"
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class Loaded(msgspec.Struct, frozen=True, dict=True):
     """A subject, loaded: a cassette, and the scenario that labels it where there is one."""
 
     cassette: Cassette
@@ -36,6 +38,11 @@ class Loaded(msgspec.Struct, frozen=True):
     def id(self) -> str:
         """The scenario's id, or the cassette's with a prefix."""
         return self.scenario.id if self.scenario else CASSETTE_PREFIX + self.cassette.id
+
+    @cached_property
+    def strict_readings(self) -> tuple[StrictReading, ...]:
+        """What each interaction holds by contract, read once for all normalizers."""
+        return tuple(map(strict_reading, self.cassette.interactions))
 
 
 def judge(
@@ -91,7 +98,7 @@ def _examined(
     place: int, subject: Loaded, normalizer: Normalizer, cuts: Cuts, limits: Limits
 ) -> Examined:
     interaction = subject.cassette.interactions[place]
-    strict = strict_reading(interaction)
+    strict = subject.strict_readings[place]
     scenario = subject.scenario
     expectation = scenario.expect[place] if scenario else expectation_from(strict)
     expectation = as_declared(expectation, normalizer.policies)

@@ -95,7 +95,10 @@ class SSEDecoder:
                 data = data[1:]
                 self._line_start += 1
         if _LF not in data and _CR not in data:
-            self._keep_tail(data)
+            self._tail += data
+            # Asked here, since a body that comes byte by byte spends most of its time here.
+            if self._at_start or len(self._tail) + self._data_size > self._max:
+                self._check_tail()
             return
         block = bytes(self._tail + data) if self._tail else data
         self._tail.clear()
@@ -112,12 +115,12 @@ class SSEDecoder:
         tail = lines.pop() if has_tail else b""
         # Where all of it fits into one event, no line of it needs to be measured.
         self._take_lines(lines, frames, measured=len(block) + self._data_size > self._max)
-        self._keep_tail(tail)
+        if tail:
+            self._tail += tail
+            self._check_tail()
 
-    def _keep_tail(self, piece: bytes) -> None:
-        if not piece:
-            return
-        self._tail += piece
+    def _check_tail(self) -> None:
+        """Skip the byte order mark that the unfinished line has, and hold it to the limit."""
         if self._at_start and len(self._tail) >= len(_BOM):
             del self._tail[: self._skip_bom(self._tail)]
         self._check_size(len(self._tail))
