@@ -25,9 +25,20 @@ _SEED: Final = 0
 
 
 def fuzzed(
-    normalizer: str, agent: str, profile: str | None, cells: Collection[Job]
+    normalizer: str,
+    agent: str,
+    profile: str | None,
+    cells: Collection[Job],
+    places: Collection[Path] = (),
 ) -> Iterator[Any]:
     """Yield an item for each of `normalizer` and `agent` that is named, where a profile is wanted.
+
+    Args:
+        normalizer: what is searched; "" for none.
+        agent: the same.
+        profile: a name; None for no item.
+        cells: of the suite, whose scenarios are started from.
+        places: paths that hold them, to be told; none for what ships.
 
     Raises:
         UsageError: the extra is missing, or there is no such profile.
@@ -46,19 +57,20 @@ def fuzzed(
     named: tuple[tuple[_Kind, str], ...] = (("normalizer", normalizer), ("agent", agent))
     for kind, name in named:
         if name:
-            yield pytest.param(_searching(kind, name, profile, cells), id=f"fuzz-{profile}-{kind}")
+            again = _command(kind, name, profile, places)
+            run = _searching(kind, name, profile, cells, again)
+            yield pytest.param(run, id=f"fuzz-{profile}-{kind}")
 
 
 def _searching(
-    kind: _Kind, name: str, profile: str, cells: Collection[Job]
+    kind: _Kind, name: str, profile: str, cells: Collection[Job], again: str
 ) -> Callable[[pytest.Config], None]:
     def run(_config: pytest.Config) -> None:
         from harness.fuzzing.items import fuzz_findings  # noqa: PLC0415 - as above
 
         found = fuzz_findings(name, profile, kind=kind, paths=_starts(cells), random=_SEED)
         if any(each.fails_gate for each in found):
-            command = _command(kind, name, profile)
-            pytest.fail("\n".join([*_told(found), f"  {marked(command)}"]), pytrace=False)
+            pytest.fail("\n".join([*_told(found), f"  {marked(again)}"]), pytrace=False)
 
     return run
 
@@ -76,8 +88,8 @@ def _told(found: Collection["FuzzFinding"]) -> Iterator[str]:
         yield from findings_lines([each.finding])
 
 
-def _command(kind: _Kind, name: str, profile: str) -> str:
+def _command(kind: _Kind, name: str, profile: str, places: Collection[Path]) -> str:
     """Return the command that searches in the same way and keeps what it finds."""
     option = "-n" if kind == "normalizer" else "-a"
     how = (option, name, "--profile", profile, "--seed", str(_SEED), "-j", "1", "--save", ".")
-    return shlex.join(("harness", "fuzz", *how))
+    return shlex.join(("harness", "fuzz", *map(str, places), *how))

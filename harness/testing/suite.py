@@ -61,7 +61,8 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     found = wanted(Chosen(_named(normalizer), _named(agent)), map(Path, paths), select)
     jobs = tuple(job for job in found.jobs if job.subject.kind != "log")
     cells = _supported(jobs, found.words)
-    return _test_of((*_items(jobs, cells, cuts), *fuzzed(normalizer, agent, fuzz, cells)))
+    searches = fuzzed(normalizer, agent, fuzz, cells, found.paths)
+    return _test_of((*_items(jobs, cells, cuts), *searches))
 
 
 def _named(name: str) -> tuple[str, ...]:

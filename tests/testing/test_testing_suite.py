@@ -31,9 +31,10 @@ def normalize(interaction, reads):
 """
 _MENDED = "from harness.normalizers.dashscope_restore import normalizer as normalize\n"
 _SCENARIOS = Path(__file__).parents[2] / "scenarios"
+_DASHSCOPE = (_SCENARIOS / "dashscope").as_posix()
 _TABLE = f"""
 [tool.harness]
-paths = ["{(_SCENARIOS / "dashscope").as_posix()}"]
+paths = ["{_DASHSCOPE}"]
 select = "id:dashscope/s*"
 [tool.harness.normalizers.ours]
 target = "story_client:normalize"
@@ -171,7 +172,9 @@ def test_an_item_searches_and_fails_as_the_gate_does(
     red.assert_outcomes(failed=2, deselected=3)
     normalizer, agent = "*fuzz-dev-normalizer*", "*fuzz-dev-agent*"
     red.stdout.fnmatch_lines_random([normalizer, agent, "*MUST CALL-NAMED*", "*MUST HIST-*"])
-    red.stdout.fnmatch_lines(["  harness fuzz -n ours --profile dev --seed 0 -j 1 --save ."])
+    red.stdout.fnmatch_lines(
+        ["  harness fuzz *scenarios/dashscope -n ours --profile dev --seed 0 -j 1 --save ."]
+    )
     mended = story("-k", "fuzz-dev-normalizer", client=_MENDED)
     mended.assert_outcomes(passed=1, deselected=4)
 
