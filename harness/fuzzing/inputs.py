@@ -7,7 +7,7 @@ from typing import TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from harness.fuzzing.mutators import MUTATORS, Mutant, Mutation, Mutator, fitting
+from harness.fuzzing.mutators import MUTATORS, Mutant, Mutator, applied, fitting
 from harness.fuzzing.oracle import Trial
 from harness.fuzzing.seeds import Seed
 from harness.fuzzing.strategies import chunkings
@@ -62,13 +62,6 @@ def each(drawn: Iterable[SearchStrategy[Trial | None]]) -> Trials:
 
 
 def draw_steps(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> Mutant:
-    """Apply `steps` to `seed`."""
-    interaction, preserving = seed.interaction, True
-    trail: list[Mutation] = []
-    for step in fitting(seed.interaction.dialect, chosen=tuple(steps)):
-        changed = step.mutate(draw, interaction)
-        if changed is not None:
-            interaction, detail = changed
-            trail.append(Mutation(step.name, detail))
-            preserving = preserving and step.preserving
-    return Mutant(interaction, tuple(trail), preserving)
+    """Apply those of `steps` to `seed` that are of its dialect."""
+    fit = fitting(seed.interaction.dialect, chosen=tuple(steps))
+    return applied(draw, seed.interaction, fit)

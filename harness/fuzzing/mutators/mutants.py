@@ -1,6 +1,6 @@
 """An interaction and some mutators -> mutants of it, each after up to `most` steps."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from hypothesis import strategies as st
@@ -65,9 +65,14 @@ def mutants(
 def _mutants(
     draw: DrawFn, interaction: Interaction, steps: SearchStrategy[list[Mutator]]
 ) -> Mutant:
+    return applied(draw, interaction, draw(steps))
+
+
+def applied(draw: DrawFn, interaction: Interaction, steps: Iterable[Mutator]) -> Mutant:
+    """Return `interaction` after `steps` in their order; one that does not apply is passed over."""
     trail: list[Mutation] = []
     preserving = True
-    for mutator in draw(steps):
+    for mutator in steps:
         changed = mutator.mutate(draw, interaction)
         if changed is not None:
             interaction, detail = changed
