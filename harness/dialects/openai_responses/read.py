@@ -98,9 +98,10 @@ class _Reader(EventReader):
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a whole response as a document.
 
-        An error without a type stays one behind the name of a frame that it broke off.
+        The framing's name counts where it has no type; but an error stays one behind the name
+        of a frame that it broke off.
         """
-        kind = value.get("type") or ("error" if is_error(value) else frame.event)
+        kind = value.get("type") or (None if is_error(value) else frame.event)
         if type(kind) is not str:
             self._untyped(value, frame)
             return

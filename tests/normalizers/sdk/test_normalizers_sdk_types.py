@@ -58,6 +58,7 @@ ODD: Final = {
     },
     "openai-responses": {
         "gpt-5-mini/responses-end-in-call": "cut inside an event",
+        "gpt-5-mini/responses-error-behind-a-name": "an error in place of an event",
         "gpt-5-mini/responses-error-then-failed": "an error inside `error`",
         "gpt-5-mini/responses-json-for-stream": "a document that was not streamed",
         "gpt-realtime/realtime-call": "the Realtime API",
