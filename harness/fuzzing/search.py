@@ -1,11 +1,12 @@
 """Search one normalizer: what is cheap and sure first, then ever wilder inputs, to the end.
 
 Every clean seed as it is; every single cut of the richest; each step alone; then written turns,
-several steps at once and several cuts, in turn. A finding never ends the search.
+several steps at once and several cuts, in turn, and the richest broken off after each byte. A
+finding never ends the search.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import cycle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import cycle, islice
 from random import Random
 
 from harness.dialects.table import DIALECTS
@@ -13,6 +14,7 @@ from harness.fuzzing import inputs
 from harness.fuzzing.drawing import EnoughError, draw_all
 from harness.fuzzing.found import Found
 from harness.fuzzing.mutators import Mutator
+from harness.fuzzing.mutators.breaking_off import broken_off
 from harness.fuzzing.oracle import Trial, tried, unchanged
 from harness.fuzzing.profiles import Budget
 from harness.fuzzing.seeds import Seed, by_round
@@ -30,6 +32,7 @@ _DRAWS = 2
 _TURNS = 8
 _TEXT_ROOMS = 3
 _WILD_DRAWS = 10
+_BREAKS = 300
 
 
 class Search:
@@ -99,17 +102,26 @@ class Search:
             self._try(Trial(seed, unchanged(seed), cuts))
 
     def _cut_everywhere(self) -> None:
-        for seed in self._rounds[0][self._share] if self._rounds else ():
+        for seed in self._richest[self._share]:
             body = seed.interaction.body
-            small = len(body) <= _EVERY_CUT_UP_TO and not seed.text_dialect
             found = seams(body)
             some = found[:: max(1, len(found) // _SOME_CUTS)]
-            cuts = tuple(single_cuts(body)) if small else tuple((cut,) for cut in some)
+            every = self._is_small(seed)
+            cuts = tuple(single_cuts(body)) if every else tuple((cut,) for cut in some)
             self._try(Trial(seed, unchanged(seed), cuts))
+
+    @property
+    def _richest(self) -> tuple[Seed, ...]:
+        return self._rounds[0] if self._rounds else ()
+
+    @staticmethod
+    def _is_small(seed: Seed) -> bool:
+        return len(seed.interaction.body) <= _EVERY_CUT_UP_TO and not seed.text_dialect
 
     def _by_turns(self) -> None:
         """Go on for ever: written turns and wild inputs between the steps, a few at a time."""
-        for seeds in cycle(self._rounds or ((),)):
+        broken = self._broken_off()
+        for turn, seeds in enumerate(cycle(self._rounds or ((),))):
             for some in _groups(self._steps[self._share]):
                 self._draw(written(self._dialects, self._steps), _TURNS)
                 if self._asked:
@@ -119,6 +131,16 @@ class Search:
                     self._draw(inputs.each(inputs.stepped(it, (step,)) for it in few), _DRAWS)
                 if seeds:
                     self._draw(inputs.wild(seeds, self._steps), _WILD_DRAWS)
+                if turn:  # not before each step was tried
+                    self._try_all(islice(broken, _BREAKS))
+
+    def _broken_off(self) -> Iterator[Trial]:
+        """Yield the richest seed of each plain dialect, broken off after each byte."""
+        richest = (seed for seed in self._richest if self._is_small(seed))
+        trials = (
+            Trial(seed, mutant) for seed in richest for mutant in broken_off(seed.interaction)
+        )
+        return islice(trials, self._share.start, None, self._share.step)
 
     def _few(self, seeds: Sequence[Seed]) -> list[Seed]:
         """Return all of plain dialects, and some of those with calls in text, which are many."""
@@ -129,7 +151,7 @@ class Search:
     def _draw(self, strategy: inputs.Trials, examples: int) -> None:
         draw_all(strategy, self._try_all, examples=examples, random=self._random.getrandbits(32))
 
-    def _try_all(self, trials: inputs.Some) -> None:
+    def _try_all(self, trials: Iterable[Trial]) -> None:
         for trial in trials:
             self._try(trial)
 

@@ -6,6 +6,7 @@ import pytest
 from harness import shipped
 from harness.errors import UsageError
 from harness.fuzzing import shards
+from harness.fuzzing.drawing import EnoughError
 from harness.fuzzing.found import Found
 from harness.fuzzing.hunt import Hunt, hunt
 from harness.fuzzing.mutators import Mutant, Mutation
@@ -86,6 +87,25 @@ def test_shares_try_different_things() -> None:
     hunts = [hunt(normalizer, known, few, share=share, shares=2) for share in range(2)]
     assert [each.examples for each in hunts] == [few.examples] * 2
     assert hunts[0].chunkings != hunts[1].chunkings
+
+
+def test_after_each_step_was_tried_seeds_break_off_after_each_byte() -> None:
+    seed = min(_seeds("reference"), key=lambda it: len(it.interaction.body))
+    size = len(seed.interaction.body)
+    missing = {(name, str(at)) for name in ("cut-short", "error-glued") for at in range(size)}
+
+    class Watched(Search):
+        def _try(self, trial: Trial) -> None:
+            super()._try(trial)
+            if len(trial.mutators) == 1 and not trial.cuts:
+                missing.discard((trial.mutators[0], str(trial.mutant.trail[0]).split()[3]))
+            if not missing:
+                raise EnoughError
+
+    search = Watched(load_normalizer("reference"), [seed], Budget(4_000, 3_600))
+    search._steps = search._steps[:1]  # so that the first turn is short
+    search.run()
+    assert missing == set()
 
 
 def test_a_budget_ends_with_its_examples_or_its_time() -> None:

@@ -7,9 +7,10 @@ import gzip
 from typing import Final
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
+from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec.structs import replace
 
+from harness.fuzzing.mutators.breaking_off import CUT, GLUED, cut_after, glued_after
 from harness.fuzzing.mutators.mutator import changing
 from harness.fuzzing.mutators.rewriting import Deltas, rewriting
 from harness.fuzzing.mutators.sent import DONE, SentFrame, sent
@@ -40,14 +41,16 @@ _PAGES: Final = (
 _STATUSES: Final = (500, 429, 400, 529)
 
 
+def _places(body: bytes) -> SearchStrategy[int]:
+    """Return offsets in `body`: anywhere, or at a seam, where a reader is likely to break."""
+    anywhere = st.integers(0, len(body) - 1)
+    found = seams(body)
+    return anywhere | st.sampled_from(found) if found else anywhere
+
+
 def _cut(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     body = interaction.body
-    if not body:
-        return None
-    anywhere = st.integers(0, len(body) - 1)
-    places = seams(body)
-    at = draw(anywhere | st.sampled_from(places) if places else anywhere)
-    return with_body(interaction, body[:at]), f"after byte {at} of {len(body)}"
+    return cut_after(interaction, draw(_places(body))) if body else None
 
 
 def _cut_between(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
@@ -92,10 +95,10 @@ def _error_glued(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, s
     body = interaction.body
     if not body:
         return None
-    at = draw(st.integers(0, len(body) - 1))
+    at = draw(_places(body))
     error = draw(st.sampled_from(_ERRORS))
     framed = draw(st.sampled_from((error, b"data: " + error + b"\n\n", b"\n" + error + b"\n")))
-    return with_body(interaction, body[:at] + framed), f"after byte {at}"
+    return glued_after(interaction, at, framed)
 
 
 def _error_frame(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
@@ -153,7 +156,7 @@ def _byte_changed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, 
     body = interaction.body
     if not body:
         return None
-    at = draw(st.integers(0, len(body) - 1))
+    at = draw(_places(body))
     value = draw(st.sampled_from((0, 0x0A, 0x22, 0x5C, 0x7B, 0x7D, 0xC3, 0xFF)))
     return with_body(interaction, body[:at] + bytes((value,)) + body[at + 1 :]), (
         f"byte {at} is {value:#04x}"
@@ -170,9 +173,7 @@ def _done_early(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, st
 
 
 MUTATORS: Final = (
-    changing(
-        "cut-short", "the body ends after any byte", _cut, "SSE-EOF-MIDCALL", "AWS-MESSAGE-CUT"
-    ),
+    changing(CUT, "the body ends after any byte", _cut, "SSE-EOF-MIDCALL", "AWS-MESSAGE-CUT"),
     changing(
         "cut-between",
         "the body ends between two frames",
@@ -201,7 +202,7 @@ MUTATORS: Final = (
         "ERR-CODE-NOT-INT",
     ),
     changing(
-        "error-glued",
+        GLUED,
         "an error behind half a frame",
         _error_glued,
         "ERR-INJECTED-MID-EVENT",
