@@ -11,7 +11,9 @@ from harness.turns.text_calls.table import TEXT_DIALECTS
 from harness.turns.tools import Tool
 
 _WORDS = ("<", "{", "[", "a", "中文", "🙂", "\n", "tool_call", '"', "|", ">")
+# Behind the one it is no answer, behind the other an example.
 _REASONING = ("<think", "</think")
+_CODE = ("```", "~~~")
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -70,9 +72,9 @@ def _calls(draw: DrawFn, tools: tuple[Tool, ...]) -> SpelledCall:
 
 
 def prose(dialect: TextDialect, *, without: str = "") -> SearchStrategy[str]:
-    """Return text that spells no marker of `dialect`, and no character of `without`."""
+    """Return text that spells no marker of `dialect`, no code, and no character of `without`."""
     marks = (*dialect.openers, *dialect.trailers, *dialect.orphans, *dialect.noise)
-    marks += (*dialect.markers, *without, *_REASONING)
+    marks += (*dialect.markers, *without, *_REASONING, *_CODE)
     letters = st.characters(codec="utf-8")
     pieces = st.sampled_from(_WORDS) | st.text(letters, max_size=6)
     text = st.lists(pieces, max_size=6).map("".join)
