@@ -1,5 +1,7 @@
 """Any deltas, in any spelling of a generateContent stream, cut anywhere, fold to the same turn."""
 
+import json
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from harness.turns.deltas import (
     Finish,
     FinishReason,
     StreamFailure,
+    ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,
 )
@@ -89,6 +92,20 @@ def test_a_failure_rejects_every_call(code: str, framing: str) -> None:
     assert found.failure is not None
     assert found.failure.code == code
     assert [(error.name, error.snippet) for error in found.parse_errors] == [("f", '{"a": 1}')]
+
+
+@pytest.mark.parametrize("framing", ["sse", "array", "lines", "document"])
+def test_line_ends_between_tokens_of_arguments_break_no_framing(framing: str) -> None:
+    text = '{"a":\n\t1,\r\n"b": "\\n"}'
+    deltas = (
+        ToolCallStart(0, "a", "f"),
+        ArgumentsDelta(0, text),
+        ToolCallEnd(0),
+        Finish(FinishReason.STOP, "STOP"),
+    )
+    found = read_turn("gemini", b"".join(write(deltas, Spelling(framing=framing))))  # type: ignore[arg-type]  # one of the literals above
+    (call,) = found.tool_calls
+    assert json.loads(call.arguments) == {"a": 1, "b": "\n"}
 
 
 @pytest.mark.parametrize("text", ['{"a": ', "[1]", "no", '"{}"'])

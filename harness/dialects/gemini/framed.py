@@ -10,6 +10,7 @@ from harness.wire.sse import encode
 
 _LINE_ENDS = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 _CAPITAL = re.compile("[A-Z]")
+_LINE_END = re.compile(rb"[\r\n]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -28,7 +29,8 @@ def framed(events: list[dict[str, Any]], spelling: Spelling, *, ended: bool) -> 
             line_end = _LINE_ENDS[spelling.line_end]
             return tuple(encode(payload, line_end=line_end) for payload in payloads)
         case "lines":
-            return tuple(payload + b"\n" for payload in payloads)
+            # Arguments keep their spelling; a line end in it stands between tokens alone.
+            return tuple(_LINE_END.sub(b" ", payload) + b"\n" for payload in payloads)
         case "array":
             return _array(payloads, ended=ended)
         case "document":

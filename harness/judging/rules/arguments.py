@@ -1,5 +1,6 @@
 """Rules about arguments: exact where they are usable, reported and not run where they are not."""
 
+import re
 from collections.abc import Iterator
 
 from harness.judging.expectation import ExpectedCall
@@ -9,6 +10,9 @@ from harness.judging.rules.pairing import arguments_text, unreported_names
 from harness.judging.rules.rule import Broken, Evidence, Rule
 from harness.turns.arguments import parse, same_value
 from harness.turns.calls import SNIPPET_CHARACTERS, ToolCall
+from harness.turns.surrogates import join_surrogates
+
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 def _usable(call: ToolCall) -> bool:
@@ -105,9 +109,16 @@ def _told(seen: Evidence) -> Iterator[Broken]:
     if "rejected" not in seen.expectation.judged:
         return
     snippets = [error.snippet for error in seen.replay.turn.parse_errors]
+    shown = [_unescaped(snippet) for snippet in snippets]
     for place, rejection in enumerate(seen.expectation.rejected):
-        if snippets and not any(rejection.snippet in snippet for snippet in snippets):
+        wanted = _unescaped(rejection.snippet)
+        if snippets and not any(wanted in snippet for snippet in shown):
             yield Broken(f"parse_errors[{place}].snippet", rejection.snippet, snippets)
+
+
+def _unescaped(text: str) -> str:
+    """Return `text` with characters for their escapes: to parse a call is to lose which it was."""
+    return join_surrogates(_ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text))
 
 
 def _identified(seen: Evidence) -> Iterator[Broken]:

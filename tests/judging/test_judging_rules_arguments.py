@@ -1,0 +1,34 @@
+"""Rules about arguments: what a parse error quotes may be spelled with escapes, or without."""
+
+import pytest
+
+from harness.judging.examine import examine
+from harness.judging.expectation import Expectation, ExpectedRejection
+from harness.judging.replaying import DEFAULT_LIMITS
+from harness.judging.strict_reading.table import strict_reading
+from harness.turns.calls import ParseError
+from harness.turns.deltas import ToolCallRejected, ToolCallStart
+from tests.judging.judging_samples import a_normalizer, an_interaction
+
+
+@pytest.mark.parametrize(
+    ("sent", "quoted", "broken"),
+    [
+        (r'{"a": "\u5317\u4eac', '{"a": "北京', False),
+        ('{"a": "北京', r'{"a": "\u5317\u4EAC', False),
+        (r'{"a": "\ud83d\ude00', '{"a": "😀', False),
+        (r'{"a": "\ude00', '{"a": "\ufffd', False),
+        (r'{"a": "\u5317', '{"a": "京', True),
+        ('{"a": "b', "", True),
+    ],
+)
+def test_a_quotation_is_the_text_that_was_sent(sent: str, quoted: str, broken: bool) -> None:  # noqa: FBT001 - drawn from the table
+    deltas = (ToolCallStart(0, "c", "f"), ToolCallRejected(0, ParseError("tool_use", "x", quoted)))
+    by = a_normalizer(lambda reads: iter((list(reads), *deltas)[1:]))
+    expected = Expectation(
+        "scenario", rejected=(ExpectedRejection("f", sent),), judged=frozenset({"rejected"})
+    )
+    interaction = an_interaction(b"data: [DONE]\n\n")
+    strict = strict_reading(interaction)
+    seen = examine(0, interaction, expected, strict, by, cuts=(), limits=DEFAULT_LIMITS)
+    assert ("PARSE-ERROR-TOLD" in {each.rule for each in seen.findings}) is broken
