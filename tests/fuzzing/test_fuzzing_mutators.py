@@ -35,6 +35,7 @@ from harness.normalizers import reference
 from harness.normalizers.protocol import CAPABILITIES
 from harness.turns.arguments import meaning
 from harness.turns.calls import ToolCall
+from harness.turns.deltas import Finish, FinishReason, ReasoningDelta
 from harness.turns.turn import Turn
 from harness.wire.aws_event_stream import encode_exception
 from harness.wire.interaction import Interaction, Request
@@ -252,6 +253,15 @@ def test_only_the_spaces_of_the_framing_go(data: st.DataObject) -> None:
     changed = data.draw(_step(mutator, Interaction(Request(), 200, (), event, ())))
     assert changed is not None
     assert changed[0].body == event.replace(b"event: x", b"event:x").replace(b": 2", b":2")
+
+
+@given(data=st.data())
+def test_pieces_that_may_be_the_text_so_far_are_not_made(data: st.DataObject) -> None:
+    mutator = next(each for each in MUTATORS if each.name == "pieces-of-one")
+    deltas = (ReasoningDelta("--"), Finish(FinishReason.STOP))
+    body = b"".join(DIALECTS["dashscope"].write(deltas))
+    before = Interaction(Request(), 200, (), body, (), dialect="dashscope")
+    assert data.draw(_step(mutator, before)) is None
 
 
 @given(data=st.data())

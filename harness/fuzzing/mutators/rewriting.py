@@ -14,6 +14,7 @@ from harness.dialects.table import DIALECTS
 from harness.errors import StreamError
 from harness.fuzzing.mutators.mutator import Mutate
 from harness.fuzzing.mutators.with_body import with_body
+from harness.judging.strict_reading.table import strict_reading
 from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import Delta, Finish
 from harness.turns.fold import fold
@@ -67,12 +68,18 @@ def rewritten(
 ) -> tuple[Interaction, str] | None:
     """Return `interaction` with `deltas` as its body, and `how` that differs.
 
-    None where the dialect has no way to say them.
+    None where the dialect has no way to say them, or where it reads in two ways.
     """
     try:
-        return with_body(interaction, written(interaction.dialect, deltas, spelling)), how
+        changed = with_body(interaction, written(interaction.dialect, deltas, spelling))
     except ValueError:
         return None
+    return None if _reads_in_two_ways(changed) else (changed, how)
+
+
+def _reads_in_two_ways(interaction: Interaction) -> bool:
+    """Whether pieces that repeat each other may be the text so far (quirk DASH-CUMULATIVE)."""
+    return interaction.dialect == "dashscope" and not strict_reading(interaction).text_known
 
 
 def written(dialect: str, deltas: Iterable[Delta], spelling: Any = None) -> bytes:  # noqa: ANN401 - as above
