@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,6 +11,14 @@ from harness.runs.interruption import interruptible, sigint_heard, sigint_held
 needs_masks = pytest.mark.skipif(
     not hasattr(signal, "pthread_sigmask"), reason="this system has no signal masks"
 )
+
+
+@pytest.fixture(autouse=True)
+def _heard_at_all() -> Iterator[None]:
+    """SIGINT is ignored where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def _press() -> None:
