@@ -131,6 +131,8 @@ def test_tables_filter_and_sort_by_their_own_part_of_the_link(visit: Visit) -> N
 def test_keys_turn_pages_cases_and_the_theme(visit: Visit) -> None:
     opened = visit("overview")
     opened.keyboard.press("]")
+    # The page turns by its address, and hears of a new one in a task of its own.
+    opened.wait_for_function("() => document.getElementById('failures').checkVisibility()")
     assert _shown(opened) == ["failures"]
     opened.keyboard.press("/")
     assert opened.evaluate("document.activeElement.type") == "search"
