@@ -13,6 +13,8 @@ from harness.turns.calls import SNIPPET_CHARACTERS, ToolCall
 from harness.turns.surrogates import join_surrogates
 
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+# What a cut leaves of an escape, or of a pair of them.
+_CUT_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z")
 
 
 def _usable(call: ToolCall) -> bool:
@@ -109,15 +111,17 @@ def _told(seen: Evidence) -> Iterator[Broken]:
     if "rejected" not in seen.expectation.judged:
         return
     snippets = [error.snippet for error in seen.replay.turn.parse_errors]
-    shown = [_unescaped(snippet) for snippet in snippets]
     for place, rejection in enumerate(seen.expectation.rejected):
-        wanted = _unescaped(rejection.snippet)
-        if snippets and not any(wanted in snippet for snippet in shown):
+        if snippets and not any(_quotes(snippet, rejection.snippet) for snippet in snippets):
             yield Broken(f"parse_errors[{place}].snippet", rejection.snippet, snippets)
 
 
+def _quotes(snippet: str, sent: str) -> bool:
+    """Whether `snippet` has what was sent, maybe with other escapes: to parse is to lose them."""
+    return sent in snippet or _unescaped(_CUT_ESCAPE.sub("", sent)) in _unescaped(snippet)
+
+
 def _unescaped(text: str) -> str:
-    """Return `text` with characters for their escapes: to parse a call is to lose which it was."""
     return join_surrogates(_ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text))
 
 
