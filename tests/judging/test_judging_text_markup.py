@@ -173,3 +173,12 @@ def test_it_never_raises(text: str, name: str) -> None:
     reading = strict_reading(interaction)
     again = abstaining(reading, interaction)
     assert (again.text_markup, again.text_known) == (reading.text_markup, reading.text_known)
+
+
+@pytest.mark.parametrize(
+    ("text", "may_be"),
+    [('{"reasoning": "Thi', True), ("```json\n{", True), ("[", True), ("Hello {", False)],
+)
+def test_json_that_broke_off_may_have_become_a_call(text: str, may_be: bool) -> None:  # noqa: FBT001 - drawn from the table
+    assert strict_reading(an_interaction(chunk({"content": text}))).text_markup is may_be
+    assert not strict_reading(said(text)).text_markup

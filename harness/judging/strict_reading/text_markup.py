@@ -58,7 +58,8 @@ def abstaining(reading: StrictReading, interaction: Interaction) -> StrictReadin
     if not names and request.tools_known:
         return reading
     channels = (reading.text, reading.reasoning)
-    said = any(_may_hold_calls(text, names) for text in channels)
+    broken_off = reading.error is not None or not reading.ended
+    said = any(_may_hold_calls(text, names, broken_off=broken_off) for text in channels)
     if not said and not any(_is_polluted(call, names) for call in reading.calls or ()):
         thought = any(map(_THINKING.search, channels))
         return msgspec.structs.replace(reading, text_known=False) if thought else reading
@@ -71,10 +72,11 @@ def abstaining(reading: StrictReading, interaction: Interaction) -> StrictReadin
     )
 
 
-def _may_hold_calls(text: str, names: Iterable[str]) -> bool:
+def _may_hold_calls(text: str, names: Iterable[str], *, broken_off: bool) -> bool:
+    """Whether there is markup; JSON that broke off may have had the key of a call behind it."""
     if _MARKER.search(text):
         return True
-    if _WHOLE_JSON.search(text) and _CALL_KEY.search(text):
+    if _WHOLE_JSON.search(text) and (broken_off or _CALL_KEY.search(text)):
         return True
     return any(name in text for name in names) and bool(_named(names).search(text))
 
