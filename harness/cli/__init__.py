@@ -79,6 +79,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Refuse an unknown command with the nearest one."""
         if args[0] not in _COMMANDS and not args[0].startswith("-"):
+            # Not `typed_file.nearest`, which would cost each start the import of msgspec.
             near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             ctx.fail(f"No such command {args[0]!r}.{hint}")

@@ -1,10 +1,10 @@
 """The argument CASSETTE, alike in every command that takes one."""
 
-import difflib
 from pathlib import Path
 
 from harness.errors import UsageError
 from harness.shipped import folder
+from harness.typed_file import nearest
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load
 
@@ -31,6 +31,5 @@ def load_cassette(name: Path) -> Cassette:
 
 def _hint(name: str, ships: Path) -> str:
     known = [path.relative_to(ships).with_suffix("").as_posix() for path in ships.rglob("*.yaml")]
-    near = difflib.get_close_matches(name.removesuffix(".yaml"), known, n=1)
-    start = f"did you mean {near[0]}? " if near else ""
-    return f"{start}`harness list cassettes` prints those that ship"
+    near = nearest(name.removesuffix(".yaml"), known)
+    return f"{near + ' ' if near else ''}`harness list cassettes` prints those that ship"

@@ -30,7 +30,7 @@ def fuzz_findings(
 
     Raises:
         UsageError: nothing is called so.
-        NormalizerLoadError: it cannot be loaded.
+        NormalizerLoadError, AgentLoadError: it cannot be loaded.
         UnreadableError: a file of `paths` cannot be used.
     """
     task = Task(kind, name, select(paths), find_profile(profile), random=random)

@@ -10,7 +10,6 @@ import msgspec
 from harness.judging.expectation import Expectation
 from harness.judging.judge import Loaded, supported
 from harness.judging.strict_reading.expect import expectation_from
-from harness.judging.strict_reading.table import strict_reading
 from harness.normalizers.protocol import Normalizer
 from harness.runs.plan import Subject
 from harness.runs.worker import load_subject
@@ -72,7 +71,7 @@ def seeds(
 def _shows_quirk(loaded: Loaded) -> bool:
     if loaded.scenario is not None:
         return bool(loaded.scenario.quirks)
-    return any(strict_reading(each).quirks for each in loaded.cassette.interactions)
+    return any(each.quirks for each in loaded.strict_readings)
 
 
 def _seeds(loaded: Loaded) -> Iterator[Seed]:
@@ -85,7 +84,7 @@ def _seeds(loaded: Loaded) -> Iterator[Seed]:
             expectation=(
                 scenario.expect[place]
                 if scenario
-                else expectation_from(strict_reading(interaction))
+                else expectation_from(loaded.strict_readings[place])
             ),
             text_dialect=scenario.text_dialect if scenario else "",
             capabilities=scenario.capabilities if scenario else (),

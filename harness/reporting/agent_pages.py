@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 
-from harness.reporting.failing import Failing, decides, failing, headline
+from harness.reporting.failing import FAILING_NO_CELL, Failing, decides, failing, headline
 from harness.reporting.markdown import code, text
 from harness.runs.counted import counted
 from harness.runs.gate import Gate
@@ -20,7 +20,6 @@ MAX_INDEX_BYTES = 8_192
 MAX_PAGES = 200
 _CELLS = 100
 _REASONS = 10
-_NO_FAILURES = "SHOULD and MAY rules broken, which fail no cell"
 _ODD = re.compile(r"[^a-z0-9]+")
 
 
@@ -49,11 +48,7 @@ def _index(run: Run, gate: Gate, found: tuple[Failing, ...], told: dict[str, Fai
         f"# Gate: {gate.verdict}",
         "",
         f"{counted(len(run.results), 'cell')}; {counted(ways, 'kind')} of failure, worst first.",
-        *(
-            [f"SHOULD and MAY rules broken, which fail no cell: {counted(others, 'kind')}."]
-            if others
-            else []
-        ),
+        *([f"{FAILING_NO_CELL}: {counted(others, 'kind')}."] if others else []),
         *([f"Only the first {len(told)} have a page."] if len(told) < len(found) else []),
         "Read the page of one failure, run its command, mend the cause, run again:",
         f"{code(' '.join(run.header.command))}.",

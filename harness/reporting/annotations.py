@@ -23,12 +23,12 @@ def annotations(run: Run, gate: Gate) -> Iterator[str]:
     """Yield the commands; none where the gate passes."""
     if gate.verdict == "pass":
         return
-    counted = [
+    failed = [
         each
         for each in failing(run, gate)
         if decides(each.signature) and each.excused < each.signature.count
     ]
-    told = [*map(_failure, counted)] or [_command("gate", reason) for reason in gate.reasons]
+    told = [*map(_failure, failed)] or [_command("gate", reason) for reason in gate.reasons]
     yield from told[:MOST]
     if len(told) > MOST:
         yield _command("harness", f"{len(told) - MOST} more kinds of failure: see the report")

@@ -4,6 +4,7 @@ Broken SHOULD and MAY rules come last: they are told, and fail no cell.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -64,6 +65,10 @@ def _each(run: Run, gate: Gate, signatures: tuple[Signature, ...]) -> Iterator[F
             command=reproduce(cell, selection.paths, selection.options),
             excused=sum(cell in excused for cell in signature.cells),
         )
+
+
+# What stands over them.
+FAILING_NO_CELL: Final = "SHOULD and MAY rules broken, which fail no cell"
 
 
 def decides(signature: Signature) -> bool:

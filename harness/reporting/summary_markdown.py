@@ -6,7 +6,7 @@ What does not fit is counted, never dropped in silence.
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from harness.reporting.failing import Failing, decides, failing, headline
+from harness.reporting.failing import FAILING_NO_CELL, Failing, decides, failing, headline
 from harness.reporting.markdown import code, table, text
 from harness.reporting.terminal import tables
 from harness.runs.counted import counted
@@ -20,7 +20,7 @@ MAX_BYTES = 200_000
 _ROOM_FOR_MORE = 200
 
 # By whether they fail cells.
-_HEADINGS = {True: "### Failures", False: "### SHOULD and MAY rules broken, which fail no cell"}
+_HEADINGS = {True: "### Failures", False: f"### {FAILING_NO_CELL}"}
 _RULES = ("rule", "metric", "verdict", "k/n", "rate", "95 % interval", "bound")
 
 

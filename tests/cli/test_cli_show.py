@@ -106,7 +106,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
 def test_a_name_that_is_nothing_is_told_with_the_nearest() -> None:
     result = CliRunner().invoke(show_command, ["dashscope/qwen-plus/set-memry"])
     assert isinstance(result.exception, UsageError)
-    assert "did you mean dashscope/qwen-plus/set-memory?" in result.exception.hint
+    assert "did you mean 'dashscope/qwen-plus/set-memory'?" in result.exception.hint
 
 
 @given(st.binary() | st.text())

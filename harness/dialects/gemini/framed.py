@@ -10,7 +10,7 @@ from harness.wire.sse import encode
 
 _LINE_ENDS = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 _CAPITAL = re.compile("[A-Z]")
-_LINE_END = re.compile(rb"[\r\n]")
+_BREAK = re.compile(rb"[\r\n]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -30,7 +30,7 @@ def framed(events: list[dict[str, Any]], spelling: Spelling, *, ended: bool) -> 
             return tuple(encode(payload, line_end=line_end) for payload in payloads)
         case "lines":
             # Arguments keep their spelling; a line end in it stands between tokens alone.
-            return tuple(_LINE_END.sub(b" ", payload) + b"\n" for payload in payloads)
+            return tuple(_BREAK.sub(b" ", payload) + b"\n" for payload in payloads)
         case "array":
             return _array(payloads, ended=ended)
         case "document":
