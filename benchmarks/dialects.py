@@ -27,9 +27,9 @@ from benchmarks.replay import (
     reference_whole,
     short_deltas,
 )
-from harness.dialects.dialect import Dialect
+from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
-from harness.judging.deadline import deadlines
+from harness.judging.replaying import deadlines
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

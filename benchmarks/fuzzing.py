@@ -23,23 +23,22 @@ from typing import Any, TypeAlias
 
 from benchmarks.replay import best_of
 from harness.conversation.agent import Agent
-from harness.conversation.miniatures import MINIATURES as AGENTS
-from harness.fuzzing.agents import AgentSearch
+from harness.conversation.mutants import MUTANTS as AGENTS
+from harness.dialects.oracles import oracle_reading
+from harness.fuzzing.conversations.search import AgentSearch
 from harness.fuzzing.found import Found
 from harness.fuzzing.profiles import PROFILES, Budget
-from harness.fuzzing.search import Search
-from harness.fuzzing.seeds import Seed, seeds
-from harness.judging.deadline import deadlines
+from harness.fuzzing.turns.search import Search
+from harness.fuzzing.turns.seeds import Seed, seeds
 from harness.judging.examine import examine
-from harness.judging.judge import Loaded
-from harness.judging.replaying import DEFAULT_LIMITS
-from harness.judging.strict_reading.table import strict_reading
-from harness.normalizers.miniatures import MINIATURES as NORMALIZERS
+from harness.judging.judge import LoadedSubject
+from harness.judging.replaying import DEFAULT_LIMITS, deadlines
+from harness.normalizers.mutants import MUTANTS as NORMALIZERS
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
-from harness.wire.cuts import Chunking, single_cuts, split
+from harness.wire.cuts import Chunking, iter_single_cuts, split
 from harness.wire.interaction import Interaction
 
 SCENARIOS = (
@@ -61,9 +60,9 @@ KEPT = Path(__file__).parent.parent / "catalogue" / "sensitivity.json"
 # Throughput
 
 
-def shipped(names: Sequence[str]) -> list[Loaded]:
+def shipped(names: Sequence[str]) -> list[LoadedSubject]:
     """Return the shipped scenarios called `names`."""
-    wanted = [each for each in select(()) if not each.conversation]
+    wanted = [each for each in select_subjects(()) if not each.conversation]
     loaded = (load_subject(each) for each in wanted if any(n in each.path for n in names))
     return [each for each in loaded if each.id in names]
 
@@ -84,7 +83,7 @@ def bare(interaction: Interaction, cuts: Sequence[Chunking]) -> None:
             pass
 
 
-def judged(loaded: Loaded, cuts: tuple[Chunking, ...]) -> int:
+def judged(loaded: LoadedSubject, cuts: tuple[Chunking, ...]) -> int:
     """Judge under all `cuts`; return how many findings there are."""
     interaction = loaded.cassette.interactions[0]
     assert loaded.scenario is not None
@@ -93,7 +92,7 @@ def judged(loaded: Loaded, cuts: tuple[Chunking, ...]) -> int:
             0,
             interaction,
             loaded.scenario.expect[0],
-            strict_reading(interaction),
+            oracle_reading(interaction),
             reference,
             cuts=cuts,
             limits=DEFAULT_LIMITS,
@@ -107,7 +106,7 @@ def throughput(repeats: int, names: Sequence[str] = SCENARIOS) -> dict[str, Any]
     count = 0
     for loaded in shipped(names):
         interaction = loaded.cassette.interactions[0]
-        cuts = tuple(single_cuts(interaction.body))[::_STEP]
+        cuts = tuple(iter_single_cuts(interaction.body))[::_STEP]
         assert judged(loaded, cuts) == 0, "reference breaks no rule"
         tasks: dict[str, Callable[[], object]] = {
             "bare": partial(bare, interaction, cuts),
@@ -136,7 +135,7 @@ def clean_seeds(normalizer: Normalizer) -> tuple[Seed, ...]:
     """Return the clean seeds of `normalizer`, loaded once for all that declare the same."""
     key = normalizer.dialects, normalizer.capabilities, normalizer.text_dialects
     if key not in _CLEAN:
-        _CLEAN[key] = seeds(select(()), normalizer, clean=True)
+        _CLEAN[key] = seeds(select_subjects(()), normalizer, clean=True)
     return _CLEAN[key]
 
 

@@ -20,8 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.dialects.openai_chat.write import write
-from harness.judging.deadline import deadlines
-from harness.judging.replaying import Limits, replay
+from harness.judging.replaying import ReplayLimits, deadlines, replay
 from harness.normalizers.reference import normalizer as reference
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -34,7 +33,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.wire.cuts import WHOLE
+from harness.wire.cuts import UNSPLIT
 from harness.wire.interaction import Interaction, Read, Request
 
 LONG_DELTAS = 20_000
@@ -43,7 +42,7 @@ GROWTH_DELTAS = (5_000, 10_000, 20_000, 40_000)
 INSTALL = "pip install -e '.[bench]'"
 
 _WORDS = ("snow", "is", "gone", "und", "die", "Wiese", "blüht", "春天", "来了", "again")
-_PATIENT = Limits(seconds=600)
+_PATIENT = ReplayLimits(seconds=600)
 # The SDK is far slower than the rest; its best settles after a few turns.
 _FEWER_REPEATS = 3
 # The last major version of openai that stands on httpx; later ones stand on httpx2.
@@ -107,7 +106,7 @@ def _interaction(deltas: Iterable[Delta]) -> Interaction:
 
 def reference_whole(streams: Streams) -> list[str]:
     """Replay with each body as one read."""
-    turns = (replay(reference, each, WHOLE, _PATIENT).turn for each in streams)
+    turns = (replay(reference, each, UNSPLIT, _PATIENT).turn for each in streams)
     return [call.arguments for turn in turns for call in turn.tool_calls]
 
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.judging.cases import Case
+from harness.judging.case import Case
 from harness.judging.results import (
     CassetteFacts,
     Emission,
@@ -30,7 +30,7 @@ from harness.judging.results import (
     Result,
     TurnFacts,
 )
-from harness.reporting.page import page
+from harness.reporting.page import render_page
 from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallStart
 from harness.turns.fold import fold
@@ -184,7 +184,7 @@ def measure(cells: int, folder: Path, browser: Any) -> Iterator[str]:  # noqa: A
     for cases in (False, True):
         run = synthetic_run(cells, cases=cases)
         start = time.perf_counter()
-        text = page(run)
+        text = render_page(run)
         seconds = time.perf_counter() - start
         path = folder / f"{cells}-{cases}.html"
         path.write_text(text, encoding="utf-8")

@@ -25,12 +25,11 @@ from harness.dialects.openai_chat.write import write
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalize
 from harness.normalizers.respond import respond
+from harness.text_calls.stage import read_text_calls
+from harness.text_calls.table import TEXT_DIALECTS
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
-from harness.turns.text_calls.stage import text_calls
-from harness.turns.text_calls.table import TEXT_DIALECTS
-from harness.turns.tools import Tool
-from harness.turns.turn import Turn
+from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Interaction, Request
 
 SIZES = (250_000, 500_000, 1_000_000)
@@ -111,11 +110,11 @@ def pieces_of(text: str, size: int = PIECE) -> list[Delta]:
 
 def extract(deltas: Iterable[Delta]) -> Turn:
     """Return what the deltas mean, with the calls in their text."""
-    return fold(text_calls(deltas, TOOLS, POLICY))
+    return fold(read_text_calls(deltas, TOOLS, POLICY))
 
 
 def _found(deltas: Iterable[Delta]) -> None:
-    for _ in text_calls(deltas, TOOLS, POLICY):
+    for _ in read_text_calls(deltas, TOOLS, POLICY):
         pass
 
 

@@ -14,12 +14,12 @@ from typing import Annotated, Literal
 import msgspec
 
 from harness.errors import UnreadableError
-from harness.typed_file import File, Text, convert
+from harness.files.typed import File, Text, convert
 
 FILE = "pyproject.toml"
 MAX_BYTES = 1 << 20
 
-# What a rule may measure; `harness.runs.gate_rules` says how each is counted.
+# What a rule may measure; `harness.runs.gate` says how each is counted.
 Metric = Literal[
     "conformance",
     "silent_wrong",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from harness.recording.transport import Recorder
+    from harness.recording.recorder import Recorder
 
 _SUFFIX = ".yaml"
 _SHARED = frozenset(("tools", "prompts"))
@@ -74,10 +74,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the whole run on this machine where --harness-block-network asks for it."""
     if config.getoption("--harness-block-network"):
-        from harness.recording.network import only_this_machine  # noqa: PLC0415 - see the rule of this module
+        from harness.recording.network import block_remote_connections  # noqa: PLC0415 - see the rule of this module
 
         blocked = ExitStack()
-        blocked.enter_context(only_this_machine())
+        blocked.enter_context(block_remote_connections())
         config.add_cleanup(blocked.close)
 
 
@@ -96,10 +96,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 @pytest.fixture
 def harness_recorder(request: pytest.FixtureRequest) -> "Iterator[Recorder]":
     """Play or record the cassette of this test: `cassettes/MODULE/TEST.yaml` beside its file."""
-    from harness.recording.transport.for_tests import recorder_of  # noqa: PLC0415 - see the rule of this module
+    from harness.recording.recorder.recorder import recorder_for_test  # noqa: PLC0415 - see the rule of this module
 
     option = request.config.getoption
-    recorder = recorder_of(
+    recorder = recorder_for_test(
         request.path,
         request.node.name,
         option("--harness-record"),

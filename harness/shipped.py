@@ -10,7 +10,7 @@ _PACKAGE = Path(__file__).resolve().parent
 _IN_WHEEL = _PACKAGE / "shipped_data"
 
 
-def folder(name: str) -> Path:
+def bundled_folder(name: str) -> Path:
     """Return the folder `cassettes`, `scenarios` or `catalogue` that ships."""
     root = _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent
     return root / name

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from harness.reporting.boards import blamed, place
-from harness.reporting.markdown import escaped, table
+from harness.reporting.boards import blame_counts, rank_text
+from harness.reporting.visible import markdown_escaped, markdown_table
 from harness.reporting.words import percent
 from harness.runs.rankings import Ranked, Rankings, rankings
 from harness.runs.run import Run
@@ -75,18 +75,20 @@ def _sections(ranked: Rankings) -> Iterator[str]:
 
 def _table(rows: tuple[Ranked, ...], counted: str = "turn success") -> str:
     head = (*_HEAD[:2], counted, *_HEAD[2:])
-    return table(map(escaped, head), (map(escaped, _row(each)) for each in rows)).rstrip()
+    return markdown_table(
+        map(markdown_escaped, head), (map(markdown_escaped, _row(each)) for each in rows)
+    ).rstrip()
 
 
 def _row(each: Ranked) -> tuple[str, ...]:
     return (
-        place(each),
+        rank_text(each),
         each.name,
         f"{each.k}/{each.n}",
         percent(each.k / each.n),
         f"{percent(each.low)} to {percent(each.high)}",
-        blamed(each.parse_error),
-        blamed(each.failed),
+        blame_counts(each.parse_error),
+        blame_counts(each.failed),
     )
 
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from harness.reporting.terminal import tables
+from harness.reporting.text.terminal import tables
 from harness.runs.store import read_run
 from harness.runs.summary import summarize
 

@@ -9,14 +9,13 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from harness.dialects.openai_chat.policy import Policy
+from harness.dialects.openai_chat.policy import ReaderPolicy
 from harness.dialects.openai_chat.read import read
 from harness.errors import StreamError
 from harness.turns.deltas import Delta
-from harness.wire.cuts import WHOLE, Chunking, each_byte, seams, single_cuts, split
-from harness.wire.frames import Frame
-from harness.wire.framing import frames
-from harness.wire.limits import MAX_EVENT_BYTES
+from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts, seams, split
+from harness.wire.frames import MAX_EVENT_BYTES, Frame
+from harness.wire.framing import iter_frames
 from harness.wire.sse import SSEDecoder
 
 T = TypeVar("T")
@@ -40,7 +39,7 @@ def replay_every_way(
         tail: bytes that must change nothing when they follow; only used where `body` is empty
             or ends with a line end, so that they do not complete its last line.
     """
-    result = decode(split(body, WHOLE))
+    result = decode(split(body, UNSPLIT))
     for cuts in _chunkings(body):
         again = decode(split(body, cuts))
         assert _same(again, result), _difference(f"cut at {_shown(cuts)}", again, result)
@@ -69,7 +68,7 @@ def _chunkings(body: bytes) -> Iterator[Chunking]:
     yield each_byte(body)
     yield seams(body)
     if len(body) <= EVERY_CUT_UP_TO_BYTES:
-        yield from single_cuts(body)
+        yield from iter_single_cuts(body)
     else:
         found = seams(body)
         yield from ((cut,) for cut in found[:: max(1, len(found) // _SINGLE_SEAMS)])
@@ -120,7 +119,7 @@ def decode_sse(body: bytes, *, limit: int = MAX_EVENT_BYTES, tail: bytes = TAIL)
 
 def decode_frames(body: bytes, *, tail: bytes = TAIL) -> tuple[Frame, ...]:
     """Return the frames of `body`, be it a stream or one plain body, cut every way."""
-    return replay_every_way(lambda reads: tuple(frames(reads)), body, tail=tail)
+    return replay_every_way(lambda reads: tuple(iter_frames(reads)), body, tail=tail)
 
 
 def decode_until_error(body: bytes) -> tuple[tuple[Frame, ...], str]:
@@ -129,7 +128,7 @@ def decode_until_error(body: bytes) -> tuple[tuple[Frame, ...], str]:
     def decode(reads: Iterable[bytes]) -> tuple[tuple[Frame, ...], str]:
         seen: list[Frame] = []
         try:
-            seen.extend(frames(reads))
+            seen.extend(iter_frames(reads))
         except StreamError as error:
             return tuple(seen), str(error)
         return tuple(seen), ""
@@ -141,11 +140,11 @@ def read_deltas(
     body: bytes,
     *,
     tools: Iterable[str] = (),
-    policy: Policy | None = None,
+    policy: ReaderPolicy | None = None,
     tail: bytes = TAIL,
 ) -> tuple[Delta, ...]:
     """Return the deltas that the openai-chat reader makes of `body`, cut every way."""
     names = tuple(tools)
     return replay_every_way(
-        lambda reads: tuple(read(frames(reads), tools=names, policy=policy)), body, tail=tail
+        lambda reads: tuple(read(iter_frames(reads), tools=names, policy=policy)), body, tail=tail
     )

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import fuzzing as benchmark
 from harness import shipped
 from harness.runs.kill_table import Sensitivity
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def test_throughput_judges_every_chunking() -> None:
 
 
 def test_a_normalizer_and_an_agent_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = select([shipped.folder("scenarios") / "mistral"])
+    few = select_subjects([shipped.bundled_folder("scenarios") / "mistral"])
     monkeypatch.setattr(benchmark, "select", lambda _paths: few)
     monkeypatch.setattr(benchmark, "EXAMPLES", 100)
     rows = dict(benchmark.sensitivity(1, ["name-doubled", "last-result-lost"]))
@@ -37,7 +37,7 @@ def test_a_normalizer_and_an_agent_are_found(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_one_that_is_not_found_has_no_median(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = select([shipped.folder("scenarios") / "tgi"])
+    few = select_subjects([shipped.bundled_folder("scenarios") / "tgi"])
     monkeypatch.setattr(benchmark, "select", lambda _paths: few)
     monkeypatch.setattr(benchmark, "EXAMPLES", 1)
     ((_, row),) = benchmark.sensitivity(1, ["index-from-one"])

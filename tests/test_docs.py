@@ -11,19 +11,18 @@ import pytest
 from harness import shipped
 from harness.cli import cli
 from harness.judging.catalogue import load_catalogue
-from harness.judging.conversations import file as conversation_file
-from harness.judging.conversations.agent_policies import AGENT_POLICIES
+from harness.judging.conversations import script as conversation_file
+from harness.judging.policies import AGENT_POLICIES, POLICIES
 from harness.judging.results import Outcome
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import ScenarioFile, TurnFile
-from harness.judging.text_keys import POLICIES
 from harness.normalizers.protocol import CAPABILITIES
 from harness.runs.plan import Job
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 from harness.runs.summary import Summary
 from harness.runs.worker import judge_job
-from harness.turns.text_calls.spelled import SpelledCall
-from harness.turns.text_calls.table import TEXT_DIALECTS
+from harness.text_calls.dialect import WrittenCall
+from harness.text_calls.table import TEXT_DIALECTS
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted(
@@ -79,7 +78,7 @@ def test_the_first_example_of_a_page_runs(tmp_path: Path, page: str, name: str) 
     path = tmp_path / "scenarios" / "a" / "example.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(example, encoding="utf-8")
-    (subject,) = select([path])
+    (subject,) = select_subjects([path])
     result, _ = judge_job(Job(subject, name), "quick")
     assert result.outcome in {Outcome.PASS, Outcome.PARSE_ERROR}, result.findings
 
@@ -140,7 +139,7 @@ def test_the_keys_of_the_summary_are_all_told() -> None:
 
 
 def test_rules_and_quirks_that_are_named_exist() -> None:
-    known = {*RULES, *load_catalogue(shipped.folder("catalogue") / "quirks")}
+    known = {*RULES, *load_catalogue(shipped.bundled_folder("catalogue") / "quirks")}
     for name in NAMES:
         named = re.findall(r"`([A-Z]+(?:-[A-Z]+)+)`", _text(name))
         assert set(named) <= known, name
@@ -148,7 +147,7 @@ def test_rules_and_quirks_that_are_named_exist() -> None:
 
 def test_the_text_dialects_are_shown_as_they_are_written() -> None:
     text = _text("docs/reference/text-dialects.md")
-    call = SpelledCall("get_weather", '{"city": "Oslo"}')
+    call = WrittenCall("get_weather", '{"city": "Oslo"}')
     shown = {
         name: f"\n## {name}\n\n~~~~text\n{dialect.write([call])}\n~~~~\n\n"
         for name, dialect in TEXT_DIALECTS.items()

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from harness.cli.run import run_command
-from harness.conversation.messages import Message
 from harness.conversation.prompts import system_text
 from harness.conversation.wording import Language
 from harness.dialects.table import read_request
 from harness.runs.store import read_run
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.stage import read_text_calls
 from harness.turns.arguments import parse
 from harness.turns.deltas import Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
+from harness.turns.messages import Message
 from harness.turns.schema_check import Checker, misfit
-from harness.turns.text_calls.policy import TextPolicy
-from harness.turns.text_calls.stage import text_calls
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load
 from scripts.local_models.asked import LANGUAGES, Toolbox, asked
@@ -40,7 +40,9 @@ def called(message: Message, way: Way, tools: tuple[Tool, ...]) -> list[tuple[st
         return [(function["name"], function["arguments"]) for function in functions]
     policy = TextPolicy(frozenset(way.prompt("en").text_dialects))
     deltas = (TextDelta(message["content"]), Finish(FinishReason.STOP))
-    return [(it.name, it.arguments) for it in fold(text_calls(deltas, tools, policy)).tool_calls]
+    return [
+        (it.name, it.arguments) for it in fold(read_text_calls(deltas, tools, policy)).tool_calls
+    ]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

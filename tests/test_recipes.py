@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.conversation.prompts import PROMPTS, system_text
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
 from scripts.recipes.kit import Recipe, cassette, finish, stream, text
 from scripts.recipes.tools import functions

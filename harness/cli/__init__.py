@@ -16,8 +16,15 @@ from typing import Any
 import click
 
 from harness import __version__
-from harness.cli.exits import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE
 from harness.errors import HarnessError
+
+EXIT_GATE_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERNAL = 3
+EXIT_NOTHING_SELECTED = 5
+EXIT_INTERRUPTED = 130
+EXIT_CLOSED_PIPE = 141  # what a shell says of a program that SIGPIPE ended
+
 
 # name -> module, and what it does; a command's module is imported when it is called or helped.
 _COMMANDS = {
@@ -43,7 +50,7 @@ _COMMANDS = {
 
 
 @contextmanager
-def _while_somebody_reads() -> Iterator[None]:
+def _exit_quietly_on_closed_pipe() -> Iterator[None]:
     """Leave in silence once the reader of the output has gone, as `head` does.
 
     Not left to click: its code is 1, which says here that the gate failed.
@@ -60,12 +67,12 @@ def _while_somebody_reads() -> Iterator[None]:
 class _LazyGroup(click.Group):
     """A group whose commands are imported one by one."""
 
-    @_while_somebody_reads()
+    @_exit_quietly_on_closed_pipe()
     def make_context(self, *args: Any, **more: Any) -> click.Context:  # noqa: ANN401 - click's own
         """Read the command line; help is printed here."""
         return super().make_context(*args, **more)
 
-    @_while_somebody_reads()
+    @_exit_quietly_on_closed_pipe()
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
         """Run the command."""
         return super().invoke(ctx)
@@ -106,7 +113,7 @@ def cli() -> None:
     """Replay recorded LLM streams through normalizers, judge them, and rank what came out."""
 
 
-@_while_somebody_reads()
+@_exit_quietly_on_closed_pipe()
 def main() -> None:
     """Run the command line and leave with its exit code."""
     try:
@@ -115,20 +122,20 @@ def main() -> None:
         error.show()
         code = EXIT_USAGE
     except HarnessError as error:
-        _refuse(error)
+        _print_error(error)
         code = EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         code = EXIT_INTERRUPTED
     except OSError as error:
-        code = _full(error)
+        code = _print_os_error(error)
     except Exception as error:  # noqa: BLE001 - the last door: a bug of the harness has its own code
-        _internal(error)
+        _print_crash(error)
         code = EXIT_INTERNAL
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _refuse(error: HarnessError) -> None:
+def _print_error(error: HarnessError) -> None:
     from harness.reporting.visible import marked  # noqa: PLC0415 - only an error needs it
 
     # Names of files are hostile too: none may drive the terminal.
@@ -136,16 +143,16 @@ def _refuse(error: HarnessError) -> None:
     click.echo(f"error: {told}", err=True)
 
 
-def _full(error: OSError) -> int:
+def _print_os_error(error: OSError) -> int:
     """Say that a disk is full, which is nobody's bug; any other error of the system is one."""
     if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-        _internal(error)
+        _print_crash(error)
         return EXIT_INTERNAL
     click.echo(f"error: cannot write: {error.strerror}\n  Make room, or write elsewhere.", err=True)
     return EXIT_USAGE
 
 
-def _internal(error: Exception) -> None:
+def _print_crash(error: Exception) -> None:
     import traceback  # noqa: PLC0415 - only a crash needs it
 
     traceback.print_exception(error)

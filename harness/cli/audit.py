@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from harness.cli.exits import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
+from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
 from harness.errors import UnreadableError, UsageError
-from harness.recording.audit import leaks
+from harness.recording.secrets.scrubber import iter_leaks
 from harness.reporting.visible import marked
-from harness.shipped import folder
+from harness.shipped import bundled_folder
 from harness.wire import cassette_file
 
 _SUFFIXES = (".yaml", ".yml")
@@ -27,8 +27,8 @@ def audit_command(paths: tuple[Path, ...], form: str) -> int:
     By default in those that ship. Never prints what it finds, only where and of what kind.
     Leaves with 1 where there is anything, or a file cannot be read.
     """
-    files = list(_files(paths or (folder("cassettes"),)))
-    found = {str(path): list(_leaks(path)) for path in files}
+    files = list(_files(paths or (bundled_folder("cassettes"),)))
+    found = {str(path): list(_leak_lines(path)) for path in files}
     wrong = {name: lines for name, lines in found.items() if lines}
     if form == "json":
         click.echo(json.dumps({"files": len(files), "found": wrong}, indent=2))
@@ -41,9 +41,9 @@ def audit_command(paths: tuple[Path, ...], form: str) -> int:
     return EXIT_GATE_FAILED if wrong else 0
 
 
-def _leaks(path: Path) -> Iterator[str]:
+def _leak_lines(path: Path) -> Iterator[str]:
     try:
-        yield from leaks(cassette_file.load(path))
+        yield from iter_leaks(cassette_file.load(path))
     except UnreadableError as error:
         yield f"cannot be read: {error.what}"
 

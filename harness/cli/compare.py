@@ -6,9 +6,9 @@ from typing import Literal
 import click
 import msgspec
 
-from harness.cli.exits import EXIT_GATE_FAILED
-from harness.cli.page_file import chosen_run, finished_run
-from harness.reporting.compare_text import comparison_text
+from harness.cli import EXIT_GATE_FAILED
+from harness.cli.run_files import find_run, read_finished_run
+from harness.reporting.text.compare import comparison_text
 from harness.runs.compare import compare
 from harness.runs.run import Run
 
@@ -36,4 +36,4 @@ def compare_command(base: Path, run: Path | None, *, style: Format, fail_on_brok
 
 
 def _read(place: Path | None) -> Run:
-    return finished_run(chosen_run(place))
+    return read_finished_run(find_run(place))

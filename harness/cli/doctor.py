@@ -7,9 +7,9 @@ from typing import Final, Literal
 import click
 import msgspec
 
-from harness.cli.exits import EXIT_GATE_FAILED
-from harness.runs.kill_table import Kill, load_kill_table, write_kill_table
-from harness.runs.upkeep import Check, Shipped, checks
+from harness.cli import EXIT_GATE_FAILED
+from harness.runs.kill_table import MeasuredKill, load_kill_table, write_kill_table
+from harness.runs.upkeep import BundledData, Check, checks
 
 _SHOWN: Final = 10
 _HEADINGS: Final = ("rule", "level", "miniature", "scenarios", "first", "fuzz median", "worst")
@@ -24,22 +24,22 @@ _HEADINGS: Final = ("rule", "level", "miniature", "scenarios", "first", "fuzz me
 def doctor_command(style: Literal["pretty", "json"], *, whole: bool, write: bool) -> int:
     """Check scenarios, cassettes, catalogue, rules and miniatures against each other."""
     if write:
-        click.echo(f"wrote {write_kill_table(Shipped().kill_rows(every=True))}", err=True)
+        click.echo(f"wrote {write_kill_table(BundledData().kill_rows(every=True))}", err=True)
     done = []
     for check in checks():
         done.append(check)
         if style == "pretty":
-            _show(check)
+            _print_check(check)
     table = load_kill_table()
     if style == "json":
         shown = {"checks": done, "kill_table": table} if whole else done
         click.echo(msgspec.json.encode(shown).decode())
     else:
-        click.echo("\n".join(_lines(table) if whole else _summary(table)))
+        click.echo("\n".join(_table_lines(table) if whole else _summary_lines(table)))
     return 0 if all(check.ok for check in done) else EXIT_GATE_FAILED
 
 
-def _show(check: Check) -> None:
+def _print_check(check: Check) -> None:
     click.echo(f"{'ok  ' if check.ok else 'FAIL'}  {check.check} ({check.count})")
     for line in check.detail[:_SHOWN]:
         click.echo(f"      {line}")
@@ -47,7 +47,7 @@ def _show(check: Check) -> None:
         click.echo(f"      and {len(check.detail) - _SHOWN} more")
 
 
-def _summary(table: Sequence[Kill]) -> Iterator[str]:
+def _summary_lines(table: Sequence[MeasuredKill]) -> Iterator[str]:
     for about in ("turns", "conversation"):
         rows = [row for row in table if row.about == about]
         rules = Counter(row.rule for row in rows)
@@ -61,14 +61,14 @@ def _summary(table: Sequence[Kill]) -> Iterator[str]:
         )
 
 
-def _lines(table: Sequence[Kill]) -> Iterator[str]:
+def _table_lines(table: Sequence[MeasuredKill]) -> Iterator[str]:
     rows = [_HEADINGS, *map(_cells, table)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(map(str.ljust, row, widths)).rstrip()
 
 
-def _cells(row: Kill) -> tuple[str, ...]:
+def _cells(row: MeasuredKill) -> tuple[str, ...]:
     missed = f"{row.fuzz_found} of {row.fuzz_seeds}" if row.fuzz_seeds else "not measured"
     median = missed if row.fuzz_median is None else f"{row.fuzz_median:g}"
     worst = "" if row.fuzz_worst is None else str(row.fuzz_worst)

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 import msgspec
 
-from harness.cli.exits import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
-from harness.cli.under_test_options import under_test_options
+from harness.cli import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
+from harness.cli.options import target_options
 from harness.errors import UsageError
-from harness.reporting.findings_text import findings_lines
+from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 
 if TYPE_CHECKING:
     from harness.fuzzing.found import FuzzFinding
-    from harness.fuzzing.hunt import Hunt
     from harness.fuzzing.profiles import Profile
-    from harness.fuzzing.targets import Options
+    from harness.fuzzing.targets import FuzzOptions
+    from harness.fuzzing.turns.search import FuzzReport
 
 DATABASE: Final = Path(".harness-fuzz")
 _PROFILES: Final = ("dev", "ci", "deep")
@@ -30,7 +30,7 @@ Format = Literal["pretty", "json", "jsonl"]
 
 @click.command("fuzz")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@under_test_options(usual=False)
+@target_options(usual=False)
 @click.option("--profile", type=click.Choice(_PROFILES), default="dev", show_default=True)
 @click.option("--examples", type=click.IntRange(min=1), help="Inputs for each process.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), help="Of searching.")
@@ -78,13 +78,13 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     """
     _require_hypothesis()
     _require_targets(names, agents)
-    subjects = select(paths)
+    subjects = select_subjects(paths)
     if not subjects:
         click.echo("nothing selected: the paths hold no scenario and no cassette", err=True)
         return EXIT_NOTHING_SELECTED
     from harness.fuzzing import targets  # noqa: PLC0415 - needs hypothesis
 
-    options = targets.Options(
+    options = targets.FuzzOptions(
         subjects,
         _profile(profile, examples, seconds),
         int.from_bytes(os.urandom(3)) if seed is None else seed,
@@ -93,37 +93,39 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         None if no_database else DATABASE,
         save,
     )
-    hunts = tuple(_hunts(names, agents, options))
-    _print(tuple(_all_shown(hunts, options, paths)), style)
-    return _left_with(hunts)
+    hunts = tuple(_iter_reports(names, agents, options))
+    _print(tuple(_finding_rows(hunts, options, paths)), style)
+    return _exit_code(hunts)
 
 
-def _left_with(hunts: "tuple[Hunt, ...]") -> int:
+def _exit_code(hunts: "tuple[FuzzReport, ...]") -> int:
     if any(hunt.interrupted for hunt in hunts):
         return EXIT_INTERRUPTED
     broken = any(each.fails_gate for hunt in hunts for each in hunt.findings)
     return EXIT_GATE_FAILED if broken or any(hunt.lost for hunt in hunts) else 0
 
 
-def _all_shown(
-    hunts: "tuple[Hunt, ...]", options: "Options", paths: tuple[Path, ...]
-) -> "Iterator[Shown]":
+def _finding_rows(
+    hunts: "tuple[FuzzReport, ...]", options: "FuzzOptions", paths: tuple[Path, ...]
+) -> "Iterator[FindingRow]":
     """Yield the findings of all searches, the worst first."""
-    again = _again(paths, options.profile, clean=options.clean)
+    again = _search_command(paths, options.profile, clean=options.clean)
     found = [finding for hunt in hunts for finding in hunt.findings]
     for each in sorted(found, key=lambda finding: finding.rank):
         saved = options.folder if each.fails_gate else None
-        yield _shown(each, saved or options.database, again)
+        yield _finding_row(each, saved or options.database, again)
 
 
-def _hunts(names: tuple[str, ...], agents: tuple[str, ...], options: "Options") -> "Iterator[Hunt]":
+def _iter_reports(
+    names: tuple[str, ...], agents: tuple[str, ...], options: "FuzzOptions"
+) -> "Iterator[FuzzReport]":
     """Search one after the other, until somebody asks to stop."""
-    from harness.fuzzing.targets import Target, search_target  # noqa: PLC0415 - as above
+    from harness.fuzzing.targets import FuzzTarget, fuzz_target  # noqa: PLC0415 - as above
 
-    normalizers = (Target("normalizer", name) for name in names)
-    for target in (*normalizers, *(Target("agent", name) for name in agents)):
-        hunt = search_target(target, options)
-        _tell(target.name, hunt, options.random)
+    normalizers = (FuzzTarget("normalizer", name) for name in names)
+    for target in (*normalizers, *(FuzzTarget("agent", name) for name in agents)):
+        hunt = fuzz_target(target, options)
+        _print_counts(target.name, hunt, options.random)
         yield hunt
         if hunt.interrupted:
             return
@@ -147,19 +149,19 @@ def _profile(name: str, examples: int | None, seconds: float | None) -> "Profile
 
     found = find_profile(name)
     if examples is not None:  # then time does not count, so that the search can be repeated
-        found = msgspec.structs.replace(found, examples=examples, seconds=_FOR_EVER)
+        found = msgspec.structs.replace(found, examples=examples, seconds=_NO_TIME_LIMIT)
     if seconds is not None:
         found = msgspec.structs.replace(found, seconds=seconds)
         if examples is None:
-            found = msgspec.structs.replace(found, examples=_NO_END)
+            found = msgspec.structs.replace(found, examples=_NO_INPUT_LIMIT)
     return found
 
 
-_FOR_EVER: Final = 24 * 3600.0
-_NO_END: Final = 1 << 40
+_NO_TIME_LIMIT: Final = 24 * 3600.0
+_NO_INPUT_LIMIT: Final = 1 << 40
 
 
-class Shown(msgspec.Struct, frozen=True, omit_defaults=True):
+class FindingRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """A finding as it is printed; one object of the JSON formats."""
 
     id: str
@@ -182,13 +184,13 @@ class Shown(msgspec.Struct, frozen=True, omit_defaults=True):
     again: bool = False
 
 
-def _again(paths: tuple[Path, ...], profile: "Profile", *, clean: bool) -> tuple[str, ...]:
+def _search_command(paths: tuple[Path, ...], profile: "Profile", *, clean: bool) -> tuple[str, ...]:
     """Return the words of the command that searches in the same way."""
     said = [*map(str, paths), *(["--clean"] if clean else [])]
     return ("harness", "fuzz", *said, "--no-database", "-j", "1", "--profile", profile.name)
 
 
-def _shown(finding: "FuzzFinding", folder: Path | None, again: tuple[str, ...]) -> Shown:
+def _finding_row(finding: "FuzzFinding", folder: Path | None, again: tuple[str, ...]) -> FindingRow:
     from harness.fuzzing.saving import command_of  # noqa: PLC0415 - as above
 
     if folder is not None:
@@ -198,7 +200,7 @@ def _shown(finding: "FuzzFinding", folder: Path | None, again: tuple[str, ...]) 
         more = (option, finding.normalizer, "--seed", str(finding.random))
         command = shlex.join([*again, *more, "--examples", str(finding.examples)])
     found = finding.finding
-    return Shown(
+    return FindingRow(
         id=finding.slug,
         target=finding.normalizer,
         rule=found.rule,
@@ -220,7 +222,7 @@ def _shown(finding: "FuzzFinding", folder: Path | None, again: tuple[str, ...]) 
     )
 
 
-def _print(found: tuple[Shown, ...], style: Format) -> None:
+def _print(found: tuple[FindingRow, ...], style: Format) -> None:
     match style:
         case "json":
             click.echo(msgspec.json.encode(found).decode())
@@ -232,7 +234,7 @@ def _print(found: tuple[Shown, ...], style: Format) -> None:
                 click.echo(line)
 
 
-def _lines(found: tuple[Shown, ...]) -> Iterator[str]:
+def _lines(found: tuple[FindingRow, ...]) -> Iterator[str]:
     for each in found:
         cuts = f"cut at {', '.join(map(str, each.cuts[:8]))}" if each.cuts else "uncut"
         old = ", found before" if each.again else ""
@@ -248,11 +250,11 @@ def _lines(found: tuple[Shown, ...]) -> Iterator[str]:
         yield ""
 
 
-def _finding(shown: Shown) -> Any:  # noqa: ANN401 - what findings_lines reads of a finding
+def _finding(shown: FindingRow) -> Any:  # noqa: ANN401 - what findings_lines reads of a finding
     return shown
 
 
-def _tell(name: str, hunt: "Hunt", random: int) -> None:
+def _print_counts(name: str, hunt: "FuzzReport", random: int) -> None:
     said = f"{hunt.examples:,} inputs, {hunt.chunkings:,} replays, seed {random}"
     click.echo(f"{marked(name)}: {len(hunt.findings)} findings in {said}", err=True)
     if hunt.interrupted:  # then nothing else is known of it

@@ -17,18 +17,17 @@ from typing import get_args
 import click
 import msgspec
 
-from harness.cli.dialect_option import dialect_option
-from harness.cli.exits import EXIT_NOTHING_SELECTED, EXIT_USAGE
-from harness.cli.file_names import safe
+from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
+from harness.cli.options import dialect_option, safe_name
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
+from harness.files.yaml_text import MAX_BYTES
+from harness.providers import UNKNOWN
 from harness.recording.detect import Confidence
-from harness.recording.importers.container import why
+from harness.recording.importers.container import damage_text
 from harness.recording.importing import Imported, Labels, import_file
 from harness.reporting.visible import marked
 from harness.wire.cassette_file import save
-from harness.wire.hosts import UNKNOWN
-from harness.wire.yaml_guard import MAX_BYTES
 
 _NOT_A_RECORDING = "no recording of a known kind"
 
@@ -99,7 +98,7 @@ def import_command(
     hidden = not sys.stderr.isatty()
     with click.progressbar(files, label="import", file=sys.stderr, hidden=hidden) as progress:
         for path, source in progress:
-            _take(path, source, Labels(**labels, dialect=dialect or ""), names, tally)
+            _import_file(path, source, Labels(**labels, dialect=dialect or ""), names, tally)
     click.echo(_as_json(tally) if form == "json" else "\n".join(_as_text(tally, output)))
     if not (tally.cassettes or tally.conversations):
         raise SystemExit(EXIT_NOTHING_SELECTED if tally.readable else EXIT_USAGE)
@@ -114,7 +113,7 @@ class _Names:
 
     def path(self, provider: str, model: str, name: str, suffix: str) -> Path:
         """Return the path for what a file named `name` gave, numbered where it is taken."""
-        base = f"{safe(provider)}/{safe(model)}/{safe(_stem(name))}"
+        base = f"{safe_name(provider)}/{safe_name(model)}/{safe_name(_stem(name))}"
         free, number = base, 1
         while free.lower() in self._taken:  # some file systems do not tell case apart
             number += 1
@@ -158,11 +157,11 @@ def _walk(top: Path, own: Path) -> Iterator[Path]:
                 yield here / name
 
 
-def _take(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally) -> None:
+def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally) -> None:
     try:
         imported = import_file(path, _read(path), source, labels)
     except UnreadableError as error:
-        tally.unusable[source] = why(error, path)
+        tally.unusable[source] = damage_text(error, path)
         return
     if not imported.container:
         tally.unusable[source] = _NOT_A_RECORDING
@@ -199,7 +198,7 @@ def _write(imported: Imported, names: _Names) -> None:
         try:
             save(cassette, path)
         except OSError as error:
-            raise _unwritten("cassette", path, error) from None
+            raise _write_error("cassette", path, error) from None
 
 
 def _write_conversations(imported: Imported, name: str, names: _Names) -> None:
@@ -210,10 +209,10 @@ def _write_conversations(imported: Imported, name: str, names: _Names) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(encode(logged))
         except OSError as error:
-            raise _unwritten("conversation", path, error) from None
+            raise _write_error("conversation", path, error) from None
 
 
-def _unwritten(what: str, path: Path, error: OSError) -> UsageError:
+def _write_error(what: str, path: Path, error: OSError) -> UsageError:
     return UsageError(
         f"cannot write the {what}: {error.strerror}",
         where=str(path),
@@ -222,27 +221,27 @@ def _unwritten(what: str, path: Path, error: OSError) -> UsageError:
 
 
 def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
-    streams = _number(tally.streams.total(), "stream")
-    yield f"{_number(tally.cassettes, 'cassette')} with {streams} in {marked(str(output))}"
+    streams = _count_text(tally.streams.total(), "stream")
+    yield f"{_count_text(tally.cassettes, 'cassette')} with {streams} in {marked(str(output))}"
     yield from _counts(tally.streams)
     if tally.conversations:
-        number = _number(tally.conversations, "conversation")
+        number = _count_text(tally.conversations, "conversation")
         yield f"{number} without the bytes of responses: `harness run` counts, and replays nothing"
     if tally.dialects:
         yield "dialects, and how sure each is"
         yield from _dialect_counts(tally.dialects)
     if tally.doubtful:
-        yield f"{_number(len(tally.doubtful), 'stream')} to look at; --dialect NAME overrules"
+        yield f"{_count_text(len(tally.doubtful), 'stream')} to look at; --dialect NAME overrules"
         yield from (f"  {marked(_doubt_text(doubt))}" for doubt in tally.doubtful[:_MOST_DOUBTS])
     if tally.skipped:
-        yield f"{_number(tally.skipped.total(), 'stream')} skipped"
+        yield f"{_count_text(tally.skipped.total(), 'stream')} skipped"
         yield from _counts(tally.skipped)
     if tally.unusable:
-        yield f"{_number(len(tally.unusable), 'file')} not used"
+        yield f"{_count_text(len(tally.unusable), 'file')} not used"
         yield from (f"  {marked(f'{file}: {why}')}" for file, why in tally.unusable.items())
 
 
-def _number(count: int, what: str) -> str:
+def _count_text(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 

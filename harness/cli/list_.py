@@ -15,17 +15,17 @@ from harness.dialects.table import DIALECTS
 from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
-from harness.normalizers.discovery import available
+from harness.normalizers.discovery import available_normalizers
 from harness.normalizers.protocol import Normalizer
-from harness.recording.age import age_in_words
-from harness.turns.text_calls.table import TEXT_DIALECTS
+from harness.recording.age import age_text
+from harness.text_calls.table import TEXT_DIALECTS
 from harness.wire import cassette_file
 
 Row: TypeAlias = dict[str, Any]
 
 
 def _scenarios() -> Iterator[Row]:
-    root = shipped.folder("scenarios")
+    root = shipped.bundled_folder("scenarios")
     for path in find_scenarios([root]):
         scenario = load_scenario(path, root)
         yield {
@@ -42,7 +42,7 @@ def _scenarios() -> Iterator[Row]:
 
 
 def _cassettes() -> Iterator[Row]:
-    root = shipped.folder("cassettes")
+    root = shipped.bundled_folder("cassettes")
     for path in sorted(root.rglob("*.yaml")):
         cassette = cassette_file.load(path, root)
         yield {
@@ -53,14 +53,14 @@ def _cassettes() -> Iterator[Row]:
             "dialect": cassette.dialect,
             "origin": cassette.origin.kind,
             "at": cassette.origin.at,
-            "age": age_in_words(cassette.origin),
+            "age": age_text(cassette.origin),
             "interactions": len(cassette.interactions),
             "bytes": sum(len(part.body) for part in cassette.interactions),
         }
 
 
 def _normalizers() -> Iterator[Row]:
-    for normalizer in available():
+    for normalizer in available_normalizers():
         yield {
             "name": normalizer.name,
             "role": normalizer.role,
@@ -96,7 +96,7 @@ def _agents() -> Iterator[Row]:
 
 
 def _dialects() -> Iterator[Row]:
-    root = shipped.folder("cassettes")
+    root = shipped.bundled_folder("cassettes")
     cassettes = (cassette_file.load(path, root) for path in root.rglob("*.yaml"))
     ships = Counter(cassette.dialect for cassette in cassettes)
     for dialect in DIALECTS.values():
@@ -110,7 +110,7 @@ def _dialects() -> Iterator[Row]:
 
 def _text_dialects() -> Iterator[Row]:
     """Those that calls in text are read in, and by which normalizers."""
-    normalizers = [each for each in available() if each.role != "miniature"]
+    normalizers = [each for each in available_normalizers() if each.role != "miniature"]
     shows = Counter(scenario["text_dialect"] for scenario in _scenarios())
     for name, dialect in TEXT_DIALECTS.items():
         yield {

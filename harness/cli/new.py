@@ -5,26 +5,234 @@ finds in them, which knows nothing of the writer.
 """
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import click
 import msgspec
 
 from harness import shipped
-from harness.cli.cassette_argument import load_cassette
-from harness.cli.dialect_option import dialect_option
-from harness.cli.file_names import safe
-from harness.cli.new_cassette import cassette_of, offered, pattern_for, spelling_of, turn
+from harness.cli.options import dialect_option, load_cassette, safe_name
 from harness.cli.quirks import require_quirk
-from harness.cli.record_scenarios import write_scenario
-from harness.dialects.table import DIALECTS
+from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import DIALECTS, read_request
 from harness.errors import UsageError
+from harness.files.typed import did_you_mean
 from harness.judging.catalogue import Quirk, load_catalogue
-from harness.turns.deltas import FinishReason
+from harness.judging.expected import expectation_from
+from harness.judging.scenario_file import find_scenarios, load_scenario
+from harness.judging.scenario_text import scenario_text
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from harness.turns.turn import Tool
 from harness.wire import cassette_file
-from harness.wire.cassette import Cassette
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction
+from harness.wire.reads import synthetic_reads
+
+_DEFAULT_DIALECT: Final = "openai-chat"
+_PIECES: Final = 3
+_HELLO: Final = "Hello."
+# A value of each type that a tool's parameter may have.
+_EXAMPLES: Final[dict[str, object]] = {
+    "string": "Oslo",
+    "integer": 1,
+    "number": 0.5,
+    "boolean": True,
+    "array": [],
+    "object": {},
+}
+
+
+def pattern_for(quirk: str, dialect: str) -> Cassette:
+    """Return the cassette that ships whose request a new one of `quirk` takes.
+
+    The first that shows the quirk, else the first of the dialect; those that offer tools before
+    those that offer none.
+
+    Args:
+        quirk: an id of the catalogue.
+        dialect: "" for that of the first cassette that shows the quirk, else `openai-chat`.
+
+    Raises:
+        UsageError: no cassette of the dialect ships.
+    """
+    root, ships = shipped.bundled_folder("scenarios"), shipped.bundled_folder("cassettes")
+    scenarios = [load_scenario(path, root) for path in find_scenarios([root])]
+    shows = [each.cassette for each in scenarios if quirk in each.quirks]
+    wanted = dialect or (_load_shipped(shows[0]).dialect if shows else _DEFAULT_DIALECT)
+    others = [each.cassette for each in scenarios if each.cassette not in shows]
+    bare: Cassette | None = None
+    for name in (*shows, *others):
+        cassette = cassette_file.load(ships / f"{name}.yaml", ships)
+        if cassette.dialect == wanted and offered_tools(cassette):
+            return cassette
+        bare = bare or (cassette if cassette.dialect == wanted else None)
+    if bare is None:
+        raise UsageError(f"no cassette of the dialect {wanted!r} ships", hint="Name one by --like.")
+    return bare
+
+
+def _load_shipped(name: str) -> Cassette:
+    ships = shipped.bundled_folder("cassettes")
+    return cassette_file.load(ships / f"{name}.yaml", ships)
+
+
+def offered_tools(pattern: Cassette) -> tuple[Tool, ...]:
+    """Return the tools that the request of `pattern` declares."""
+    first = pattern.interactions[0]
+    return read_request(first.dialect, first.request).tools
+
+
+def turn_deltas(
+    calls: Sequence[tuple[str, str]], text: str, finish: str, tools: Sequence[Tool]
+) -> tuple[Delta, ...]:
+    """Return the deltas of one turn.
+
+    Args:
+        calls: name and arguments of each, the arguments as any text.
+        text: before the calls.
+        finish: a finish reason; "" for the one that fits.
+        tools: where neither calls nor text are given, the first of them is called.
+    """
+    if not calls and not text:
+        calls, text = ([_example_call(tools[0])], "") if tools else ((), _HELLO)
+    fits = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
+    said = [TextDelta(text)] if text else []
+    called = (delta for n, each in enumerate(calls) for delta in _call_deltas(n, *each))
+    return (*said, *called, Finish(FinishReason(finish) if finish else fits, ""))
+
+
+def _call_deltas(index: int, name: str, arguments: str) -> Iterator[Delta]:
+    yield ToolCallStart(index, f"call_{index + 1}", name)
+    size = max(1, -(-len(arguments) // _PIECES))
+    for at in range(0, len(arguments), size):
+        yield ArgumentsDelta(index, arguments[at : at + size])
+    yield ToolCallEnd(index)
+
+
+def _example_call(tool: Tool) -> tuple[str, str]:
+    """Return a call of `tool` with a value for each parameter that it requires."""
+    known = tool.parameters.get("properties", {})
+    values = {
+        name: _EXAMPLES.get(str(known.get(name, {}).get("type")), None)
+        for name in tool.parameters.get("required", ())
+    }
+    return tool.name, msgspec.json.format(msgspec.json.encode(values), indent=0).decode()
+
+
+def parse_writer_options(dialect: str, words: Sequence[str], model: str) -> Any:  # noqa: ANN401 - of any dialect
+    """Return the spelling of `dialect` with the switches that `words` set.
+
+    Args:
+        dialect: a name of the table.
+        words: `switch=value` each.
+        model: as the stream names it, unless a word says otherwise.
+
+    Raises:
+        UsageError: no such switch, or it has no such value.
+    """
+    kind = _writer_options_type(dialect)
+    switches = get_type_hints(kind)
+    set_to = {"model": model}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            hint = "As in --spell later_id=empty."
+            raise UsageError("expected SWITCH=VALUE", where=f"--spell {word}", hint=hint)
+        if name not in switches:
+            hint = did_you_mean(name, tuple(switches), "switches")
+            raise UsageError(f"{dialect} has no such switch", where=f"--spell {word}", hint=hint)
+        set_to[name] = value
+    try:
+        return msgspec.convert(set_to, kind, strict=False)
+    except msgspec.ValidationError as error:
+        name = str(error).rpartition("$.")[2].strip("`")
+        raise UsageError(
+            f"{name} cannot be {set_to.get(name)!r}",
+            where="--spell",
+            hint=f"Expected {_allowed_values(switches.get(name))}",
+        ) from None
+
+
+def _writer_options_type(dialect: str) -> Any:  # noqa: ANN401 - a struct type
+    """Return the type of spelling that the writer of `dialect` takes."""
+    hint = get_type_hints(DIALECTS[dialect].write)["spelling"]
+    return next(kind for kind in get_args(hint) if kind is not NoneType)
+
+
+def _allowed_values(hint: object) -> str:
+    if get_origin(hint) is Literal:
+        return ", ".join(map(str, get_args(hint)))
+    return "true or false" if hint is bool else "a whole number"
+
+
+def build_cassette(
+    pattern: Cassette,
+    cassette_id: str,
+    deltas: Sequence[Delta],
+    spelling: Any,  # noqa: ANN401 - of any dialect
+    source: str,
+) -> Cassette:
+    """Return the cassette `cassette_id`: the first request of `pattern`, answered by `deltas`.
+
+    Raises:
+        UsageError: the API has no way to say them.
+    """
+    first = pattern.interactions[0]
+    dialect = DIALECTS[first.dialect]
+    try:
+        body = b"".join(dialect.write(deltas, spelling))
+    except ValueError as error:
+        raise UsageError(
+            str(error), hint="Say it by --text and --call otherwise, or in another --dialect."
+        ) from None
+    interaction = Interaction(
+        first.request,
+        200,
+        (("content-type", dialect.content_type),),
+        body,
+        synthetic_reads(body),
+        reads_kept=False,
+        dialect=dialect.name,
+        tools=first.tools,
+    )
+    return Cassette(
+        cassette_id,
+        (interaction,),
+        Origin("emulated", by="harness new", source=source),
+        provider=pattern.provider,
+        model=pattern.model,
+        prompt=pattern.prompt,
+    )
+
+
+def write_scenario(
+    cassette: Cassette, path: Path, title: str = "", quirks: Sequence[str] = ()
+) -> None:
+    """Write the scenario of `cassette` to `path`.
+
+    Args:
+        cassette: as it was recorded or written.
+        path: the new scenario file.
+        title: one line; "" for one that names the model.
+        quirks: those that its bytes show.
+    """
+    expected = [
+        expectation_from(oracle_reading(interaction)) for interaction in cassette.interactions
+    ]
+    title = title or f"{cassette.model} answers {path.stem}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(scenario_text(title, cassette.id, expected, quirks), "utf-8")
 
 
 @click.command("new")
@@ -57,15 +265,15 @@ def new_command(quirk: str, output: Path, **asked: Any) -> None:  # noqa: ANN401
     Without --like the request is that of a cassette that ships; without --call and --text the
     turn calls the first tool that it offers.
     """
-    known = load_catalogue(shipped.folder("catalogue") / "quirks")
+    known = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     require_quirk(quirk, tuple(known))
-    made = _made(quirk, _Asked(**asked))
+    made = _build_cassette(quirk, _NewOptions(**asked))
     stem = made.id.rpartition("/")[2]
-    scenario = output / "scenarios" / safe(made.provider) / f"{stem}.yaml"
-    _write(made, known[quirk], output / "cassettes" / f"{made.id}.yaml", scenario)
+    scenario = output / "scenarios" / safe_name(made.provider) / f"{stem}.yaml"
+    _write_files(made, known[quirk], output / "cassettes" / f"{made.id}.yaml", scenario)
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _NewOptions(msgspec.Struct, frozen=True):
     """The options, as they were given."""
 
     dialect: str | None
@@ -90,18 +298,18 @@ class _Asked(msgspec.Struct, frozen=True):
                 yield from (option, value)
 
 
-def _made(quirk: str, asked: _Asked) -> Cassette:
-    pattern = _pattern(quirk, asked.dialect or "", asked.like)
-    calls = [_call(word) for word in asked.calls]
-    deltas = turn(calls, asked.text, asked.finish or "", offered(pattern))
-    spelling = spelling_of(pattern.dialect, asked.spell, pattern.model)
-    stem = safe(asked.name or quirk.lower())
-    place = f"{safe(pattern.provider)}/{safe(pattern.model)}/{stem}"
+def _build_cassette(quirk: str, asked: _NewOptions) -> Cassette:
+    pattern = _load_pattern(quirk, asked.dialect or "", asked.like)
+    calls = [_parse_call(word) for word in asked.calls]
+    deltas = turn_deltas(calls, asked.text, asked.finish or "", offered_tools(pattern))
+    spelling = parse_writer_options(pattern.dialect, asked.spell, pattern.model)
+    stem = safe_name(asked.name or quirk.lower())
+    place = f"{safe_name(pattern.provider)}/{safe_name(pattern.model)}/{stem}"
     source = shlex.join(["harness", "new", quirk, "--like", pattern.id, *asked.words])
-    return cassette_of(pattern, place, deltas, spelling, source)
+    return build_cassette(pattern, place, deltas, spelling, source)
 
 
-def _pattern(quirk: str, dialect: str, like: str | None) -> Cassette:
+def _load_pattern(quirk: str, dialect: str, like: str | None) -> Cassette:
     found = load_cassette(Path(like)) if like else pattern_for(quirk, dialect)
     if not found.interactions:
         raise UsageError("the cassette holds no interaction", where=f"--like {like}")
@@ -113,7 +321,7 @@ def _pattern(quirk: str, dialect: str, like: str | None) -> Cassette:
     return said
 
 
-def _call(word: str) -> tuple[str, str]:
+def _parse_call(word: str) -> tuple[str, str]:
     name, equals, arguments = word.partition("=")
     if not name or not equals:
         raise UsageError(
@@ -124,7 +332,7 @@ def _call(word: str) -> tuple[str, str]:
     return name, arguments
 
 
-def _write(made: Cassette, quirk: Quirk, cassette: Path, scenario: Path) -> None:
+def _write_files(made: Cassette, quirk: Quirk, cassette: Path, scenario: Path) -> None:
     for path in (cassette, scenario):
         if path.exists():
             raise UsageError("the file is there already", where=str(path), hint="Choose a --name.")

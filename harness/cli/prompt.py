@@ -7,8 +7,9 @@ import msgspec
 
 from harness.conversation.prompts import find_prompt, system_text
 from harness.errors import UnreadableError
-from harness.turns.tools import Tool
-from harness.wire import taught_tools, yaml_guard
+from harness.files import yaml_text
+from harness.turns.turn import Tool
+from harness.wire import prompt_tools
 
 
 @click.command("prompt")
@@ -31,5 +32,5 @@ def _tools(path: Path) -> tuple[Tool, ...]:
         text = path.read_bytes()
     except OSError as error:
         raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    listed = taught_tools.read(yaml_guard.load(text, str(path)), str(path))
+    listed = prompt_tools.read_prompt_tools(yaml_text.load_yaml(text, str(path)), str(path))
     return msgspec.convert(listed, tuple[Tool, ...])

@@ -13,11 +13,11 @@ import msgspec
 
 from harness import shipped
 from harness.errors import UsageError
+from harness.files.typed import nearest
 from harness.judging.catalogue import Group, load_catalogue, load_excluded
 from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
-from harness.typed_file import nearest
 
 Row: TypeAlias = dict[str, Any]
 
@@ -49,7 +49,7 @@ def quirks_command(quirks: tuple[str, ...], style: Literal["pretty", "json"]) ->
     if style == "json":
         click.echo(msgspec.json.encode(chosen).decode())
     else:
-        click.echo("\n".join(_explained(chosen) if quirks else _listed(chosen)))
+        click.echo("\n".join(_explain_lines(chosen) if quirks else _list_lines(chosen)))
 
 
 def require_quirk(quirk: str, known: Sequence[str]) -> None:
@@ -69,7 +69,7 @@ def require_quirk(quirk: str, known: Sequence[str]) -> None:
 
 def quirk_rows() -> Iterator[Row]:
     """Yield each quirk of the catalogue with its scenarios, its rules, and why none shows it."""
-    root, catalogue = shipped.folder("scenarios"), shipped.folder("catalogue")
+    root, catalogue = shipped.bundled_folder("scenarios"), shipped.bundled_folder("catalogue")
     covered: dict[str, list[str]] = {}
     for path in find_scenarios([root]):
         scenario = load_scenario(path, root)
@@ -87,7 +87,7 @@ def quirk_rows() -> Iterator[Row]:
         }
 
 
-def _listed(rows: Sequence[Row]) -> Iterator[str]:
+def _list_lines(rows: Sequence[Row]) -> Iterator[str]:
     wide = {key: max(len(row[key]) for row in rows) for key in ("id", "severity")}
     for row in rows:
         shown = "excluded" if row["excluded"] else str(len(row["scenarios"]))
@@ -97,7 +97,7 @@ def _listed(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def _explained(rows: Sequence[Row]) -> Iterator[str]:
+def _explain_lines(rows: Sequence[Row]) -> Iterator[str]:
     for n, row in enumerate(rows):
         if n:
             yield ""

@@ -4,6 +4,7 @@ Three ways: questions of our own to an address, a proxy for any client, or the r
 cassette once more. It says whom it asks before it asks, and in CI it asks nobody unless told.
 """
 
+import difflib
 import os
 import signal
 import threading
@@ -16,23 +17,101 @@ from urllib.parse import urlsplit, urlunsplit
 import click
 import msgspec
 
-from harness.cli.cassette_argument import load_cassette
-from harness.cli.file_names import safe
-from harness.cli.record_refresh import refresh
-from harness.cli.record_scenarios import write_scenario
+from harness.cli import EXIT_GATE_FAILED
+from harness.cli.new import write_scenario
+from harness.cli.options import load_cassette, safe_name
 from harness.dialects.table import read_request
 from harness.errors import UsageError
 from harness.judging.scenario_file import load_scenario
-from harness.recording.prompt_set import load_prompts, requests
+from harness.recording.identify import identify
+from harness.recording.prompt_set import load_prompts, prompt_requests
 from harness.recording.proxy import RecordingProxy
-from harness.recording.transport import About, Recorder
-from harness.recording.transport.modes import MODES, RecordMode
-from harness.recording.upstream import asking, check_address
+from harness.recording.recorder import Recorder, RecordingLabels
+from harness.recording.recorder.recorder import MODES, RecordMode
+from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
-from harness.runs.select import named_folder
-from harness.shipped import folder
-from harness.wire.cassette_file import load
+from harness.runs.refresh import differences
+from harness.runs.selection import named_folder
+from harness.shipped import bundled_folder
+from harness.wire.cassette import Cassette
+from harness.wire.cassette_file import dump, load, save
 from harness.wire.interaction import Due, Headers, Request
+
+
+def refresh(path: Path, upstream: str, headers: Headers, *, write: bool, allow_in_ci: bool) -> int:
+    """Ask again what `path` was asked, print what differs, and replace it where told.
+
+    Args:
+        path: a cassette.
+        upstream: scheme and host to ask instead of the recorded ones; "" for those.
+        headers: sent beside the recorded ones, such as credentials.
+        write: replace the cassette.
+        allow_in_ci: ask even where CI is set.
+    """
+    old = identify(load_cassette(path))
+    if not path.is_file():
+        raise UsageError("expected the file of a cassette", where=str(path))
+    new = _record_again(old, path, upstream, headers, allow_in_ci=allow_in_ci)
+    meant = [
+        f"interaction {place}: {line}"
+        for place, (was, now) in enumerate(zip(old.interactions, new.interactions, strict=True))
+        for line in differences(was, now)
+    ]
+    for line in _difference_lines(old, new, meant):
+        click.echo(marked(line))
+    if write:
+        save(new, path)
+    click.echo("written" if write else "not written: --write replaces the cassette", err=True)
+    return EXIT_GATE_FAILED if meant else 0
+
+
+def _record_again(
+    old: Cassette, path: Path, upstream: str, headers: Headers, *, allow_in_ci: bool
+) -> Cassette:
+    """Return the cassette of the same requests, asked now."""
+    about = RecordingLabels(
+        old.provider, old.model, old.prompt, old.dialect, tools=old.tools, due=old.due
+    )
+    recorder = Recorder(
+        path.with_name(f"{path.stem}.refreshed{path.suffix}"),
+        mode=RecordMode.ALL,
+        about=about,
+        allow_in_ci=allow_in_ci,
+    )
+    for each in old.interactions:
+        request = _refreshed_request(each.request, upstream, headers)
+        click.echo(f"asking {marked(request.uri)}", err=True)
+        with upstream_response(recorder, request) as answer:
+            for _ in answer.reads():
+                pass
+    return msgspec.structs.replace(recorder.cassette(), id=old.id)
+
+
+def _refreshed_request(recorded: Request, upstream: str, headers: Headers) -> Request:
+    """Return what is sent: no encoding that the recording would have to take off."""
+    uri = _at_upstream(recorded.uri, upstream) if upstream else recorded.uri
+    check_address(uri)
+    given = {name.lower() for name, _ in headers} | {"accept-encoding", "content-length", "host"}
+    kept = tuple(pair for pair in recorded.headers if pair[0].lower() not in given)
+    sent = (*kept, ("accept-encoding", "identity"), *headers)
+    return msgspec.structs.replace(recorded, uri=uri, headers=sent)
+
+
+def _at_upstream(uri: str, upstream: str) -> str:
+    check_address(upstream)
+    to = urlsplit(upstream)
+    return urlunsplit(urlsplit(uri)._replace(scheme=to.scheme, netloc=to.netloc))
+
+
+def _difference_lines(old: Cassette, new: Cassette, meant: list[str]) -> Iterator[str]:
+    yield f"in meaning: {len(meant)} differences" if meant else "in meaning: no difference"
+    yield from (f"  {line}" for line in meant)
+    yield "in text:"
+    lines = difflib.unified_diff(
+        dump(old).splitlines(), dump(new).splitlines(), "recorded", "now", n=1, lineterm=""
+    )
+    yield from (f"  {line}" for line in lines)
+
 
 # Where an API of each dialect that can be asked answers, below the server's address.
 _PATHS: Final = {
@@ -43,7 +122,7 @@ _PATHS: Final = {
 }
 
 
-class Asking(msgspec.Struct, frozen=True):
+class RecordOptions(msgspec.Struct, frozen=True):
     """What the options say of questions of our own."""
 
     url: str
@@ -51,14 +130,14 @@ class Asking(msgspec.Struct, frozen=True):
     model: str
     headers: Headers
     options: dict[str, Any]
-    about: About
+    about: RecordingLabels
     output: Path
     scenarios: Path | None
     repeat: int
     allow_in_ci: bool
 
 
-class _Question(msgspec.Struct, frozen=True):
+class _RecordRequest(msgspec.Struct, frozen=True):
     """One request, and what the recording of its answer says that the bytes do not.
 
     Fields:
@@ -138,40 +217,42 @@ def record_command(  # noqa: PLR0913 - one argument for each option
             "expected one of URL, --proxy and --refresh",
             hint="harness record URL --prompts FILE; harness record --proxy 8080 --upstream URL",
         )
-    sent = tuple(_headers(headers, key_env))
-    about = About(provider=provider, model=rest["model"], source=source)
+    sent = tuple(_parse_headers(headers, key_env))
+    about = RecordingLabels(provider=provider, model=rest["model"], source=source)
     if again is not None:
         return refresh(again, upstream, sent, write=write, allow_in_ci=rest["allow_in_ci"])
     if proxy is not None:
-        path = _one_file(rest["output"])
+        path = _proxy_path(rest["output"])
         recorder = Recorder(path, mode=mode, about=about, allow_in_ci=rest["allow_in_ci"])
-        return _serve(recorder, upstream, proxy)
-    asking_of = Asking(
-        url=_address(url, rest["dialect"]),
+        return _serve_proxy(recorder, upstream, proxy)
+    asking_of = RecordOptions(
+        url=_complete_address(url, rest["dialect"]),
         headers=sent,
-        options=dict(map(_option, options)),
+        options=dict(map(_parse_option, options)),
         about=about,
         **rest,
     )
-    return _ask(asking_of, prompts, scenario)
+    return _record_requests(asking_of, prompts, scenario)
 
 
-def _ask(how: Asking, prompts: Path | None, scenario: str) -> int:
+def _record_requests(how: RecordOptions, prompts: Path | None, scenario: str) -> int:
     if (prompts is None) == (not scenario):
         raise UsageError(
             "expected either --prompts FILE or --scenario ID", hint="Say what to ask the server."
         )
-    asked = tuple(_of_scenario(how, scenario) if prompts is None else _of_prompts(how, prompts))
+    asked = tuple(
+        _scenario_requests(how, scenario) if prompts is None else _prompt_requests(how, prompts)
+    )
     count = len(asked) * how.repeat
     click.echo(f"asking {marked(how.url)}: {count} requests", err=True)
     for turn in range(how.repeat):
         for each in asked:
-            name = safe(each.id) + (f"-{turn + 1}" if how.repeat > 1 else "")
-            click.echo(_record(how, each, name))
+            name = safe_name(each.id) + (f"-{turn + 1}" if how.repeat > 1 else "")
+            click.echo(_record_one(how, each, name))
     return 0
 
 
-def _record(how: Asking, asked: _Question, name: str) -> str:
+def _record_one(how: RecordOptions, asked: _RecordRequest, name: str) -> str:
     """Ask once, and write the cassette and the scenario; return the line that says so."""
     about = msgspec.structs.replace(
         how.about, prompt=asked.prompt, dialect=how.dialect, tools=asked.tools, due=asked.due
@@ -179,7 +260,7 @@ def _record(how: Asking, asked: _Question, name: str) -> str:
     path = how.output / f"{name}.yaml"
     with (
         Recorder(path, mode=RecordMode.ALL, about=about, allow_in_ci=how.allow_in_ci) as recorder,
-        asking(recorder, asked.request) as answer,
+        upstream_response(recorder, asked.request) as answer,
     ):
         size = sum(map(len, answer.reads()))
     cassette = load(path, named_folder(path, "cassettes") or how.output)
@@ -190,16 +271,16 @@ def _record(how: Asking, asked: _Question, name: str) -> str:
     return marked(f"{path}: status {answer.head.status}, {size} bytes{broken}")
 
 
-def _of_prompts(how: Asking, path: Path) -> Iterator[_Question]:
-    for asked, request in requests(
+def _prompt_requests(how: RecordOptions, path: Path) -> Iterator[_RecordRequest]:
+    for asked, request in prompt_requests(
         load_prompts(path), how.url, how.dialect, how.model, how.options
     ):
-        yield _Question(asked.id, _with_headers(request, how), asked.prompt, asked.taught)
+        yield _RecordRequest(asked.id, _with_headers(request, how), asked.prompt, asked.taught)
 
 
-def _of_scenario(how: Asking, name: str) -> Iterator[_Question]:
+def _scenario_requests(how: RecordOptions, name: str) -> Iterator[_RecordRequest]:
     """Yield the requests of a scenario's cassette, asked of the server at hand."""
-    root = folder("scenarios")
+    root = bundled_folder("scenarios")
     path = Path(name) if Path(name).is_file() else root / f"{name}.yaml"
     scenario = load_scenario(path, root)
     cassette = load_cassette(Path(scenario.cassette))
@@ -217,15 +298,15 @@ def _of_scenario(how: Asking, name: str) -> Iterator[_Question]:
         body |= {"stream": True, **({"model": how.model} if how.model else {}), **how.options}
         request = _with_headers(Request("POST", how.url, (), msgspec.json.encode(body)), how)
         own = f"{scenario.id}-{place}"
-        yield _Question(own, request, cassette.prompt, cassette.tools, cassette.due)
+        yield _RecordRequest(own, request, cassette.prompt, cassette.tools, cassette.due)
 
 
-def _with_headers(request: Request, how: Asking) -> Request:
+def _with_headers(request: Request, how: RecordOptions) -> Request:
     headers = (("content-type", "application/json"), ("accept-encoding", "identity"), *how.headers)
     return msgspec.structs.replace(request, headers=headers)
 
 
-def _serve(recorder: Recorder, upstream: str, port: int) -> int:
+def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with (
         recorder,
@@ -239,17 +320,17 @@ def _serve(recorder: Recorder, upstream: str, port: int) -> int:
     return 0
 
 
-def _one_file(output: Path) -> Path:
+def _proxy_path(output: Path) -> Path:
     return output if output.suffix in {".yaml", ".yml"} else output / "proxy.yaml"
 
 
-def _address(url: str, dialect: str) -> str:
+def _complete_address(url: str, dialect: str) -> str:
     check_address(url)
     parts = urlsplit(url)
     return urlunsplit(parts._replace(path=_PATHS[dialect])) if parts.path in {"", "/"} else url
 
 
-def _headers(given: Sequence[str], key_env: str) -> Iterator[tuple[str, str]]:
+def _parse_headers(given: Sequence[str], key_env: str) -> Iterator[tuple[str, str]]:
     for each in given:
         name, colon, value = each.partition(":")
         if not colon or not name.strip():
@@ -264,7 +345,7 @@ def _headers(given: Sequence[str], key_env: str) -> Iterator[tuple[str, str]]:
         yield "authorization", f"Bearer {key}"
 
 
-def _option(given: str) -> tuple[str, Any]:
+def _parse_option(given: str) -> tuple[str, Any]:
     name, equals, value = given.partition("=")
     try:
         return name, msgspec.json.decode(value if equals else "")

@@ -7,27 +7,25 @@ from pathlib import Path
 import click
 import msgspec
 
-from harness.cli.dialect_option import dialect_option
-from harness.cli.exits import EXIT_GATE_FAILED
+from harness.cli import EXIT_GATE_FAILED
+from harness.cli.options import dialect_option
 from harness.conversation.discovery import is_agent
 from harness.errors import UsageError
 from harness.judging.conversations.case import ConversationCase
-from harness.judging.judge import Loaded, judge
+from harness.judging.judge import LoadedSubject, judge
 from harness.judging.replaying import replay
 from harness.judging.results import Result
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
-from harness.reporting.conversation_text import conversation_lines
-from harness.reporting.findings_text import findings_lines
-from harness.reporting.timeline import timeline
+from harness.reporting.text.cell import conversation_lines, findings_lines, timeline
 from harness.reporting.visible import marked, plain
 from harness.runs.plan import Job, Subject
 from harness.runs.run import Header, Selection
-from harness.runs.select import select, subject_id
+from harness.runs.selection import select_subjects, subject_id
 from harness.runs.store import read_run
 from harness.runs.worker import judge_job, load_subject
-from harness.wire.cuts import WHOLE, Chunking, each_byte, seams
+from harness.wire.cuts import UNSPLIT, Chunking, each_byte, seams
 from harness.wire.interaction import Interaction
 
 _LAST_RUN = Path("reports") / "run.jsonl"
@@ -67,30 +65,30 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     """
     last = _last_selection()
     said = dialect or ("" if places else last.dialect)
-    subject, name = _find(cell, places, _existing(last.paths), said)
+    subject, name = _find_cell(cell, places, _existing_paths(last.paths), said)
     if subject.conversation or subject.kind == "log":
-        return _conversation(subject, name)
+        return _replay_conversation(subject, name)
     loaded, normalizer = load_subject(subject), load_normalizer(name)
     result, _ = judge(loaded, normalizer)
     place = result.interaction if interaction is None else interaction
-    for line in _lines(loaded, normalizer, result, place, cuts, at):
+    for line in _replay_lines(loaded, normalizer, result, place, cuts, at):
         click.echo(line)
     return 0 if result.outcome.conforms else EXIT_GATE_FAILED
 
 
-def _conversation(subject: Subject, agent: str) -> int:
+def _replay_conversation(subject: Subject, agent: str) -> int:
     """Have the conversation again, and print what was sent and run; it has no cuts to choose."""
     result, case = judge_job(Job(subject, agent))
     click.echo(f"{marked(result.cell)}  {plain(result.title)}")
     click.echo(f"cassette {marked(result.cassette)}" if result.kind != "log" else "log, not judged")
     for line in conversation_lines(result, case) if isinstance(case, ConversationCase) else ():
         click.echo(line)
-    for line in _verdict(result):
+    for line in _verdict_lines(result):
         click.echo(line)
     return 0 if result.outcome.conforms or result.kind == "log" else EXIT_GATE_FAILED
 
 
-def _find(
+def _find_cell(
     cell: str, places: tuple[Path, ...], last: tuple[Path, ...], dialect: str
 ) -> tuple[Subject, str]:
     """Return the subject and the normalizer's name that `cell` is made of.
@@ -99,7 +97,7 @@ def _find(
     """
     known: list[str] = []
     for paths in (places,) if places else (last, ()):
-        for subject in select(paths, dialect, recordings=True):
+        for subject in select_subjects(paths, dialect, recordings=True):
             prefix = subject_id(subject) + "/"
             if cell.startswith(prefix) and len(cell) > len(prefix):
                 name = cell[len(prefix) :]
@@ -135,12 +133,12 @@ def _last_header() -> Header:
     return read_run(_LAST_RUN).header
 
 
-def _existing(paths: tuple[str, ...]) -> tuple[Path, ...]:
+def _existing_paths(paths: tuple[str, ...]) -> tuple[Path, ...]:
     return tuple(path for path in map(Path, paths) if path.exists())
 
 
-def _lines(  # noqa: PLR0913, PLR0917 - one call site
-    loaded: Loaded,
+def _replay_lines(  # noqa: PLR0913, PLR0917 - one call site
+    loaded: LoadedSubject,
     normalizer: Normalizer,
     result: Result,
     place: int,
@@ -155,16 +153,16 @@ def _lines(  # noqa: PLR0913, PLR0917 - one call site
     interaction = interactions[place]
     if at is not None and at > len(interaction.body):
         raise UsageError(f"the body has {len(interaction.body)} bytes, found {at}", where="--at")
-    chunking = result.chunking if cuts is None else _chunking(cuts, interaction)
+    chunking = result.chunking if cuts is None else _parse_cuts(cuts, interaction)
     yield f"{marked(result.cell)}  {plain(result.title)}"
     cassette = marked(loaded.cassette.id)
     yield f"cassette {cassette}, interaction {place}, {len(interaction.body)} bytes"
     shown = replay(normalizer, interaction, chunking)
     yield from timeline(interaction, shown, replay(reference, interaction, chunking), at=at)
-    yield from _verdict(result)
+    yield from _verdict_lines(result)
 
 
-def _verdict(result: Result) -> Iterator[str]:
+def _verdict_lines(result: Result) -> Iterator[str]:
     blame = f", blame {result.blame}" if result.blame else ""
     if result.kind != "log":
         yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
@@ -177,10 +175,10 @@ def _verdict(result: Result) -> Iterator[str]:
         yield f"  the conversation is no success: {plain(facts.why)} ({facts.blame})"
 
 
-def _chunking(cuts: str, interaction: Interaction) -> Chunking:
+def _parse_cuts(cuts: str, interaction: Interaction) -> Chunking:
     body = interaction.body
     named = {
-        "whole": WHOLE,
+        "whole": UNSPLIT,
         "recorded": interaction.recorded_cuts(),
         "each-byte": each_byte(body),
         "seams": seams(body),

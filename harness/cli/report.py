@@ -9,15 +9,9 @@ from pathlib import Path
 
 import click
 
-from harness.cli.holding import policy_here, today_option
-from harness.cli.page_file import (
-    beside_runs,
-    chosen_run,
-    finished_run,
-    write_page,
-    write_text,
-)
-from harness.reporting.files import KINDS, files
+from harness.cli.gate import project_policy, today_option
+from harness.cli.run_files import context_of, find_run, read_finished_run, write_page, write_text
+from harness.reporting.text.files import KINDS, files
 from harness.runs.summary import summarize
 
 _PAGE = "html"
@@ -65,16 +59,16 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     page is one file: it opens from disk, asks no network and reads without script. Beside it lie
     summary.md, junit.xml, results.csv, turns.csv, badge.json and summary.json.
     """
-    *history, path = map(chosen_run, runs or (None,))
-    run = finished_run(path)
+    *history, path = map(find_run, runs or (None,))
+    run = read_finished_run(path)
     alone = output is not None and output.suffix == ".html"
     folder = path.parent if output is None else output.parent if alone else output
     at = output if output is not None and alone else folder / "index.html"
     wanted = (_PAGE,) if alone else kinds or _USUAL
-    policy = policy_here(today, tuple(map(Path, run.header.selection.paths)))
+    policy = project_policy(today, tuple(map(Path, run.header.selection.paths)))
     summary = summarize(run, policy)
     if _PAGE in wanted:
-        beside = beside_runs(path, chosen_run(base) if base else None, history)
+        beside = context_of(path, find_run(base) if base else None, history)
         write_page(run, at, summary.gate, beside)
         click.echo(str(at))
     for kind in KINDS:

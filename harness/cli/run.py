@@ -12,46 +12,48 @@ import click
 import msgspec
 
 from harness import __version__
-from harness.cli.dialect_option import dialect_option
-from harness.cli.exits import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
-from harness.cli.github import tell_github
-from harness.cli.holding import (
-    EXITS,
+from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
+from harness.cli.gate import (
+    EXIT_CODES,
     accept_option,
-    keep_baseline,
-    policy_here,
-    tell_gate,
+    print_gate,
+    project_policy,
+    report_to_github,
+    save_baseline,
     today_option,
 )
-from harness.cli.page_file import write_page
-from harness.cli.progress import progress
-from harness.cli.under_test_options import under_test_options
+from harness.cli.options import dialect_option, progress, target_options
+from harness.cli.run_files import write_page
 from harness.conversation.discovery import load_agent
-from harness.judging.chunkings import CUTS, Cuts
+from harness.judging.replaying import CUTS, Cuts
 from harness.normalizers.discovery import load_normalizer
-from harness.reporting.terminal import tables
+from harness.reporting.text.terminal import tables
 from harness.reporting.visible import marked
-from harness.runs.choose import Chosen, chosen_names
+from harness.runs.cells import (
+    FILTER_KEYS,
+    RequestedCells,
+    SelectedClients,
+    requested_cells,
+    selected_clients,
+)
 from harness.runs.execute import Progress, execute
-from harness.runs.narrow import KEYS
 from harness.runs.plan import Job
-from harness.runs.policy import Policy, without_skipped
+from harness.runs.policy import GatePolicy, without_skipped
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent
-from harness.runs.select import unused
+from harness.runs.selection import unrecognized_files
 from harness.runs.store import RunWriter, read_run
 from harness.runs.summary import Summary, summarize
-from harness.runs.wanted import Wanted, wanted
-from harness.runs.worker import crashed, judge_job
+from harness.runs.worker import crash_result, judge_job
 
-_FEW = 64
-_OURS = "harness."
+_MIN_PARALLEL_JOBS = 64
+_OWN_PREFIX = "harness."
 
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
 
 @click.command("run")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@under_test_options(usual=True)
+@target_options(usual=True)
 @click.option(
     "--cuts",
     type=click.Choice(CUTS),
@@ -64,7 +66,7 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     "words",
     default=None,
     metavar="WORDS",
-    help=f"Only what fits each word KEY:GLOB; keys: {', '.join(KEYS)}. "
+    help=f"Only what fits each word KEY:GLOB; keys: {', '.join(FILTER_KEYS)}. "
     "Default: the project's, where no PATHS are given.",
 )
 @dialect_option("Read every cassette")
@@ -110,13 +112,13 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     any, those of the project, else the scenarios and recordings that ship. A log is only counted,
     in the rankings.
     """
-    chosen = chosen_names(names, agents)
-    found = wanted(chosen, paths, words, dialect or "")
-    _tell_left_out(found)
+    chosen = selected_clients(names, agents)
+    found = requested_cells(chosen, paths, words, dialect or "")
+    _print_left_out(found)
     if not found.jobs:
-        click.echo(f"nothing selected: {_why_nothing(found)}", err=True)
+        click.echo(f"nothing selected: {_empty_reason(found)}", err=True)
         return EXIT_NOTHING_SELECTED
-    policy = policy_here(today, found.paths, accept_new=accept_new)
+    policy = project_policy(today, found.paths, accept_new=accept_new)
     planned, skipped = without_skipped(found.jobs, policy)
     named = tuple(path.as_posix() for path in found.paths)
     selection = Selection(named, cuts, dialect or "", skipped, found.words)
@@ -126,15 +128,15 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     if not done.done:  # the run that stands at `path` is an older one
         click.echo(f"nothing to show: 0 of {done.total} cells ran", err=True)
         return EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
-    return _conclude(path, policy, None if no_report else output / "index.html", style)
+    return _finish_run(path, policy, None if no_report else output / "index.html", style)
 
 
-def _tell_left_out(found: Wanted) -> None:
+def _print_left_out(found: RequestedCells) -> None:
     """Name the files that look like scenarios or cassettes and are none, and count recordings.
 
     Those of several requests that agents cannot have are told with the reason.
     """
-    for file in unused(found.paths):
+    for file in unrecognized_files(found.paths):
         click.echo(f"not used: {marked(str(file))}: neither scenario nor cassette", err=True)
     if found.refused:
         count = sum(found.refused.values())
@@ -145,7 +147,7 @@ def _tell_left_out(found: Wanted) -> None:
         click.echo(f"{count:>8}  {marked(why)}", err=True)
 
 
-def _why_nothing(found: Wanted) -> str:
+def _empty_reason(found: RequestedCells) -> str:
     if found.subjects:
         return "no cell for what was named with -n and -a"
     if found.words:
@@ -154,7 +156,7 @@ def _why_nothing(found: Wanted) -> str:
 
 
 def _header(
-    selection: Selection, chosen: Chosen, scenario_count: int, planned: tuple[Job, ...]
+    selection: Selection, chosen: SelectedClients, scenario_count: int, planned: tuple[Job, ...]
 ) -> Header:
     agents = chosen.agents if any(job.subject.conversation for job in planned) else ()
     options = [option for name in chosen.normalizers for option in ("-n", name)]
@@ -185,7 +187,7 @@ def _execute(
             jobs_in_parallel=jobs or _processes(planned),
             on_result=writer.add,
             on_progress=show,
-            crashed=crashed,
+            crashed=crash_result,
         )
         writer.finish(interrupted=done.interrupted, not_run=done.not_run)
     return done
@@ -198,9 +200,9 @@ def _processes(jobs: tuple[Job, ...]) -> int:
     """
     judged = [job for job in jobs if job.subject.kind != "log"]
     sources = {_source(job.normalizer, agent=job.subject.conversation) for job in judged}
-    foreign = any(not source.startswith(_OURS) for source in sources)
+    foreign = any(not source.startswith(_OWN_PREFIX) for source in sources)
     cores = os.cpu_count() or 1
-    return max(2, cores) if foreign else 1 if len(jobs) < _FEW else cores
+    return max(2, cores) if foreign else 1 if len(jobs) < _MIN_PARALLEL_JOBS else cores
 
 
 @cache
@@ -210,17 +212,17 @@ def _source(name: str, *, agent: bool) -> str:
     return getattr(code, "__module__", "")
 
 
-def _conclude(path: Path, policy: Policy, page: Path | None, style: Format) -> int:
+def _finish_run(path: Path, policy: GatePolicy, page: Path | None, style: Format) -> int:
     """Judge the run at `path`, tell everybody, and return the exit code."""
     run = read_run(path)
     summary = summarize(run, policy)
     if page is not None:
         write_page(run, page, summary.gate)
     _print(run, summary, style)
-    _tell(run, summary, page)
-    keep_baseline(run, summary.gate, policy)
-    tell_github(run, summary)
-    return EXITS[summary.gate.verdict] if run.complete else EXIT_INTERRUPTED
+    _print_status(run, summary, page)
+    save_baseline(run, summary.gate, policy)
+    report_to_github(run, summary)
+    return EXIT_CODES[summary.gate.verdict] if run.complete else EXIT_INTERRUPTED
 
 
 def _print(run: Run, summary: Summary, style: Format) -> None:
@@ -233,8 +235,8 @@ def _print(run: Run, summary: Summary, style: Format) -> None:
         click.echo(tables(summary, style))
 
 
-def _tell(run: Run, summary: Summary, page: Path | None) -> None:
-    tell_gate(summary.gate)
+def _print_status(run: Run, summary: Summary, page: Path | None) -> None:
+    print_gate(summary.gate)
     if run.footer is not None and run.footer.interrupted:
         done, total = run.footer.results, run.footer.results + run.footer.not_run
         click.echo(f"interrupted: {done} of {total} cells are in the run", err=True)

@@ -6,12 +6,12 @@ from typing import Any
 import click
 import msgspec
 
-from harness.judging.cases import Case
+from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
 from harness.judging.scenario_file import schema as scenario_schema
 from harness.project import Table
-from harness.reporting.badge import Badge
+from harness.reporting.text.files import Badge
 from harness.runs.baseline import Baseline
 from harness.runs.compare import Comparison
 from harness.runs.expectations import ExpectationsFile

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import click
 
-from harness.cli.cassette_argument import load_cassette
-from harness.cli.exits import EXIT_GATE_FAILED
+from harness.cli import EXIT_GATE_FAILED
+from harness.cli.options import load_cassette
 from harness.playback.matching import NAMES, ORDER
-from harness.playback.playback import CUTS, Exchange, Playback
+from harness.playback.playback import CUTS, AnsweredRequest, Playback
 from harness.playback.server import PlaybackServer
 from harness.reporting.visible import marked
 from harness.wire.interaction import Interaction, Request
@@ -66,16 +66,16 @@ def serve_command(
     ):
         click.echo(server.base_url)
         threading.Event().wait()
-    for line in _told(playback):
+    for line in _summary_lines(playback):
         click.echo(line)
     return EXIT_GATE_FAILED if playback.surplus_count or playback.unplayed() else 0
 
 
-def _told(playback: Playback) -> Iterator[str]:
+def _summary_lines(playback: Playback) -> Iterator[str]:
     interactions = playback.cassette.interactions
     unplayed, surplus = playback.unplayed(), playback.surplus()
     yield f"{len(interactions) - len(unplayed)} of {len(interactions)} interactions played"
-    yield from map(_surplus, surplus)
+    yield from map(_surplus_line, surplus)
     more = playback.surplus_count - len(surplus)
     if more:
         yield f"surplus: {more} more requests"
@@ -83,7 +83,7 @@ def _told(playback: Playback) -> Iterator[str]:
         yield f"unplayed: interaction {place}, {_answer(interactions[place])}"
 
 
-def _surplus(exchange: Exchange) -> str:
+def _surplus_line(exchange: AnsweredRequest) -> str:
     return f"surplus: {_address(exchange.request)}: {marked(exchange.why)}"
 
 

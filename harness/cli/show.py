@@ -14,19 +14,18 @@ from typing import Any, Final
 import click
 import msgspec
 
-from harness.cli.cassette_argument import load_cassette
-from harness.cli.dialect_option import dialect_option
+from harness.cli.options import dialect_option, load_cassette
+from harness.dialects.kit.parse_request import ChatRequest
 from harness.dialects.table import read_request
 from harness.errors import StreamError
-from harness.recording.age import age_in_words
+from harness.recording.age import age_text
 from harness.recording.detect import Detected
 from harness.recording.identify import detected, identify
 from harness.recording.importing import reasons_to_skip
 from harness.reporting.visible import marked
-from harness.turns.chat_request import ChatRequest
 from harness.wire.cassette import Cassette
 from harness.wire.frames import Frame
-from harness.wire.framing import frames as frames_of
+from harness.wire.framing import iter_frames as frames_of
 from harness.wire.interaction import Interaction
 
 _LABEL_WIDTH = 20
@@ -57,15 +56,15 @@ def show_command(cassette: Path, dialect: str | None, form: str, *, age: bool | 
     said = stored.in_dialect(dialect) if dialect else stored
     left_out = ("",) * len(said.interactions) if dialect else reasons_to_skip(said)
     aged = sys.stdout.isatty() if age is None else age
-    old = age_in_words(said.origin) if aged else ""
-    shown = _Shown(identify(said), _detected(said), left_out, old)
+    old = age_text(said.origin) if aged else ""
+    shown = _CassetteView(identify(said), _detected(said), left_out, old)
     if form == "json":
         click.echo(json.dumps(_as_json(shown), indent=2))
     else:
         click.echo("\n".join(_as_text(shown)))
 
 
-class _Shown(msgspec.Struct, frozen=True):
+class _CassetteView(msgspec.Struct, frozen=True):
     """A cassette, and what is known of each of its interactions.
 
     Fields:
@@ -85,7 +84,7 @@ def _detected(cassette: Cassette) -> tuple[Detected, ...]:
     return tuple(detected(interaction, by) for interaction in cassette.interactions)
 
 
-def _as_text(shown: _Shown) -> Iterator[str]:
+def _as_text(shown: _CassetteView) -> Iterator[str]:
     cassette = shown.cassette
     for name in ("id", "provider", "model", "prompt", "dialect"):
         yield f"{name:<12}{marked(getattr(cassette, name))}"
@@ -102,12 +101,12 @@ def _as_text(shown: _Shown) -> Iterator[str]:
         shown.detected, shown.left_out, cassette.interactions, strict=True
     ):
         yield ""
-        about = f"left out: {reason}" if reason else _sureness(known)
+        about = f"left out: {reason}" if reason else _detection_text(known)
         yield from _interaction("-" if reason else str(kept), about, interaction)
         kept += not reason
 
 
-def _sureness(known: Detected) -> str:
+def _detection_text(known: Detected) -> str:
     return f"{known.dialect}, {known.confidence}: {known.because}"
 
 
@@ -185,7 +184,7 @@ def _label(n: int, frame: Frame) -> str:
     return f"event {n}{name}{cut}"
 
 
-def _as_json(shown: _Shown) -> dict[str, Any]:
+def _as_json(shown: _CassetteView) -> dict[str, Any]:
     cassette = shown.cassette
     names = ("id", "provider", "model", "prompt", "dialect")
     return {

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from harness.cli.page_file import DEFAULT_RUNS, shipped_beside
+from harness.cli.run_files import DEFAULT_RUNS, bundled_context
 from harness.reporting.live_server import Live, LiveServer
-from harness.reporting.page import page
+from harness.reporting.page import render_page
 
 
 @click.command("view")
@@ -31,8 +31,8 @@ def view_command(run: Path | None, *, port: int, look: bool) -> None:
     """
     place = run or DEFAULT_RUNS
     path = place / "run.jsonl" if place.is_dir() or run is None else place
-    beside = msgspec.structs.replace(shipped_beside(), live=True)
-    live = Live(path, lambda found: page(found, beside))
+    beside = msgspec.structs.replace(bundled_context(), live=True)
+    live = Live(path, lambda found: render_page(found, beside))
     live.newest()  # what cannot be shown is told here, not in a browser
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with LiveServer(live, port) as server, suppress(KeyboardInterrupt):

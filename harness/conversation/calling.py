@@ -1,29 +1,51 @@
-"""The calls of one turn -> what became of each; run in their order, one after the other.
+"""Run the calls of one turn, in order, and return the result of each.
 
-Each call stands for itself: one that is unknown, does not fit its tool or fails gets an error
-for a result, and its siblings run. Nothing here raises for what a model asked for. Whether a
-turn's calls may run at all is decided before (`storing.broke_off`).
+A call of an unknown tool, a call whose arguments do not fit, and a call that fails each get an
+error as their result, and the other calls still run. Nothing here raises because of what a model
+requested. Whether the calls of a turn may run at all is decided before
+(`storing.incomplete_reason`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from harness.conversation.budget import CallBudget
-from harness.conversation.feedback import ToolResult
-from harness.conversation.refusals import REFUSALS, unknown_tool
+from harness.conversation.feedback import REFUSAL_TEXTS, ToolResult, unknown_tool_text
 from harness.conversation.task import Task, ToolFailed
 from harness.conversation.wording import Language
-from harness.turns.arguments import parse
-from harness.turns.calls import ParseError, ToolCall
+from harness.turns.arguments import meaning, parse
+from harness.turns.deltas import ParseError, ToolCall
 from harness.turns.schema_check import Checker
+
+
+class CallBudget:
+    """Counts the calls of one question.
+
+    Args:
+        most: how often each may run.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.exhausted = False
+        self._made: Counter[tuple[str, Hashable]] = Counter()
+
+    def spend(self, name: str, arguments: str) -> bool:
+        """Return whether the call may still run, and count it."""
+        key = (name, meaning(arguments))
+        self._made[key] += 1
+        allowed = self._made[key] <= self.most
+        self.exhausted = self.exhausted or not allowed
+        return allowed
+
 
 # Compiled schemas are kept, since the same tools are called again and again.
 _CHECKER: Final = Checker()
 
 
-class Ran(msgspec.Struct, frozen=True):
+class CallResults(msgspec.Struct, frozen=True):
     """What became of the calls of one turn.
 
     Fields:
@@ -41,7 +63,7 @@ def run_calls(
     budget: CallBudget,
     language: Language = "en",
     shown: Sequence[str] = (),
-) -> Ran:
+) -> CallResults:
     """Run the calls of one turn.
 
     Args:
@@ -53,7 +75,7 @@ def run_calls(
     """
     runner = _Runner(task, budget, language, shown)
     runner.run(calls)
-    return Ran(tuple(runner.results), tuple(runner.executed))
+    return CallResults(tuple(runner.results), tuple(runner.executed))
 
 
 def refuse(calls: Iterable[ToolCall | ParseError], why: str) -> tuple[ToolResult, ...]:
@@ -85,12 +107,12 @@ class _Runner:
 
     def _checked(self, call: ToolCall) -> tuple[dict[str, Any], str]:
         """Return the arguments, and why the call must not run; "" where it may."""
-        words = REFUSALS[self._language]
+        words = REFUSAL_TEXTS[self._language]
         if not self._budget.spend(call.name, call.arguments):
             return {}, words.identical.format(times=self._budget.most)
         tool = self._tools.get(call.name)
         if tool is None:
-            return {}, unknown_tool(call.name, self._shown, self._language)
+            return {}, unknown_tool_text(call.name, self._shown, self._language)
         if call.kind == "custom":
             return {"input": call.arguments}, ""
         parsed = parse(call.arguments)
@@ -106,7 +128,7 @@ class _Runner:
         except ToolFailed as failure:
             error = str(failure) or type(failure).__name__
         except KeyError:  # declared, and yet nobody runs it
-            problem = unknown_tool(call.name, self._shown, self._language)
+            problem = unknown_tool_text(call.name, self._shown, self._language)
             return ToolResult(call.id, call.name, error=problem)
         self.executed.append(call.id)
         return ToolResult(call.id, call.name, value, error)

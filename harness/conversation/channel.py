@@ -11,19 +11,17 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from harness.conversation import feedback
-from harness.conversation.asking import request_of
+from harness.conversation.asking import next_request
 from harness.conversation.feedback import ToolResult
-from harness.conversation.history.cut import Room, cut_history
-from harness.conversation.history.ids import distinct_ids, fit_ids
-from harness.conversation.history.names import NameMap
-from harness.conversation.history.policies import Policy
-from harness.conversation.history.storing import Storing, broke_off
-from harness.conversation.messages import Message, assistant, system
+from harness.conversation.history.identifiers import NameMap, distinct_ids, fit_ids
+from harness.conversation.history.limit import HistoryLimit, limit_history
+from harness.conversation.history.storing import HistoryPolicy, StoringOptions, incomplete_reason
 from harness.conversation.prompts import Prompt, system_text
-from harness.conversation.replies import ask
+from harness.conversation.replies import request_turn
 from harness.conversation.task import Task
-from harness.conversation.taught import taught_text
+from harness.conversation.taught import assistant_text
 from harness.normalizers.protocol import Normalize
+from harness.turns.messages import Message, assistant, system
 from harness.turns.turn import Turn
 
 # What a provider refuses beside no tools.
@@ -40,7 +38,9 @@ class Channel:
         storing: the choices of that policy.
     """
 
-    def __init__(self, task: Task, prompt: Prompt, policy: Policy, storing: Storing) -> None:
+    def __init__(
+        self, task: Task, prompt: Prompt, policy: HistoryPolicy, storing: StoringOptions
+    ) -> None:
         self.prompt = prompt
         self.task = task
         self._policy = policy
@@ -49,14 +49,14 @@ class Channel:
         offered = () if prompt.taught else task.tools
         self._tools = tuple(replace(tool, name=self.names.wire(tool.name)) for tool in offered)
         self.shown = tuple(tool.name for tool in self._tools or task.tools)
-        self._room = Room(task.limits.messages, language=prompt.language)
+        self._room = HistoryLimit(task.limits.messages, language=prompt.language)
         self._system = system(system_text(prompt, task.tools, task.system))
 
     def sent(self, history: Sequence[Message]) -> tuple[Message, ...]:
         """Return the messages of the next request, the system text included."""
         pattern = self.task.capabilities.tool_id_pattern
         whole = (self._system, *fit_ids(history, pattern).messages)
-        return cut_history(whole, self._room)
+        return limit_history(whole, self._room)
 
     def ask(
         self, history: Sequence[Message], normalize: Normalize, options: Mapping[str, Any]
@@ -67,27 +67,27 @@ class Channel:
             for key, value in options.items()
             if self._tools or key not in _OPTIONS_WITH_TOOLS
         }
-        request = request_of(self.task, self.sent(history), self._tools, allowed)
-        return self._declared(distinct_ids(ask(self.task, request, normalize)))
+        request = next_request(self.task, self.sent(history), self._tools, allowed)
+        return self._declared(distinct_ids(request_turn(self.task, request, normalize)))
 
     def messages(
         self, turn: Turn, results: Sequence[ToolResult], iteration: int
     ) -> tuple[Message, ...]:
         """Return what the history keeps of a turn and its results; () where it says nothing."""
-        if self.prompt.taught and not broke_off(turn):
+        if self.prompt.taught and not incomplete_reason(turn):
             return self._taught(turn, results)
         by_id = {result.call_id: result for result in results}
         capabilities, storing = self.task.capabilities, self._storing
         return self._policy(self._wire(turn), by_id, iteration, capabilities, storing)
 
     def _taught(self, turn: Turn, results: Sequence[ToolResult]) -> tuple[Message, ...]:
-        text = taught_text(self.prompt, turn)
+        text = assistant_text(self.prompt, turn)
         if not text:
             return ()
         message, field = assistant(text), self.task.capabilities.reasoning_field
         said = message | {field: turn.reasoning} if field and turn.reasoning else message
         limit = self._storing.limit
-        return (said, *feedback.messages(self.prompt, results, limit=limit))
+        return (said, *feedback.result_messages(self.prompt, results, limit=limit))
 
     def _declared(self, turn: Turn) -> Turn:
         if self.prompt.taught:  # which tells the declared names themselves

@@ -4,8 +4,8 @@ from typing import Literal
 
 import msgspec
 
-from harness.conversation.messages import Message
-from harness.turns.calls import ParseError
+from harness.turns.deltas import ParseError
+from harness.turns.messages import Message
 from harness.turns.turn import Turn
 
 Strategy = Literal["tool_use", "json_fallback"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.conversation.agent import Agent
-from harness.conversation.miniatures import MINIATURES
+from harness.conversation.mutants import MUTANTS
 from harness.conversation.prompts import PROMPTS
 from harness.dialects.table import DIALECTS
 from harness.errors import AgentLoadError
@@ -15,7 +15,7 @@ _AGENTS: Final = Registry(
     word="agent",
     kind=Agent,
     made=lambda name, found: Agent(name, found, summary="given as module:callable"),
-    miniatures=MINIATURES,
+    miniatures=MUTANTS,
     ours=lambda: project().table.agents,
     words={"dialects": DIALECTS, "prompts": PROMPTS},
     example="mypackage.chat:converse",

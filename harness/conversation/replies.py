@@ -15,8 +15,7 @@ from harness.conversation.conversation import Ending
 from harness.conversation.task import Reply, Task
 from harness.errors import UsageError
 from harness.normalizers.protocol import Normalize
-from harness.turns.delta_error import DeltaError
-from harness.turns.deltas import Delta, FinishReason, StreamFailure
+from harness.turns.deltas import Delta, DeltaError, FinishReason, StreamFailure
 from harness.turns.turn import Turn
 from harness.wire.interaction import Interaction, Request
 
@@ -25,7 +24,7 @@ _SHOWN: Final = 200
 _BROKEN_STREAMS: Final = frozenset(("interrupted", "empty_stream"))
 
 
-def ask(task: Task, request: Request, normalize: Normalize) -> Turn:
+def request_turn(task: Task, request: Request, normalize: Normalize) -> Turn:
     """Send a request and read its reply.
 
     Raises:
@@ -36,14 +35,14 @@ def ask(task: Task, request: Request, normalize: Normalize) -> Turn:
     except UsageError:
         raise
     except Exception as error:  # noqa: BLE001 - each HTTP client has errors of its own
-        return Turn(failure=StreamFailure("unreachable", _told(error)))
+        return Turn(failure=StreamFailure("unreachable", _error_text(error)))
     try:
         return read_turn(task, request, _reliable(reply), _guarded(normalize))
     except DeltaError as error:
-        return Turn(failure=StreamFailure("bad_delta", _told(error)))
+        return Turn(failure=StreamFailure("bad_delta", _error_text(error)))
 
 
-def ending_of(turn: Turn) -> Ending:
+def turn_ending(turn: Turn) -> Ending:
     """Return how a conversation ends with a turn that broke off."""
     if turn.failure is not None:
         return "interrupted" if turn.failure.code in _BROKEN_STREAMS else "error"
@@ -61,7 +60,7 @@ def _reliable(reply: Reply) -> Reply:
         except OSError:
             raise
         except Exception as error:  # each HTTP client has errors of its own
-            raise ConnectionError(_told(error)) from error
+            raise ConnectionError(_error_text(error)) from error
 
     return replace(reply, reads=reads())
 
@@ -73,14 +72,14 @@ def _guarded(normalize: Normalize) -> Normalize:
         try:
             yield from normalize(interaction, reads)
         except OSError as error:
-            yield StreamFailure("interrupted", _told(error))
+            yield StreamFailure("interrupted", _error_text(error))
         except UsageError:
             raise
         except Exception as error:  # noqa: BLE001 - foreign code may raise anything
-            yield StreamFailure("unreadable", _told(error))
+            yield StreamFailure("unreadable", _error_text(error))
 
     return guarded
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:_SHOWN]

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from harness.conversation.wording import Language
-from harness.turns.surrogates import join_surrogates
+from harness.turns.exact_json import join_surrogates
 
 # Of one result, with the notice that it was cut.
 MOST_CHARACTERS: Final = 8_000
@@ -28,7 +28,7 @@ _LIST_KEYS: Final = ("results", "items", "organic_results")
 _SUMMARY_KEYS: Final = ("answer", "summary")
 _ERROR_KEYS: Final = ("error", "errors")
 # What a search that found nothing may say beside: of it nothing is lost.
-_TOLD_OF_NONE: Final = frozenset((*_SUMMARY_KEYS, "query"))
+_KEYS_WITHOUT_RESULTS: Final = frozenset((*_SUMMARY_KEYS, "query"))
 _JOINER: Final = "\u200d"
 _MARKS: Final = frozenset(("Mn", "Me", "Mc"))
 _MODIFIERS: Final = range(0x1F3FB, 0x1F400)
@@ -36,7 +36,7 @@ _MODIFIERS: Final = range(0x1F3FB, 0x1F400)
 _LONGEST_CHARACTER: Final = 32
 
 
-class _Words(msgspec.Struct, frozen=True):
+class _ResultTexts(msgspec.Struct, frozen=True):
     """What is said around results in one language."""
 
     results: str
@@ -51,8 +51,8 @@ class _Words(msgspec.Struct, frozen=True):
     failed: str
 
 
-_WORDS: Final[dict[Language, _Words]] = {
-    "en": _Words(
+_RESULT_TEXTS: Final[dict[Language, _ResultTexts]] = {
+    "en": _ResultTexts(
         results="Search results:",
         source="Source: ",
         content="Content: ",
@@ -64,7 +64,7 @@ _WORDS: Final[dict[Language, _Words]] = {
         cut_entries="[Cut here: {missing} of {total} results are missing.]",
         failed="The call failed, and there is no result: ",
     ),
-    "zh": _Words(
+    "zh": _ResultTexts(
         results="搜索结果：",
         source="来源：",
         content="内容：",
@@ -95,19 +95,19 @@ def result_text(value: object, language: Language = "en", *, limit: int = MOST_C
         language: of what is said around it.
         limit: the most characters, at least `FEWEST_CHARACTERS`, the notice included.
     """
-    words, limit = _WORDS[language], max(limit, FEWEST_CHARACTERS)
+    words, limit = _RESULT_TEXTS[language], max(limit, FEWEST_CHARACTERS)
     found = search_results(value)
     if found is not None:
         return _entries(found, _summary(value), words, limit)
     text = value if isinstance(value, str) else _json(value)
-    return cut(join_surrogates(text), words.cut, limit) if text.strip() else words.empty
+    return truncate(join_surrogates(text), words.cut, limit) if text.strip() else words.empty
 
 
 def error_text(error: str, language: Language = "en", *, limit: int = MOST_CHARACTERS) -> str:
     """Return why a call gave no result, as the text that the model gets in its place."""
-    words, limit = _WORDS[language], max(limit, FEWEST_CHARACTERS)
+    words, limit = _RESULT_TEXTS[language], max(limit, FEWEST_CHARACTERS)
     said = join_surrogates(" ".join(error.split())) or "?"
-    return cut(f"<tool_error>{words.failed}{said}</tool_error>", words.cut, limit)
+    return truncate(f"<tool_error>{words.failed}{said}</tool_error>", words.cut, limit)
 
 
 def search_results(value: object) -> tuple[SearchResult, ...] | None:
@@ -125,7 +125,7 @@ def search_results(value: object) -> tuple[SearchResult, ...] | None:
     return found if len(found) == len(entries) else None
 
 
-def cut(text: str, notice: str, limit: int) -> str:
+def truncate(text: str, notice: str, limit: int) -> str:
     """Return `text`, or as much of it as fits in `limit` characters with the notice after it.
 
     Args:
@@ -137,11 +137,11 @@ def cut(text: str, notice: str, limit: int) -> str:
         return text
     total = f"{len(text):,}"
     room = limit - len(notice.format(missing=total, total=total)) - 1
-    end = _whole(text, max(room, 0))
+    end = _character_boundary(text, max(room, 0))
     return f"{text[:end]}\n{notice.format(missing=f'{len(text) - end:,}', total=total)}"
 
 
-def _whole(text: str, end: int) -> int:
+def _character_boundary(text: str, end: int) -> int:
     """Return the last offset up to `end` that is not inside what people see as one character."""
     lowest = max(end - _LONGEST_CHARACTER, 0)
     start = end
@@ -182,7 +182,9 @@ def _listed(value: object) -> list[Any] | None:
             return None
         key = next((key for key in _LIST_KEYS if key in value), "")
         listed = value.get(key)
-        if listed == [] and not _TOLD_OF_NONE.issuperset(each for each in value if value[each]):
+        if listed == [] and not _KEYS_WITHOUT_RESULTS.issuperset(
+            each for each in value if value[each]
+        ):
             return None
         return listed if isinstance(listed, list) else None
     return value if isinstance(value, list) and value else None
@@ -206,11 +208,11 @@ def _first(value: dict[Any, Any], keys: Iterable[str]) -> str:
     return next((join_surrogates(text) for text in found if text.strip()), "")
 
 
-def _entries(found: tuple[SearchResult, ...], summary: str, words: _Words, limit: int) -> str:
+def _entries(found: tuple[SearchResult, ...], summary: str, words: _ResultTexts, limit: int) -> str:
     """Return the entries that fit, each whole but for the first, and how many are missing."""
     lead = f"{words.summary}{summary.strip()}\n\n" if summary else ""
     if not found:
-        return cut(lead + words.none_found, words.cut, limit)
+        return truncate(lead + words.none_found, words.cut, limit)
     texts = [_numbered(number, entry, words) for number, entry in enumerate(found, start=1)]
     whole = f"{lead}{words.results}\n\n" + "\n\n".join(texts)
     if len(whole) <= limit:
@@ -222,12 +224,12 @@ def _entries(found: tuple[SearchResult, ...], summary: str, words: _Words, limit
         text = f"{text}\n\n{texts[shown]}"
         shown += 1
     if not shown:  # not even one fits
-        return cut(whole, words.cut, limit)
+        return truncate(whole, words.cut, limit)
     missing = f"{len(texts) - shown:,}"
     return f"{text}\n\n{words.cut_entries.format(missing=missing, total=total)}"
 
 
-def _numbered(number: int, entry: SearchResult, words: _Words) -> str:
+def _numbered(number: int, entry: SearchResult, words: _ResultTexts) -> str:
     title = " ".join(entry.title.split()) or words.untitled
     source = " ".join(entry.source.split())
     lines = [f"{number}. {title}"]

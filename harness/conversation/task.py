@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from harness.conversation.capabilities import Capabilities
-from harness.turns.tools import Tool
+from harness.providers import Capabilities
+from harness.turns.turn import Tool
 from harness.wire.interaction import Headers, Request
 
 

@@ -10,57 +10,57 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from harness.conversation.history.storing import parse_error_text
-from harness.conversation.prompts.prompt import Prompt, Protocol
-from harness.turns.calls import ToolCall
-from harness.turns.text_calls.spelled import SpelledCall
-from harness.turns.text_calls.table import TEXT_DIALECTS
+from harness.conversation.prompts.table import Prompt, Protocol
+from harness.text_calls.dialect import WrittenCall
+from harness.text_calls.table import TEXT_DIALECTS
+from harness.turns.deltas import ToolCall
 from harness.turns.turn import Turn
 
 
-def taught_text(prompt: Prompt, turn: Turn) -> str:
+def assistant_text(prompt: Prompt, turn: Turn) -> str:
     """Return the assistant's text for a turn that did not break off; "" where it says nothing."""
     if turn.parse_errors and not turn.tool_calls:
-        return _paragraphs(turn.text, _errors(prompt, turn))
+        return _paragraphs(turn.text, _format_errors(prompt, turn))
     if not turn.tool_calls and not turn.text.strip():
         return ""
-    said = _SPELLINGS.get(prompt.protocol, _spell)(prompt, turn)
-    return _paragraphs(_errors(prompt, turn), said)
+    said = _FORMATS.get(prompt.protocol, _format_turn)(prompt, turn)
+    return _paragraphs(_format_errors(prompt, turn), said)
 
 
-def _spell(prompt: Prompt, turn: Turn) -> str:
-    return _paragraphs(turn.text, _calls(prompt, turn.tool_calls))
+def _format_turn(prompt: Prompt, turn: Turn) -> str:
+    return _paragraphs(turn.text, _format_calls(prompt, turn.tool_calls))
 
 
-def _spell_action(prompt: Prompt, turn: Turn) -> str:
+def _format_action(prompt: Prompt, turn: Turn) -> str:
     """One object: with what the model said as its reasoning beside calls, else as the answer."""
     if not turn.tool_calls:
         said = {"reasoning": turn.reasoning, "action": "finish", "content": turn.text}
         return json.dumps(said, ensure_ascii=False)
     reasoning = json.dumps(turn.reasoning or turn.text, ensure_ascii=False)
-    return f'{{"reasoning": {reasoning}, ' + _calls(prompt, turn.tool_calls)[1:]
+    return f'{{"reasoning": {reasoning}, ' + _format_calls(prompt, turn.tool_calls)[1:]
 
 
-def _spell_react(prompt: Prompt, turn: Turn) -> str:
+def _format_react(prompt: Prompt, turn: Turn) -> str:
     thought = f"Thought: {' '.join(turn.reasoning.split())}\n" if turn.reasoning.strip() else ""
     if not turn.tool_calls:
         return f"{thought}Final Answer: {turn.text}"
-    return thought + _paragraphs(turn.text, _calls(prompt, turn.tool_calls))
+    return thought + _paragraphs(turn.text, _format_calls(prompt, turn.tool_calls))
 
 
-_SPELLINGS: Final[dict[Protocol, Callable[[Prompt, Turn], str]]] = {
-    "action-protocol": _spell_action,
-    "react": _spell_react,
+_FORMATS: Final[dict[Protocol, Callable[[Prompt, Turn], str]]] = {
+    "action-protocol": _format_action,
+    "react": _format_react,
 }
 
 
-def _calls(prompt: Prompt, calls: Sequence[ToolCall]) -> str:
+def _format_calls(prompt: Prompt, calls: Sequence[ToolCall]) -> str:
     if not calls:
         return ""
     dialect = TEXT_DIALECTS[prompt.text_dialects[0]]
-    return dialect.write([SpelledCall(call.name, call.arguments) for call in calls])
+    return dialect.write([WrittenCall(call.name, call.arguments) for call in calls])
 
 
-def _errors(prompt: Prompt, turn: Turn) -> str:
+def _format_errors(prompt: Prompt, turn: Turn) -> str:
     told = (parse_error_text(error, prompt.language) for error in turn.parse_errors)
     return "\n\n".join(told)
 

@@ -7,7 +7,7 @@ import msgspec
 Language = Literal["en", "zh"]
 
 
-class Words(msgspec.Struct, frozen=True):
+class DescriptionTexts(msgspec.Struct, frozen=True):
     """What the description of a tool says in one language; `{}` is where a value goes."""
 
     parameters: str
@@ -31,8 +31,8 @@ ASSISTANT: Final[dict[Language, str]] = {
     "en": "You are a helpful assistant.",
     "zh": "你是一个乐于助人的助手。",
 }
-WORDS: Final[dict[Language, Words]] = {
-    "en": Words(
+DESCRIPTION_TEXTS: Final[dict[Language, DescriptionTexts]] = {
+    "en": DescriptionTexts(
         parameters="Parameters:",
         no_parameters="Parameters: none",
         required="required",
@@ -48,7 +48,7 @@ WORDS: Final[dict[Language, Words]] = {
         option="option {}",
         more="and {} more",
     ),
-    "zh": Words(
+    "zh": DescriptionTexts(
         parameters="参数：",
         no_parameters="参数：无",
         required="必需",

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
 
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 
 UNKNOWN: Final = "unknown"
 NATIVE_TOOLS: Final = "native-tools"

@@ -20,8 +20,8 @@ from harness.dialects import (
     openai_responses,
     tgi,
 )
-from harness.dialects.dialect import Dialect
-from harness.turns.chat_request import UNKNOWN_REQUEST, ChatRequest, bars_calls
+from harness.dialects.kit.dialect import Dialect
+from harness.dialects.kit.parse_request import UNKNOWN_REQUEST, ChatRequest, bars_calls
 from harness.wire.interaction import Request
 from harness.wire.payload import NotJson, decode_json
 

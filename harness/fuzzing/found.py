@@ -1,20 +1,75 @@
 """What a search found: for each bug one input, the simplest so far; and in the end, shrunk."""
 
+import re
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 import msgspec
 
 from harness.fuzzing.mutators import Mutation
-from harness.fuzzing.oracle import Trial, Tried
-from harness.fuzzing.signature import Place, Signature, signature_of
+from harness.fuzzing.turns.evaluate import Trial, TrialResult
 from harness.judging.expectation import Expectation
-from harness.judging.results import Blame, Finding
+from harness.judging.results import Blame, Finding, Level, Outcome
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
 
+_NUMBER = re.compile(r"\d+")
+# Of what was raised: its type, and so many words of its text that no input stands in them.
+_WORD = re.compile(r"[A-Za-z_]+")
+_RAISED_WORDS = 6
+_DIGITS = 6
+
+
+class FailureLocation(msgspec.Struct, frozen=True, order=True):
+    """Which rule was broken where.
+
+    Fields:
+        path: of the finding, with `*` for each number; of a crash, with what was raised.
+        room: the dialect, or `dialect/text dialect`.
+    """
+
+    level: Level
+    badness: int
+    rule: str
+    path: str
+    room: str
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return what kind of failure it is."""
+        return tuple(Outcome)[self.badness]
+
+
+class BugSignature(msgspec.Struct, frozen=True, order=True):
+    """A place, and the names of the steps that it takes."""
+
+    place: FailureLocation
+    mutators: tuple[str, ...] = ()
+
+    @property
+    def slug(self) -> str:
+        """Return a name for files and cells, the same in every run."""
+        said = msgspec.json.encode(self)
+        room = self.place.room.replace("/", "-")
+        return f"{self.place.rule.lower()}-{room}-{sha256(said).hexdigest()[:_DIGITS]}"
+
+
+def location_of(finding: Finding, room: str) -> FailureLocation:
+    """Return the place of `finding`."""
+    path = _NUMBER.sub("*", finding.path)
+    if finding.outcome is Outcome.CRASH:
+        path = " ".join((path, *_WORD.findall(finding.actual)[:_RAISED_WORDS]))
+    return FailureLocation(finding.level, finding.outcome.badness, finding.rule, path, room)
+
+
+def signature_of(finding: Finding, room: str, mutators: tuple[str, ...]) -> BugSignature:
+    """Return the signature of `finding` after the steps called `mutators`."""
+    return BugSignature(location_of(finding, room), tuple(sorted(set(mutators))))
+
+
 # A normalizer that fails everywhere shows its worst; more bugs than this nobody reads.
-MOST = 100
+MAX_BUGS = 100
 
 
 class FuzzFinding(msgspec.Struct, frozen=True):
@@ -75,7 +130,7 @@ class FuzzFinding(msgspec.Struct, frozen=True):
         return not self.fails_gate, finding.outcome.badness, finding.rule, self.slug
 
 
-class Met(msgspec.Struct):
+class SmallestInput(msgspec.Struct):
     """The simplest input on which a bug was met, and how many had been judged by then."""
 
     trial: Trial
@@ -87,18 +142,18 @@ class Found:
     """Bugs by signature; one that takes fewer steps replaces those that it explains."""
 
     def __init__(self) -> None:
-        self._met: dict[Place, dict[frozenset[str], Met]] = {}
+        self._met: dict[FailureLocation, dict[frozenset[str], SmallestInput]] = {}
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
-    def __iter__(self) -> Iterator[tuple[Signature, Met]]:
+    def __iter__(self) -> Iterator[tuple[BugSignature, SmallestInput]]:
         for place in sorted(self._met):
             for steps, met in self._met[place].items():
-                yield Signature(place, tuple(sorted(steps))), met
+                yield BugSignature(place, tuple(sorted(steps))), met
 
-    def note(self, trial: Trial, tried: Tried, examples: int) -> int:
+    def note(self, trial: Trial, tried: TrialResult, examples: int) -> int:
         """Take in what came of a trial; return how many bugs of it were new."""
         before = self._count
         for finding in tried.findings:
@@ -113,10 +168,10 @@ class Found:
             if trial.size < known[steps].trial.size:
                 known[steps].trial, known[steps].finding = trial, finding
             return
-        if any(fewer < steps for fewer in known) or self._count >= MOST:
+        if any(fewer < steps for fewer in known) or self._count >= MAX_BUGS:
             return
         first = min([examples, *(met.examples for more, met in known.items() if steps < more)])
         kept = {more: met for more, met in known.items() if not steps < more}
-        kept[steps] = Met(trial, finding, first)
+        kept[steps] = SmallestInput(trial, finding, first)
         self._count += len(kept) - len(known)
         self._met[signature.place] = kept

@@ -10,17 +10,50 @@ from pathlib import Path
 
 import msgspec
 
+from harness.files.yaml_text import format_flow
 from harness.fuzzing.found import FuzzFinding
-from harness.fuzzing.scenario_text import scenario_text
+from harness.fuzzing.mutators import MUTATORS
 from harness.judging.results import Result
-from harness.runs.gate import reproduce
+from harness.judging.scenario_text import turn_lines
+from harness.runs.gate import replay_command
 from harness.runs.plan import Job, Subject
-from harness.runs.select import select, subject_id
+from harness.runs.selection import select_subjects, subject_id
 from harness.runs.worker import judge_job
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_text import dump
 from harness.wire.cuts import split
 from harness.wire.interaction import Interaction, Read
+
+_QUIRKS = {mutator.name: mutator.quirks for mutator in MUTATORS}
+
+
+def scenario_text(finding: FuzzFinding, cassette: str) -> str:
+    """Return the YAML text; `cassette` is the id of its cassette."""
+    expected = finding.expectation
+    if finding.conversation is not None:
+        lines = (f"  {key}: {format_flow(value)}" for key, value in finding.conversation.items())
+        return "\n".join([*_head(finding, cassette), "conversation:", *lines, ""])
+    if expected is None:
+        raise ValueError("a finding has either an expectation or a conversation")
+    return "\n".join([*_head(finding, cassette), "expect:", *turn_lines(expected), ""])
+
+
+def _head(finding: FuzzFinding, cassette: str) -> Iterator[str]:
+    steps = ", ".join(dict.fromkeys(step.name for step in finding.trail))
+    after = f" after {steps}" if steps else ""
+    title = f"Fuzzing: {finding.normalizer} breaks {finding.finding.rule}{after}"
+    yield f"title: {format_flow(title)}"
+    yield f"cassette: {format_flow(cassette)}"
+    quirks = sorted({quirk for step in finding.trail for quirk in _QUIRKS.get(step.name, ())})
+    lists = (("quirks", quirks), ("rules", [finding.finding.rule]))
+    for key, names in (*lists, ("capabilities", finding.capabilities)):
+        if names:
+            yield f"{key}: {format_flow(names)}"
+    if finding.text_dialect:
+        yield f"text_dialect: {format_flow(finding.text_dialect)}"
+    if finding.policies:
+        yield f"policies: {format_flow(finding.policies)}"
+
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _BY = "harness fuzz"
@@ -33,16 +66,16 @@ def cell_of(finding: FuzzFinding) -> str:
 
 def command_of(finding: FuzzFinding, folder: Path) -> str:
     """Return the command that replays a saved finding."""
-    return reproduce(cell_of(finding), (folder.as_posix(),))
+    return replay_command(cell_of(finding), (folder.as_posix(),))
 
 
 def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
     """Write each of `findings` below `folder`: a cassette and its scenario."""
     for finding in findings:
-        _save(finding, folder)
+        _save_one(finding, folder)
 
 
-def _save(finding: FuzzFinding, folder: Path) -> None:
+def _save_one(finding: FuzzFinding, folder: Path) -> None:
     name = _name(finding)
     texts = {"cassettes": dump(_cassette(finding)), "scenarios": scenario_text(finding, name)}
     for room, text in texts.items():
@@ -80,7 +113,7 @@ def _as_cut(finding: FuzzFinding) -> Interaction:
     return msgspec.structs.replace(finding.interaction, reads=reads, reads_kept=True)
 
 
-def known(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
+def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
     """Yield what was saved of `name` below `folder`, each with what comes of it today.
 
     Raises:
@@ -88,11 +121,11 @@ def known(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
     """
     target, name = name, plain_name(name)
     there = folder / "scenarios" / "fuzz" / name
-    for subject in select([there]) if there.is_dir() else ():
+    for subject in select_subjects([there]) if there.is_dir() else ():
         yield subject, judge_job(Job(subject, target))[0]
 
 
-def forget(subject: Subject, folder: Path) -> None:
+def delete_saved(subject: Subject, folder: Path) -> None:
     """Take a saved finding out of the database: it is mended."""
     name = subject_id(subject)
     for room in ("cassettes", "scenarios"):

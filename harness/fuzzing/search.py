@@ -1,161 +1,48 @@
-"""Search one normalizer: what is cheap and sure first, then ever wilder inputs, to the end.
+"""Hypothesis as a source of values: every one is used, none ends the search before its time.
 
-Every clean seed as it is; every single cut of the richest; each step alone; then written turns,
-several steps at once and several cuts, in turn, and the richest broken off after each byte. A
-finding never ends the search.
+What a value shows is noted by whoever uses it, so that a first bug does not stop the search for
+a second one.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import cycle, islice
-from random import Random
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
 
-from harness.dialects.table import DIALECTS
-from harness.fuzzing import inputs
-from harness.fuzzing.drawing import EnoughError, draw_all
-from harness.fuzzing.found import Found
-from harness.fuzzing.mutators import Mutator
-from harness.fuzzing.mutators.breaking_off import broken_off
-from harness.fuzzing.oracle import Trial, tried, unchanged
-from harness.fuzzing.profiles import Budget
-from harness.fuzzing.seeds import Seed, by_round
-from harness.fuzzing.spoken import asked, spoken
-from harness.fuzzing.written import written
-from harness.judging.deadline import deadlines
-from harness.normalizers.protocol import Normalizer
-from harness.wire.cuts import each_byte, seams, single_cuts
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
+from hypothesis.strategies import SearchStrategy
 
-# A larger body, and one with calls in its text, which cost more, is cut at some seams only.
-_EVERY_CUT_UP_TO = 4 * 1024
-_SOME_CUTS = 24
-_STEPS_AT_A_TIME = 4
-_DRAWS = 2
-_TURNS = 8
-_TEXT_ROOMS = 3
-_WILD_DRAWS = 10
-_BREAKS = 300
+T = TypeVar("T")
 
 
-class Search:
-    """One search; `run` may be called once."""
-
-    def __init__(  # noqa: PLR0913 - one search, by keyword
-        self,
-        normalizer: Normalizer,
-        seeds: Sequence[Seed],
-        budget: Budget,
-        *,
-        random: int = 0,
-        share: int = 0,
-        shares: int = 1,
-        until: Callable[[Found], bool] | None = None,
-    ) -> None:
-        """Prepare a search.
-
-        Args:
-            normalizer: what is searched.
-            seeds: to start from, the smallest first.
-            budget: what it may spend.
-            random: decides every draw.
-            share: which part of what is tried in order is this search's, from 0.
-            shares: how many searches share it.
-            until: asked after each new finding; True ends the search.
-        """
-        self.found = Found()
-        self._normalizer = normalizer
-        self._seeds = tuple(seeds)
-        self._rounds = by_round(seeds)
-        self._dialects = sorted(normalizer.dialects & DIALECTS.keys())
-        self._steps = inputs.steps_for(normalizer)
-        self._asked = asked(normalizer)
-        self._budget = budget
-        self._share = slice(share, None, shares)
-        self.interrupted = False
-        self._random = Random(random * shares + share)  # noqa: S311 - a search is repeatable, not secret
-        self._until = until
-
-    def run(self) -> Found:
-        """Search until the budget is spent."""
-        with deadlines():
-            try:
-                self._as_they_are()
-                self._cut_everywhere()
-                self._by_turns()
-            except EnoughError:
-                pass
-            except KeyboardInterrupt:
-                self.interrupted = True
-        return self.found
-
-    def _try(self, trial: Trial) -> None:
-        if self._budget.spent:
-            raise EnoughError
-        done = tried(trial, self._normalizer)
-        self._budget.count(done.replays)
-        new = self.found.note(trial, done, self._budget.examples)
-        if new and self._until is not None and self._until(self.found):
-            raise EnoughError
-
-    def _as_they_are(self) -> None:
-        for seed in self._seeds[self._share]:
-            body = seed.interaction.body
-            cuts = (seed.interaction.recorded_cuts(), each_byte(body))
-            self._try(Trial(seed, unchanged(seed), cuts))
-
-    def _cut_everywhere(self) -> None:
-        for seed in self._richest[self._share]:
-            body = seed.interaction.body
-            found = seams(body)
-            some = found[:: max(1, len(found) // _SOME_CUTS)]
-            every = self._is_small(seed)
-            cuts = tuple(single_cuts(body)) if every else tuple((cut,) for cut in some)
-            self._try(Trial(seed, unchanged(seed), cuts))
-
-    @property
-    def _richest(self) -> tuple[Seed, ...]:
-        return self._rounds[0] if self._rounds else ()
-
-    @staticmethod
-    def _is_small(seed: Seed) -> bool:
-        return len(seed.interaction.body) <= _EVERY_CUT_UP_TO and not seed.text_dialect
-
-    def _by_turns(self) -> None:
-        """Go on for ever: written turns and wild inputs between the steps, a few at a time."""
-        broken = self._broken_off()
-        for turn, seeds in enumerate(cycle(self._rounds or ((),))):
-            for some in _groups(self._steps[self._share]):
-                self._draw(written(self._dialects, self._steps), _TURNS)
-                if self._asked:
-                    self._draw(spoken(self._asked).map(lambda trial: (trial,)), _TURNS)
-                for step in some:
-                    few = self._few(seeds)
-                    self._draw(inputs.each(inputs.stepped(it, (step,)) for it in few), _DRAWS)
-                if seeds:
-                    self._draw(inputs.wild(seeds, self._steps), _WILD_DRAWS)
-                if turn:  # not before each step was tried
-                    self._try_all(islice(broken, _BREAKS))
-
-    def _broken_off(self) -> Iterator[Trial]:
-        """Yield the richest seed of each plain dialect, broken off after each byte."""
-        richest = (seed for seed in self._richest if self._is_small(seed))
-        trials = (
-            Trial(seed, mutant) for seed in richest for mutant in broken_off(seed.interaction)
-        )
-        return islice(trials, self._share.start, None, self._share.step)
-
-    def _few(self, seeds: Sequence[Seed]) -> list[Seed]:
-        """Return all of plain dialects, and some of those with calls in text, which are many."""
-        texts = [seed for seed in seeds if seed.text_dialect]
-        some = self._random.sample(texts, min(_TEXT_ROOMS, len(texts)))
-        return [*(seed for seed in seeds if not seed.text_dialect), *some]
-
-    def _draw(self, strategy: inputs.Trials, examples: int) -> None:
-        draw_all(strategy, self._try_all, examples=examples, random=self._random.getrandbits(32))
-
-    def _try_all(self, trials: Iterable[Trial]) -> None:
-        for trial in trials:
-            self._try(trial)
+class EnoughError(BaseException):
+    """Raised by the user of a value: no further one is wanted."""
 
 
-def _groups(steps: Sequence[Mutator]) -> Iterator[Sequence[Mutator]]:
-    for start in range(0, len(steps), _STEPS_AT_A_TIME):
-        yield steps[start : start + _STEPS_AT_A_TIME]
+def draw_all(
+    strategy: SearchStrategy[T], use: Callable[[T], None], *, examples: int, random: int
+) -> None:
+    """Draw up to `examples` values and hand each to `use`; what that raises comes out here.
+
+    Args:
+        strategy: to draw from.
+        use: called in this thread; raises EnoughError where it wants no further value, since
+            Hypothesis would take any other for a failure of its own.
+        examples: at most; fewer where there are no more different ones.
+        random: the same gives the same values.
+    """
+
+    @seed(random)
+    @settings(
+        max_examples=max(1, examples),
+        phases=(Phase.generate,),
+        database=None,
+        deadline=None,
+        suppress_health_check=tuple(HealthCheck),
+    )
+    @given(strategy)
+    def run(value: T) -> None:
+        use(value)
+
+    with suppress(Unsatisfiable):  # the strategy has nothing for this seed
+        run()

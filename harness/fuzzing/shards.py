@@ -6,25 +6,28 @@ processes found is kept.
 
 import multiprocessing
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from harness.conversation.discovery import load_agent
-from harness.fuzzing.agents import hunt_agent
-from harness.fuzzing.hunt import Hunt, hunt, merged
-from harness.fuzzing.profiles import Profile
-from harness.fuzzing.seeds import seeds
+from harness.fuzzing.conversations.search import fuzz_agent
+from harness.fuzzing.found import FuzzFinding
+from harness.fuzzing.profiles import Profile, find_profile
+from harness.fuzzing.turns.search import FuzzReport, fuzz_normalizer, merge_findings
+from harness.fuzzing.turns.seeds import seeds
 from harness.normalizers.discovery import load_normalizer
-from harness.runs.interruption import sigint_heard, sigint_held
 from harness.runs.plan import Subject
+from harness.runs.pool import block_sigint, unblock_sigint
+from harness.runs.selection import select_subjects
 
 
-class Task(msgspec.Struct, frozen=True):
+class FuzzTask(msgspec.Struct, frozen=True):
     """What one process is to search; small and picklable.
 
     Fields:
@@ -43,19 +46,19 @@ class Task(msgspec.Struct, frozen=True):
     shares: int = 1
 
 
-def search_here(task: Task) -> Hunt:
+def fuzz_here(task: FuzzTask) -> FuzzReport:
     """Search in this process."""
     # What a normalizer prints must not mix with the findings on standard output.
     with redirect_stdout(sys.stderr):
         shared = {"random": task.random, "share": task.share, "shares": task.shares}
         if task.kind == "agent":
-            return hunt_agent(load_agent(task.name), task.profile, **shared)
+            return fuzz_agent(load_agent(task.name), task.profile, **shared)
         normalizer = load_normalizer(task.name)
         found = seeds(task.subjects, normalizer, clean=task.clean)
-        return hunt(normalizer, found, task.profile, **shared)
+        return fuzz_normalizer(normalizer, found, task.profile, **shared)
 
 
-def search(task: Task, processes: int) -> Hunt:
+def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
     """Search in `processes` of their own; one that dies is counted in `lost`.
 
     Raises:
@@ -66,34 +69,34 @@ def search(task: Task, processes: int) -> Hunt:
         msgspec.structs.replace(task, share=number, shares=processes) for number in range(processes)
     ]
     with ProcessPoolExecutor(processes, context) as pool:
-        with sigint_held():
-            futures = [pool.submit(search_share, share) for share in shares]
-        return _joined(_ended(futures))
+        with block_sigint():
+            futures = [pool.submit(fuzz_share, share) for share in shares]
+        return _join_reports(_ended(futures))
 
 
-def search_share(task: Task) -> Hunt:
+def fuzz_share(task: FuzzTask) -> FuzzReport:
     """Search in a process that was started with SIGINT held, so that it dies of none.
 
     While it searches, Ctrl-C ends the search, which then gives what it has.
     """
     try:
-        with sigint_heard():
-            return search_here(task)
+        with unblock_sigint():
+            return fuzz_here(task)
     except KeyboardInterrupt:
-        return Hunt(interrupted=True)
+        return FuzzReport(interrupted=True)
 
 
-def _ended(futures: Sequence[Future[Hunt]]) -> list[Hunt]:
+def _ended(futures: Sequence[Future[FuzzReport]]) -> list[FuzzReport]:
     ended = []
     for future in futures:
         try:
             ended.append(_waited(future))
         except BrokenProcessPool:
-            ended.append(Hunt(lost=1))
+            ended.append(FuzzReport(lost=1))
     return ended
 
 
-def _waited(future: Future[Hunt]) -> Hunt:
+def _waited(future: Future[FuzzReport]) -> FuzzReport:
     """Return what a process found; Ctrl-C, which it got too, makes it end soon."""
     try:
         return future.result()
@@ -101,11 +104,38 @@ def _waited(future: Future[Hunt]) -> Hunt:
         return future.result()
 
 
-def _joined(hunts: Sequence[Hunt]) -> Hunt:
-    return Hunt(
-        findings=merged(finding for each in hunts for finding in each.findings),
+def _join_reports(hunts: Sequence[FuzzReport]) -> FuzzReport:
+    return FuzzReport(
+        findings=merge_findings(finding for each in hunts for finding in each.findings),
         examples=sum(each.examples for each in hunts),
         chunkings=sum(each.chunkings for each in hunts),
         interrupted=any(each.interrupted for each in hunts),
         lost=sum(each.lost for each in hunts),
     )
+
+
+def fuzz_findings(
+    name: str,
+    profile: str = "ci",
+    *,
+    kind: Literal["normalizer", "agent"] = "normalizer",
+    paths: Iterable[Path] = (),
+    random: int = 0,
+) -> tuple[FuzzFinding, ...]:
+    """Search one normalizer or agent in this process and return what it does wrong, worst first.
+
+    Args:
+        name: its name or `module:callable`.
+        profile: `dev`, `ci` or `deep`.
+        kind: what `name` is.
+        paths: scenarios and cassettes to start from; those that ship where there are none.
+            An agent has conversations that are drawn, and starts from none.
+        random: the seed of the search.
+
+    Raises:
+        UsageError: nothing is called so.
+        NormalizerLoadError, AgentLoadError: it cannot be loaded.
+        UnreadableError: a file of `paths` cannot be used.
+    """
+    task = FuzzTask(kind, name, select_subjects(paths), find_profile(profile), random=random)
+    return fuzz_here(task).findings

@@ -6,25 +6,25 @@ from typing import Literal
 
 import msgspec
 
-from harness.fuzzing.agents import ROOM
+from harness.fuzzing.conversations.search import DIALECT_KEY
 from harness.fuzzing.found import FuzzFinding
-from harness.fuzzing.hunt import Hunt
 from harness.fuzzing.profiles import Profile
-from harness.fuzzing.saving import forget, known, save
-from harness.fuzzing.shards import Task, search, search_here
+from harness.fuzzing.saving import delete_saved, replay_saved, save
+from harness.fuzzing.shards import FuzzTask, fuzz_here, fuzz_in_processes
+from harness.fuzzing.turns.search import FuzzReport
 from harness.judging.results import Result
 from harness.runs.plan import Subject
 from harness.runs.worker import load_subject
 
 
-class Target(msgspec.Struct, frozen=True):
+class FuzzTarget(msgspec.Struct, frozen=True):
     """Who is searched; `name` as it was given."""
 
     kind: Literal["normalizer", "agent"]
     name: str
 
 
-class Options(msgspec.Struct, frozen=True):
+class FuzzOptions(msgspec.Struct, frozen=True):
     """How.
 
     Fields:
@@ -43,13 +43,13 @@ class Options(msgspec.Struct, frozen=True):
     folder: Path | None = None
 
 
-def search_target(target: Target, options: Options) -> Hunt:
+def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
     """Search one normalizer or agent; what fails still comes with what is new.
 
     Raises:
         HarnessError: it cannot be loaded, or a file cannot be used.
     """
-    task = Task(
+    task = FuzzTask(
         target.kind,
         target.name,
         options.subjects,
@@ -57,11 +57,13 @@ def search_target(target: Target, options: Options) -> Hunt:
         clean=options.clean,
         random=options.random,
     )
-    found = search_here(task) if options.processes == 1 else search(task, options.processes)
+    found = (
+        fuzz_here(task) if options.processes == 1 else fuzz_in_processes(task, options.processes)
+    )
     new = {finding.slug for finding in found.findings}
     old: tuple[FuzzFinding, ...] = ()
     if options.database is not None:
-        pairs = known(options.database, target.name)
+        pairs = replay_saved(options.database, target.name)
         old = tuple(it for it in _failing(pairs, options.database) if it.slug not in new)
         save(found.findings, options.database)
     if options.folder is not None:
@@ -74,12 +76,12 @@ def _failing(pairs: Iterator[tuple[Subject, Result]], folder: Path) -> Iterator[
     """Yield what fails still; what does not is forgotten."""
     for subject, result in tuple(pairs):
         if result.findings:
-            yield _told_again(subject, result)
+            yield _repeated_finding(subject, result)
         else:
-            forget(subject, folder)
+            delete_saved(subject, folder)
 
 
-def _told_again(subject: Subject, result: Result) -> FuzzFinding:
+def _repeated_finding(subject: Subject, result: Result) -> FuzzFinding:
     loaded = load_subject(subject)
     scenario, interaction = loaded.scenario, loaded.cassette.interactions[0]
     expected = scenario.expect[0] if scenario and scenario.expect else None
@@ -90,7 +92,7 @@ def _told_again(subject: Subject, result: Result) -> FuzzFinding:
         normalizer=result.normalizer,
         finding=result.findings[0],
         blame=result.blame or "normalizer",
-        room=ROOM if subject.conversation else room,
+        room=DIALECT_KEY if subject.conversation else room,
         parent=loaded.cassette.origin.source,
         cassette=loaded.cassette.id,
         trail=(),

@@ -11,8 +11,8 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 
 from harness.errors import UnreadableError
-from harness.typed_file import convert
-from harness.wire import yaml_guard
+from harness.files import yaml_text
+from harness.files.typed import convert
 
 T = TypeVar("T")
 
@@ -77,4 +77,4 @@ def _load(path: Path, kind: type[T]) -> T:
         text = path.read_bytes()
     except OSError as error:
         raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    return convert(yaml_guard.load(text, str(path)), kind, str(path))
+    return convert(yaml_text.load_yaml(text, str(path)), kind, str(path))

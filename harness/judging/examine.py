@@ -8,16 +8,15 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.judging.chunkings import Cuts, chunkings
+from harness.dialects.kit.oracle.reading import OracleReading
 from harness.judging.expectation import Expectation
-from harness.judging.replaying import Limits, replay
+from harness.judging.replaying import Cuts, ReplayLimits, iter_chunkings, replay
 from harness.judging.results import Finding, Outcome, Replay
+from harness.judging.rule import TurnEvidence, turn_evidence
 from harness.judging.rules import RULES, deltas
-from harness.judging.rules.rule import Evidence, evidence
-from harness.judging.strict_reading.reading import StrictReading
 from harness.normalizers.protocol import Normalizer
 from harness.turns.turn import Turn
-from harness.wire.cuts import WHOLE, Chunking
+from harness.wire.cuts import UNSPLIT, Chunking
 from harness.wire.interaction import Interaction
 
 # A replay that stopped in the middle is judged by these alone.
@@ -31,7 +30,7 @@ _DELTA_RULES = tuple(rule for rule in RULES.values() if rule.id in _OF_DELTAS)
 _FINE = len(Outcome)
 
 
-class Examined(msgspec.Struct):
+class ExaminedTurn(msgspec.Struct):
     """What the replays of one interaction gave.
 
     Fields:
@@ -47,14 +46,14 @@ class Examined(msgspec.Struct):
     place: int
     interaction: Interaction
     expectation: Expectation
-    strict: StrictReading
+    strict: OracleReading
     whole: Replay
     findings: list[Finding]
     worst: Replay
     replays: int
     badness: int = _FINE
     broken_whole: str = ""
-    first: Evidence | None = None
+    first: TurnEvidence | None = None
 
     @property
     def broken(self) -> bool:
@@ -66,21 +65,21 @@ def examine(  # noqa: PLR0913 - one call site, which names each
     place: int,
     interaction: Interaction,
     expectation: Expectation,
-    strict: StrictReading,
+    strict: OracleReading,
     normalizer: Normalizer,
     *,
     cuts: Cuts | tuple[Chunking, ...],
-    limits: Limits,
-) -> Examined:
+    limits: ReplayLimits,
+) -> ExaminedTurn:
     """Replay one interaction through `normalizer` and hold it to the rules.
 
     The whole body is replayed first and once more at the end, whatever `cuts` are.
     """
-    whole = replay(normalizer, interaction, WHOLE, limits)
-    seen = Examined(place, interaction, expectation, strict, whole, [], whole, 0)
+    whole = replay(normalizer, interaction, UNSPLIT, limits)
+    seen = ExaminedTurn(place, interaction, expectation, strict, whole, [], whole, 0)
     for candidate, again in _replays(interaction, normalizer, whole, cuts, limits):
         seen.replays += 1
-        _note(seen, normalizer, candidate, again)
+        _add_findings(seen, normalizer, candidate, again)
         if candidate.hung:
             break  # each further replay would take its whole time limit
     return seen
@@ -91,24 +90,26 @@ def _replays(
     normalizer: Normalizer,
     whole: Replay,
     cuts: Cuts | tuple[Chunking, ...],
-    limits: Limits,
+    limits: ReplayLimits,
 ) -> Iterator[tuple[Replay, Replay | None]]:
     """Yield the replays, the whole body first and once more at the end."""
     yield whole, None
-    for chunking in chunkings(interaction, cuts) if isinstance(cuts, str) else cuts:
+    for chunking in iter_chunkings(interaction, cuts) if isinstance(cuts, str) else cuts:
         if chunking:
             yield replay(normalizer, interaction, chunking, limits), None
-    again = replay(normalizer, interaction, WHOLE, limits)
+    again = replay(normalizer, interaction, UNSPLIT, limits)
     yield again, again
 
 
-def _note(seen: Examined, normalizer: Normalizer, candidate: Replay, again: Replay | None) -> None:
+def _add_findings(
+    seen: ExaminedTurn, normalizer: Normalizer, candidate: Replay, again: Replay | None
+) -> None:
     """Add what is new about one replay to what was found."""
     first = candidate is seen.whole
     if seen.first is not None and _same_end(seen.whole, candidate):
-        found = _of_cuts(seen.first, candidate)
+        found = _findings_of_cuts(seen.first, candidate)
     else:
-        found = _of_all(seen, normalizer, candidate, again)
+        found = _findings_of_all(seen, normalizer, candidate, again)
     if not found:
         return
     known = {(finding.rule, finding.path) for finding in seen.findings}
@@ -130,7 +131,7 @@ def _same_end(whole: Replay, candidate: Replay) -> bool:
     return not stopped and candidate.turn == whole.turn
 
 
-def _of_cuts(first: Evidence, candidate: Replay) -> list[Finding]:
+def _findings_of_cuts(first: TurnEvidence, candidate: Replay) -> list[Finding]:
     """Hold a replay with the turn of the whole body's to the rules that may yet differ.
 
     Almost all replays are such, so this decides what judging costs.
@@ -144,10 +145,10 @@ def _same_deltas(whole: Replay, candidate: Replay) -> bool:
     return [each.delta for each in whole.emissions] == [each.delta for each in candidate.emissions]
 
 
-def _of_all(
-    seen: Examined, normalizer: Normalizer, candidate: Replay, again: Replay | None
+def _findings_of_all(
+    seen: ExaminedTurn, normalizer: Normalizer, candidate: Replay, again: Replay | None
 ) -> list[Finding]:
-    at_hand = evidence(
+    at_hand = turn_evidence(
         seen.place,
         seen.interaction,
         normalizer,
@@ -167,10 +168,10 @@ def _of_all(
     if candidate is seen.whole:
         seen.first = at_hand
         return found
-    return _as_variance(found, seen.whole, candidate)
+    return _merge_into_variance(found, seen.whole, candidate)
 
 
-def _as_variance(found: list[Finding], whole: Replay, candidate: Replay) -> list[Finding]:
+def _merge_into_variance(found: list[Finding], whole: Replay, candidate: Replay) -> list[Finding]:
     """A replay that differs from the whole body's breaks one rule, as badly as it differs.
 
     What a rule says of the deltas themselves stays, since no turn shows it.
@@ -180,14 +181,14 @@ def _as_variance(found: list[Finding], whole: Replay, candidate: Replay) -> list
     if not variance:
         return rest
     outcomes = [finding.outcome for finding in found if finding.level == "MUST"]
-    outcomes.append(_difference(whole.turn, candidate.turn))
+    outcomes.append(_outcome_of_difference(whole.turn, candidate.turn))
     worst = min(outcomes, key=lambda outcome: outcome.badness)
     if candidate.hung:
         worst = Outcome.HANG
     return [msgspec.structs.replace(finding, outcome=worst) for finding in variance] + rest
 
 
-def _difference(whole: Turn, other: Turn) -> Outcome:
+def _outcome_of_difference(whole: Turn, other: Turn) -> Outcome:
     """How bad it is that the calls of one turn are not those of the other."""
     before = {(call.name, call.arguments) for call in whole.tool_calls}
     after = {(call.name, call.arguments) for call in other.tool_calls}

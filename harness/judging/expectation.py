@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.turns.calls import CallKind
-from harness.turns.deltas import FinishReason, Usage
+from harness.turns.deltas import CallKind, FinishReason, Usage
 
 Field = Literal[
     "text", "reasoning", "calls", "rejected", "finish", "finish_raw", "failure", "usage"

@@ -8,27 +8,23 @@ from functools import cached_property
 
 import msgspec
 
-from harness.judging.case_of import make_case
-from harness.judging.cases import Case
-from harness.judging.chunkings import Cuts
-from harness.judging.deadline import deadlines
-from harness.judging.declared import as_declared
-from harness.judging.examine import Examined, examine
-from harness.judging.facts import blame_of_turn, turn_facts
-from harness.judging.replaying import DEFAULT_LIMITS, Limits
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.oracles import oracle_reading
+from harness.judging.blame import blame_of_turn, turn_facts
+from harness.judging.case import Case, make_case
+from harness.judging.examine import ExaminedTurn, examine
+from harness.judging.expected import apply_declared_policies, expectation_from
+from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
 from harness.judging.results import Blame, Finding, Outcome, Result
 from harness.judging.scenario import Scenario
-from harness.judging.strict_reading.expect import expectation_from
-from harness.judging.strict_reading.reading import StrictReading
-from harness.judging.strict_reading.table import strict_reading
 from harness.normalizers.protocol import Normalizer
 from harness.wire.cassette import Cassette
-from harness.wire.cuts import WHOLE, Chunking
+from harness.wire.cuts import UNSPLIT, Chunking
 
 CASSETTE_PREFIX = "cassette:"
 
 
-class Loaded(msgspec.Struct, frozen=True, dict=True):
+class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
     """A subject, loaded: a cassette, and the scenario that labels it where there is one."""
 
     cassette: Cassette
@@ -40,24 +36,24 @@ class Loaded(msgspec.Struct, frozen=True, dict=True):
         return self.scenario.id if self.scenario else CASSETTE_PREFIX + self.cassette.id
 
     @cached_property
-    def strict_readings(self) -> tuple[StrictReading, ...]:
+    def strict_readings(self) -> tuple[OracleReading, ...]:
         """What each interaction holds by contract, read once for all normalizers."""
-        return tuple(map(strict_reading, self.cassette.interactions))
+        return tuple(map(oracle_reading, self.cassette.interactions))
 
 
 def judge(
-    subject: Loaded,
+    subject: LoadedSubject,
     normalizer: Normalizer,
     *,
     cuts: Cuts = "standard",
-    limits: Limits = DEFAULT_LIMITS,
+    limits: ReplayLimits = DEFAULT_LIMITS,
 ) -> tuple[Result, Case | None]:
     """Judge one cell; the case is there where it does not conform."""
-    if not supported(subject, normalizer):
+    if not is_supported_by_normalizer(subject, normalizer):
         return _result(subject, normalizer, ()), None
     with deadlines():
         seen = tuple(
-            _examined(place, subject, normalizer, cuts, limits)
+            _examine_interaction(place, subject, normalizer, cuts, limits)
             for place in range(len(subject.cassette.interactions))
         )
     result = _result(subject, normalizer, seen)
@@ -75,16 +71,18 @@ def judge(
     )
 
 
-def supported(subject: Loaded, normalizer: Normalizer) -> bool:
+def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -> bool:
     """Return whether `normalizer` declares all that `subject` asks for."""
     spoken = {interaction.dialect for interaction in subject.cassette.interactions}
     if not spoken <= normalizer.dialects:
         return False
     scenario = subject.scenario
-    return scenario is None or (scenario.conversation is None and _undertakes(normalizer, scenario))
+    return scenario is None or (
+        scenario.conversation is None and _matches_declarations(normalizer, scenario)
+    )
 
 
-def _undertakes(normalizer: Normalizer, scenario: Scenario) -> bool:
+def _matches_declarations(normalizer: Normalizer, scenario: Scenario) -> bool:
     """Whether what the normalizer declares about itself lets it be judged by the scenario."""
     declared = normalizer.policies
     return (
@@ -94,18 +92,18 @@ def _undertakes(normalizer: Normalizer, scenario: Scenario) -> bool:
     )
 
 
-def _examined(
-    place: int, subject: Loaded, normalizer: Normalizer, cuts: Cuts, limits: Limits
-) -> Examined:
+def _examine_interaction(
+    place: int, subject: LoadedSubject, normalizer: Normalizer, cuts: Cuts, limits: ReplayLimits
+) -> ExaminedTurn:
     interaction = subject.cassette.interactions[place]
     strict = subject.strict_readings[place]
     scenario = subject.scenario
     expectation = scenario.expect[place] if scenario else expectation_from(strict)
-    expectation = as_declared(expectation, normalizer.policies)
+    expectation = apply_declared_policies(expectation, normalizer.policies)
     return examine(place, interaction, expectation, strict, normalizer, cuts=cuts, limits=limits)
 
 
-def _result(subject: Loaded, normalizer: Normalizer, seen: Sequence[Examined]) -> Result:
+def _result(subject: LoadedSubject, normalizer: Normalizer, seen: Sequence[ExaminedTurn]) -> Result:
     findings = [finding for part in seen for finding in part.findings]
     findings.sort(key=lambda f: (f.level != "MUST", f.outcome.badness, f.rule, f.path))
     outcome = _outcome(seen, findings)
@@ -120,11 +118,11 @@ def _result(subject: Loaded, normalizer: Normalizer, seen: Sequence[Examined]) -
         interaction=failing.place if failing else 0,
         replays=sum(part.replays for part in seen),
         turns=tuple(turn_facts(subject.scenario, part) for part in seen),
-        quirks=_quirks(subject, seen),
+        quirks=_quirks_of_subject(subject, seen),
     )
 
 
-def empty_result(subject: Loaded, normalizer: str) -> Result:
+def empty_result(subject: LoadedSubject, normalizer: str) -> Result:
     """Return the result of a cell that was not replayed: who and what, and nothing found."""
     scenario, cassette = subject.scenario, subject.cassette
     return Result(
@@ -136,7 +134,7 @@ def empty_result(subject: Loaded, normalizer: str) -> Result:
         outcome=Outcome.UNSUPPORTED,
         blame="",
         findings=(),
-        chunking=WHOLE,
+        chunking=UNSPLIT,
         interaction=0,
         replays=0,
         turns=(),
@@ -150,11 +148,11 @@ def empty_result(subject: Loaded, normalizer: str) -> Result:
     )
 
 
-def _smallest(failing: Examined | None) -> Chunking:
-    return failing.worst.chunking if failing else WHOLE
+def _smallest(failing: ExaminedTurn | None) -> Chunking:
+    return failing.worst.chunking if failing else UNSPLIT
 
 
-def _outcome(seen: Sequence[Examined], findings: Sequence[Finding]) -> Outcome:
+def _outcome(seen: Sequence[ExaminedTurn], findings: Sequence[Finding]) -> Outcome:
     if not seen:
         return Outcome.UNSUPPORTED
     broken = [finding.outcome for finding in findings if finding.level == "MUST"]
@@ -164,14 +162,14 @@ def _outcome(seen: Sequence[Examined], findings: Sequence[Finding]) -> Outcome:
     return Outcome.PARSE_ERROR if reported else Outcome.PASS
 
 
-def _quirks(subject: Loaded, seen: Sequence[Examined]) -> tuple[str, ...]:
+def _quirks_of_subject(subject: LoadedSubject, seen: Sequence[ExaminedTurn]) -> tuple[str, ...]:
     """Return the scenario's quirks, or those that the strict reading met in the bytes."""
     if subject.scenario:
         return subject.scenario.quirks
     return tuple(sorted({quirk for part in seen for quirk in part.strict.quirks}))
 
 
-def _blame(outcome: Outcome, subject: Loaded, seen: Sequence[Examined]) -> Blame:
+def _blame(outcome: Outcome, subject: LoadedSubject, seen: Sequence[ExaminedTurn]) -> Blame:
     if outcome in (Outcome.PASS, Outcome.UNSUPPORTED):
         return ""
     if outcome is not Outcome.PARSE_ERROR:

@@ -113,7 +113,7 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     asked: str = ""
 
 
-def digest_of(body: bytes) -> str:
+def body_digest(body: bytes) -> str:
     """Return what tells the body of one turn from that of another, as 16 hex digits."""
     return sha256(body).hexdigest()[:16]
 

@@ -9,7 +9,7 @@ import msgspec
 
 from harness.judging.conversations.script import ConversationScript
 from harness.judging.expectation import Expectation
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 
 ScenarioBlame = Literal["", "model", "provider", "harness"]
 

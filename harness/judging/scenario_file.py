@@ -12,8 +12,9 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 
 from harness.errors import UnreadableError, UsageError
-from harness.judging.conversations.agent_policies import require_known_policies
-from harness.judging.conversations.file import ConversationFile, script_of
+from harness.files import yaml_text
+from harness.files.typed import File, Text, convert, require_json
+from harness.judging.conversations.script import ConversationFile, script_from_file
 from harness.judging.expectation import (
     ALL_FIELDS,
     Expectation,
@@ -21,12 +22,10 @@ from harness.judging.expectation import (
     ExpectedRejection,
     Field,
 )
+from harness.judging.policies import require_known, require_known_policies
 from harness.judging.scenario import Scenario, ScenarioBlame
-from harness.judging.text_keys import require_known
 from harness.turns.deltas import FinishReason, Usage
-from harness.turns.tools import Tool
-from harness.typed_file import File, Text, convert, require_json
-from harness.wire import yaml_guard
+from harness.turns.turn import Tool
 
 SUFFIX = ".yaml"
 # Folders beside the scenarios that hold what scenarios share, and no scenarios.
@@ -164,7 +163,7 @@ def load_scenario(path: Path, root: Path) -> Scenario:
         UnreadableError: the file, or a tool file that it names, cannot be used.
     """
     where = str(path)
-    file = convert(yaml_guard.load(_read(path), where), ScenarioFile, where)
+    file = convert(yaml_text.load_yaml(_read(path), where), ScenarioFile, where)
     names = file.tools
     _require_one_expectation(file, where)
     if file.conversation is None:
@@ -176,7 +175,7 @@ def load_scenario(path: Path, root: Path) -> Scenario:
         title=file.title,
         cassette=file.cassette,
         expect=tuple(_expectations(file, where)),
-        conversation=script_of(file.conversation, where) if file.conversation else None,
+        conversation=script_from_file(file.conversation, where) if file.conversation else None,
         tools=None if names is None else tuple(_tool(root, name, where) for name in names),
         capabilities=file.capabilities,
         quirks=file.quirks,
@@ -228,7 +227,7 @@ def _tool(root: Path, name: str, where: str) -> Tool:
             where=where,
             hint=f"tool files in {path.parent}: {known or 'none'}",
         )
-    file = convert(yaml_guard.load(_read(path), str(path)), ToolFile, str(path))
+    file = convert(yaml_text.load_yaml(_read(path), str(path)), ToolFile, str(path))
     require_json(file.parameters, "parameters", str(path))
     return Tool(file.name, file.description, file.parameters)
 

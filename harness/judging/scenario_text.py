@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from harness.files.yaml_text import format_flow
 from harness.judging.expectation import Expectation, ExpectedCall, Field
-from harness.wire.scalar import flow
 
 # What a scenario judges unless its key stands in `open`.
 _KEYS: Final[dict[Field, str]] = {
@@ -43,8 +43,8 @@ def scenario_text(
         expectations: one for each interaction.
         quirks: ids of the catalogue.
     """
-    lines = [_TO_CONFIRM, f"title: {flow(title)}", f"cassette: {flow(cassette)}"]
-    lines += [f"quirks: {flow(quirks)}"] if quirks else []
+    lines = [_TO_CONFIRM, f"title: {format_flow(title)}", f"cassette: {format_flow(cassette)}"]
+    lines += [f"quirks: {format_flow(quirks)}"] if quirks else []
     if any(each.rejected or each.failure for each in expectations):
         lines.append(_TO_BLAME)
     if any("rejected" not in each.judged or any(_open(each)) for each in expectations):
@@ -64,20 +64,20 @@ def turn_lines(expected: Expectation) -> Iterator[str]:
 def _members(expected: Expectation) -> Iterator[str]:
     unknown = list(_open(expected))
     if unknown:
-        yield f"open: {flow(unknown)}"
+        yield f"open: {format_flow(unknown)}"
     for key in ("text", "reasoning"):
         if key in expected.judged and getattr(expected, key):
-            yield f"{key}: {flow(getattr(expected, key))}"
+            yield f"{key}: {format_flow(getattr(expected, key))}"
     if expected.calls and ("calls" in expected.judged or expected.calls_at_most):
         yield "tool_calls:"
-        yield from (f"- {flow(_call(call))}" for call in expected.calls)
+        yield from (f"- {format_flow(_call(call))}" for call in expected.calls)
     if "rejected" not in expected.judged:
         yield "parse_errors: any"
     elif expected.rejected:
         yield "parse_errors:"
         for each in expected.rejected:
             said = {"name": each.name, "snippet": each.snippet, "id": each.id}
-            yield f"- {flow(_kept(said))}"
+            yield f"- {format_flow(_kept(said))}"
     yield from _end(expected)
 
 
@@ -99,15 +99,15 @@ def _call(call: ExpectedCall) -> dict[str, Any]:
 def _end(expected: Expectation) -> Iterator[str]:
     if expected.failure is not None and "failure" in expected.judged:
         said = {"code": expected.failure, "says": expected.failure_says}
-        yield f"failure: {flow(_kept(said))}"
+        yield f"failure: {format_flow(_kept(said))}"
     if "finish" in expected.judged and expected.finish is not None:
         yield f"finish: {expected.finish.value}"
     if "finish_raw" in expected.judged:
-        yield f"finish_raw: {flow(expected.finish_raw)}"
+        yield f"finish_raw: {format_flow(expected.finish_raw)}"
     if "usage" in expected.judged and expected.usage is not None:
         usage = expected.usage
         tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-        yield f"usage: {flow(tokens)}"
+        yield f"usage: {format_flow(tokens)}"
 
 
 def _kept(said: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.respond import respond_chat
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
-from harness.turns.verdicts import fault, verdict
+from harness.turns.verdicts import end_of_call, unusable_reason
 from harness.wire.interaction import Interaction
 
 
@@ -58,8 +58,8 @@ class RestoredCalls:
             used.add(call_id)
             out.append(ToolCallStart(position, call_id, slot.name))
             out.append(ArgumentsDelta(position, slot.arguments))
-            error = failed or fault(slot.name, slot.arguments, cut_short=cut_short)
-            out.append(verdict(position, error, slot.arguments))
+            error = failed or unusable_reason(slot.name, slot.arguments, cut_short=cut_short)
+            out.append(end_of_call(position, error, slot.arguments))
 
     def _slot(self, entry: Entry) -> _Slot:
         index = entry.index if isinstance(entry.index, int) else 0

@@ -9,17 +9,17 @@ from typing import Final
 
 from harness.dialects.table import DIALECTS
 from harness.errors import NormalizerLoadError
-from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.registry import Registry
 from harness.project import project
-from harness.turns.text_calls.table import TEXT_DIALECTS
+from harness.text_calls.table import TEXT_DIALECTS
 
 _NORMALIZERS: Final = Registry(
     word="normalizer",
     kind=Normalizer,
     made=lambda name, found: Normalizer(name, found, summary="given as module:callable"),
-    miniatures=MINIATURES,
+    miniatures=MUTANTS,
     ours=lambda: project().table.normalizers,
     words={
         "dialects": DIALECTS,
@@ -67,12 +67,12 @@ def _not_installed(found: Normalizer) -> NormalizerLoadError:
     )
 
 
-def installed_names() -> tuple[str, ...]:
+def installed_normalizer_names() -> tuple[str, ...]:
     """Return the names of all installed entry points, sorted."""
     return _NORMALIZERS.installed()
 
 
-def available() -> Iterator[Normalizer]:
+def available_normalizers() -> Iterator[Normalizer]:
     """Yield every normalizer that can be named without a module path.
 
     Those whose packages are not installed are among them, and say so in `missing`.
@@ -80,7 +80,7 @@ def available() -> Iterator[Normalizer]:
     yield from map(_NORMALIZERS.find, _NORMALIZERS.names())
 
 
-def default_names() -> tuple[str, ...]:
+def default_normalizer_names() -> tuple[str, ...]:
     """Return the names that run where none is given: those that are meant to pass."""
     names = _NORMALIZERS.installed()
     return tuple(name for name in names if _NORMALIZERS.find(name).role == "meant-to-pass")

@@ -15,13 +15,13 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from harness.errors import HarnessError, UnreadableError
+from harness.files.typed import did_you_mean
 from harness.project import DeclaredAgent, DeclaredNormalizer, project
-from harness.typed_file import did_you_mean
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-def from_entry_point(
+def load_entry_point(
     point: importlib.metadata.EntryPoint, kind: str, error: type[HarnessError]
 ) -> object:
     """Return what an entry point names; `kind` is the word for it in `error`.
@@ -32,10 +32,10 @@ def from_entry_point(
     try:
         return point.load()
     except (Exception, SystemExit) as problem:
-        raise error(_told(problem), where=f"{kind} {point.name} ({point.value})") from problem
+        raise error(_error_text(problem), where=f"{kind} {point.name} ({point.value})") from problem
 
 
-def from_module(spec: str, example: str, error: type[HarnessError]) -> object:
+def load_attribute(spec: str, example: str, error: type[HarnessError]) -> object:
     """Return what `module:attribute` names.
 
     The module may lie in the working folder, or in the folder of the project around it.
@@ -58,11 +58,11 @@ def from_module(spec: str, example: str, error: type[HarnessError]) -> object:
             found = getattr(found, part)
     except (Exception, SystemExit) as problem:
         hint = f"name an importable module and a function in it, as in {example}"
-        raise error(_told(problem), where=spec, hint=hint) from problem
+        raise error(_error_text(problem), where=spec, hint=hint) from problem
     return found
 
 
-def declared(
+def with_declaration(
     found: T, said: DeclaredNormalizer | DeclaredAgent, known: Mapping[str, Collection[str]]
 ) -> T:
     """Return a normalizer or agent with what its project says of it in place of its own words.
@@ -81,16 +81,16 @@ def declared(
     for name, words in known.items():
         for word in changes.get(name, ()):
             if word not in words:
-                raise _unknown(name, word, words)
+                raise _unknown_value_error(name, word, words)
         if name in changes:
             changes[name] = frozenset(changes[name])
     return replace(found, **changes)
 
 
-def _unknown(name: str, word: str, words: Collection[str]) -> UnreadableError:
+def _unknown_value_error(name: str, word: str, words: Collection[str]) -> UnreadableError:
     hint = did_you_mean(word, sorted(words), "known")
     return UnreadableError(f"{name}: there is no {word!r}", where="[tool.harness]", hint=hint)
 
 
-def _told(problem: BaseException) -> str:
+def _error_text(problem: BaseException) -> str:
     return f"{type(problem).__name__}: {problem}"

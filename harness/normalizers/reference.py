@@ -8,10 +8,10 @@ from typing import Final
 
 from harness.dialects.table import DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.text_policy import respond_with_text_calls
+from harness.normalizers.respond import respond_with_text_calls
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.table import TEXT_DIALECTS
 from harness.turns.deltas import Delta
-from harness.turns.text_calls.policy import TextPolicy
-from harness.turns.text_calls.table import TEXT_DIALECTS
 from harness.wire.interaction import Interaction
 
 POLICY: Final = TextPolicy(dialects=frozenset(TEXT_DIALECTS))

@@ -15,9 +15,9 @@ import msgspec
 from msgspec.structs import replace
 
 from harness.errors import HarnessError, UsageError
-from harness.normalizers.plugins import declared, from_entry_point, from_module
+from harness.files.typed import nearest
+from harness.normalizers.plugins import load_attribute, load_entry_point, with_declaration
 from harness.project import DeclaredAgent, DeclaredNormalizer
-from harness.typed_file import nearest
 
 P = TypeVar("P", bound=msgspec.Struct)
 
@@ -67,12 +67,12 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         if ":" in name:
             return self._named(name, self.imported(name))
         for point in self._points().select(name=name):
-            return self._named(name, from_entry_point(point, self.word, self.error))
+            return self._named(name, load_entry_point(point, self.word, self.error))
         raise UsageError(f"no {self.word} is called {name!r}", hint=self._known(name))
 
     def imported(self, spec: str) -> object:
         """Return what `module:attribute` names, whatever it is."""
-        return from_module(spec, self.example, self.error)
+        return load_attribute(spec, self.example, self.error)
 
     def installed(self) -> tuple[str, ...]:
         """Return the names of all installed entry points, sorted."""
@@ -83,7 +83,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         return (*self.ours(), *self.installed(), *self.miniatures)
 
     def _points(self) -> importlib.metadata.EntryPoints:
-        return points_of(self.group, tuple(sys.path))
+        return entry_points_of(self.group, tuple(sys.path))
 
     def _of_project(self, name: str, ours: DeclaredNormalizer | DeclaredAgent) -> P:
         if name in self.miniatures or name in self.installed():
@@ -92,7 +92,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
                 where=f"[tool.harness.{self.word}s.{name}]",
                 hint="choose another",
             )
-        return declared(self._named(name, self.imported(ours.target)), ours, self.words)
+        return with_declaration(self._named(name, self.imported(ours.target)), ours, self.words)
 
     def _named(self, name: str, found: object) -> P:
         if isinstance(found, self.kind):
@@ -119,6 +119,6 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
 
 # To ask costs some ten milliseconds, and a run asks for each cell: all that is installed is read.
 @lru_cache(maxsize=16)
-def points_of(group: str, _path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
+def entry_points_of(group: str, _path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
     """Return the entry points of a group, read once a process for each `sys.path`."""
     return importlib.metadata.entry_points(group=group)

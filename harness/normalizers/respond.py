@@ -1,19 +1,33 @@
-"""A response read with its HTTP status: an error status is never a success."""
+"""Read a response with the reader of its dialect, its HTTP status, and the calls in its text.
 
+An error status is never a success. A normalizer declares a `TextPolicy` if it looks for calls in
+text.
+"""
+
+import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from harness.dialects.openai_chat.calls import CallAssembler
-from harness.dialects.openai_chat.policy import Policy
+from harness.dialects.openai_chat.policy import ReaderPolicy
 from harness.dialects.openai_chat.read import read as read_openai_chat
 from harness.dialects.table import DIALECTS, read_request
 from harness.errors import UsageError
-from harness.turns.calls import ParseError
-from harness.turns.deltas import Delta, Finish, StreamFailure, ToolCallEnd, ToolCallRejected
-from harness.turns.tools import Tool
-from harness.wire.framing import frames
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.stage import read_text_calls
+from harness.text_calls.table import TEXT_DIALECTS
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    ParseError,
+    StreamFailure,
+    ToolCallEnd,
+    ToolCallRejected,
+)
+from harness.turns.turn import Tool
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 
 _FIRST_ERROR_STATUS = 400
@@ -33,7 +47,9 @@ def respond(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]
             f"no reader knows the dialect {interaction.dialect!r}",
             hint=f"Known: {', '.join(sorted(DIALECTS))}.",
         )
-    return _checked(interaction.status, dialect.read(frames(reads), _names(interaction)))
+    return _with_status_of(
+        interaction.status, dialect.read(iter_frames(reads), _tool_names(interaction))
+    )
 
 
 def respond_chat(
@@ -41,11 +57,13 @@ def respond_chat(
     reads: Iterable[bytes],
     *,
     calls: CallAssembler | None = None,
-    policy: Policy | None = None,
+    policy: ReaderPolicy | None = None,
 ) -> Iterator[Delta]:
     """Read an openai-chat response with another assembler of calls, or another policy."""
-    deltas = read_openai_chat(frames(reads), tools=_names(interaction), policy=policy, calls=calls)
-    return _checked(interaction.status, deltas)
+    deltas = read_openai_chat(
+        iter_frames(reads), tools=_tool_names(interaction), policy=policy, calls=calls
+    )
+    return _with_status_of(interaction.status, deltas)
 
 
 def offered_tools(interaction: Interaction) -> tuple[Tool, ...]:
@@ -66,11 +84,11 @@ def _tool(item: dict[str, Any]) -> Tool | None:
         return None
 
 
-def _names(interaction: Interaction) -> tuple[str, ...]:
+def _tool_names(interaction: Interaction) -> tuple[str, ...]:
     return tuple(tool.name for tool in offered_tools(interaction))
 
 
-def _checked(status: int, deltas: Iterator[Delta]) -> Iterator[Delta]:
+def _with_status_of(status: int, deltas: Iterator[Delta]) -> Iterator[Delta]:
     if status < _FIRST_ERROR_STATUS:
         return deltas
     return (_with_status(delta, status) for delta in deltas)
@@ -86,3 +104,40 @@ def _with_status(delta: Delta, status: int) -> Delta:
     if isinstance(delta, StreamFailure) and delta.code in _VAGUE:
         return StreamFailure(f"http_{status}", delta.message)
     return delta
+
+
+def respond_with_text_calls(
+    interaction: Interaction, reads: Iterable[bytes], policy: TextPolicy
+) -> Iterator[Delta]:
+    """Read a response with the reader of its dialect, and the calls in its text.
+
+    Raises:
+        UsageError: no reader knows the dialect.
+    """
+    deltas = respond(interaction, reads)
+    request = read_request(interaction.dialect, interaction.request)
+    if request.calls_barred:
+        return deltas
+    return read_text_calls(
+        deltas,
+        offered_tools(interaction),
+        _described_dialects(policy, request.system),
+        seed=_seed(interaction.request.body),
+    )
+
+
+def _described_dialects(policy: TextPolicy, system: str) -> TextPolicy:
+    """Return the policy without the text dialects that no prompt taught here."""
+    untaught = frozenset(
+        name
+        for name in policy.dialects
+        if not all(word in system for word in TEXT_DIALECTS[name].taught_by)
+    )
+    if not untaught:
+        return policy
+    return msgspec.structs.replace(policy, dialects=policy.dialects - untaught)
+
+
+def _seed(request_body: bytes) -> str:
+    """Return what tells this turn from the others of its conversation, whose requests differ."""
+    return hashlib.sha256(request_body).hexdigest()[:16] if request_body else ""

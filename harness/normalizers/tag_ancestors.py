@@ -91,12 +91,12 @@ def _extracting(extract: Extract) -> Normalize:
             call = None
             if isinstance(delta, Finish):
                 call = _call(extract("".join(said), names), names)
-            yield from _told(delta, call, native)
+            yield from _deltas_with_call(delta, call, native)
 
     return normalize
 
 
-def _told(delta: Delta, call: tuple[str, str] | None, index: int) -> Iterator[Delta]:
+def _deltas_with_call(delta: Delta, call: tuple[str, str] | None, index: int) -> Iterator[Delta]:
     if call is None:
         yield delta
         return
@@ -126,7 +126,7 @@ _BREAKS = frozenset(
 )
 
 
-def _ancestor(name: str, extract: Extract, summary: str) -> Normalizer:
+def _known_bad(name: str, extract: Extract, summary: str) -> Normalizer:
     return Normalizer(
         name=name,
         normalize=_extracting(extract),
@@ -139,12 +139,12 @@ def _ancestor(name: str, extract: Extract, summary: str) -> Normalizer:
     )
 
 
-closed_tag_only = _ancestor(
+closed_tag_only = _known_bad(
     "closed-tag-only",
     _closed_tag,
     "the broken client of the tag story: one closed tag counts, all else is shown",
 )
-first_brace_regex = _ancestor(
+first_brace_regex = _known_bad(
     "first-brace-regex",
     _any_format,
     "its first repair: bare JSON from the first brace to the first closing one",

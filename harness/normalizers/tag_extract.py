@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.text_policy import respond_with_text_calls
+from harness.normalizers.respond import respond_with_text_calls
+from harness.text_calls.policy import TextPolicy
 from harness.turns.deltas import Delta
-from harness.turns.text_calls.policy import TextPolicy
 from harness.wire.interaction import Interaction
 
 POLICY: Final = TextPolicy(dialects=frozenset(("tagged-json", "bare-json")), bare="anywhere")

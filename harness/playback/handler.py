@@ -5,19 +5,112 @@ sees the reads as they were cut. Only requests for this host are answered.
 """
 
 import os
+import re
 import socket
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from email.message import Message
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
+from io import BufferedIOBase
 from typing import Any, Final, TypeAlias
 
 from harness.playback.playback import Playback
-from harness.playback.request_body import RefusedError, read_body
-from harness.playback.response import RawHeaders, headers_to_send
-from harness.turns.json_text import dump
+from harness.playback.transports import RawHeaders, headers_to_send
+from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Ended, Interaction, Request
+
+# More than providers take, less than what would fill a memory.
+MAX_REQUEST_BYTES: Final = 32 * 1024 * 1024
+
+_MOST_LINE_BYTES: Final = 4_096
+_MOST_TRAILERS: Final = 100
+_LENGTH: Final = re.compile(r"[0-9]{1,18}")
+_CHUNK_SIZE: Final = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
+
+
+class RefusedError(Exception):
+    """A request that is not read to its end; its connection is of no more use.
+
+    Args:
+        status: what the client is told.
+        message: why, in words.
+    """
+
+    def __init__(self, status: HTTPStatus, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def read_body(file: BufferedIOBase, headers: Message) -> bytes:
+    """Return the body of the request whose head was read from `file`.
+
+    Raises:
+        RefusedError: it is too large, ends early, or is not framed as HTTP asks.
+    """
+    lengths = {value.strip() for value in headers.get_all("content-length", ())}
+    codings = [value.strip().lower() for value in headers.get_all("transfer-encoding", ())]
+    if codings:
+        if codings != ["chunked"] or lengths:
+            raise _bad_request(
+                "expected a transfer-encoding of 'chunked' and no content-length beside it"
+            )
+        return b"".join(_chunks(file))
+    if not lengths:
+        return b""
+    length = lengths.pop()
+    if lengths or not _LENGTH.fullmatch(length):
+        raise _bad_request("expected one content-length in digits")
+    return _exactly(file, _bounded(int(length)))
+
+
+def _chunks(file: BufferedIOBase) -> Iterator[bytes]:
+    total = 0
+    while size := _chunk_size(file):
+        total = _bounded(total + size)
+        yield _exactly(file, size)
+        if _line(file).strip():
+            raise _bad_request("expected a line end after a chunk")
+    for _ in range(_MOST_TRAILERS):
+        if not _line(file).strip():
+            return
+    raise _bad_request(f"expected at most {_MOST_TRAILERS} trailers")
+
+
+def _chunk_size(file: BufferedIOBase) -> int:
+    found = _CHUNK_SIZE.fullmatch(_line(file))
+    if not found:
+        raise _bad_request("expected the size of a chunk")
+    return int(found[1], 16)
+
+
+def _line(file: BufferedIOBase) -> bytes:
+    line = file.readline(_MOST_LINE_BYTES)
+    if not line.endswith(b"\n"):
+        raise _bad_request(f"expected a line of at most {_MOST_LINE_BYTES} bytes in a chunked body")
+    return line
+
+
+def _exactly(file: BufferedIOBase, size: int) -> bytes:
+    data = file.read(size)
+    if len(data) < size:
+        raise _bad_request(f"expected {size} bytes of body, found {len(data)}")
+    return data
+
+
+def _bounded(size: int) -> int:
+    if size > MAX_REQUEST_BYTES:
+        raise RefusedError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"expected at most {MAX_REQUEST_BYTES} bytes of body",
+        )
+    return size
+
+
+def _bad_request(message: str) -> RefusedError:
+    return RefusedError(HTTPStatus.BAD_REQUEST, message)
+
 
 Pace: TypeAlias = Callable[[Interaction, Iterator[bytes]], Iterator[bytes]]
 
@@ -62,7 +155,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         status = HTTPStatus(code)
         self.close_connection = True
         error = {"code": status.name.lower(), "message": message or status.phrase}
-        self.send(status, _JSON, iter([dump({"error": error | {"type": "replay_server"}})]))
+        self.send(status, _JSON, iter([encode_json({"error": error | {"type": "replay_server"}})]))
         self._linger()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401 - the name and types of http.server

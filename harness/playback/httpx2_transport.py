@@ -4,8 +4,8 @@ For `httpx2.Client(transport=...)` and `httpx2.AsyncClient(transport=...)` alike
 the answer is handed over when the client asks for it, not before.
 """
 
-from harness.playback.client_response import played
 from harness.playback.playback import Playback
+from harness.playback.transports import play_request
 
 try:
     import httpx2
@@ -25,10 +25,12 @@ class PlaybackTransport(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer a request of a sync client."""
-        response: httpx2.Response = played(httpx2, self.playback, request, request.read())
+        response: httpx2.Response = play_request(httpx2, self.playback, request, request.read())
         return response
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer a request of an async client."""
-        response: httpx2.Response = played(httpx2, self.playback, request, await request.aread())
+        response: httpx2.Response = play_request(
+            httpx2, self.playback, request, await request.aread()
+        )
         return response

@@ -4,8 +4,8 @@ For `httpx.Client(transport=...)` and `httpx.AsyncClient(transport=...)` alike. 
 the answer is handed over when the client asks for it, not before.
 """
 
-from harness.playback.client_response import played
 from harness.playback.playback import Playback
+from harness.playback.transports import play_request
 
 try:
     import httpx
@@ -24,10 +24,12 @@ class PlaybackTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request of a sync client."""
-        response: httpx.Response = played(httpx, self.playback, request, request.read())
+        response: httpx.Response = play_request(httpx, self.playback, request, request.read())
         return response
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request of an async client."""
-        response: httpx.Response = played(httpx, self.playback, request, await request.aread())
+        response: httpx.Response = play_request(
+            httpx, self.playback, request, await request.aread()
+        )
         return response

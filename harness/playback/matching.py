@@ -4,14 +4,73 @@ The names are vcrpy's. `method`, `path` and `body` are compared here, so that th
 package and bodies compare as JSON by value; every other name is vcrpy's own matcher.
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from importlib import import_module
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from harness.errors import UsageError
-from harness.playback.json_difference import body_difference
 from harness.wire.interaction import Request
+
+_MOST_VALUE_CHARS: Final = 80
+_ABSENT: Final = object()
+
+
+def body_difference(sent: bytes, recorded: bytes) -> str:
+    """Return the first place where `sent` differs from `recorded`, "" where it does not."""
+    if sent == recorded:
+        return ""
+    try:
+        return next(_differences("", _value(sent), _value(recorded)), "")
+    except (ArithmeticError, RecursionError, ValueError):  # no JSON, or none that can be held
+        return f"expected {_quote(recorded)}, found {_quote(sent)}"
+
+
+def _value(body: bytes) -> object:
+    return json.loads(body, parse_int=Decimal, parse_float=Decimal, parse_constant=_refuse)
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(name)  # NaN and the infinities are no JSON
+
+
+def _differences(path: str, sent: object, recorded: object) -> Iterator[str]:
+    """Yield each difference: what is recorded is expected."""
+    if isinstance(sent, dict) and isinstance(recorded, dict):
+        for key in dict.fromkeys((*recorded, *sent)):
+            place = f"{path}.{key}"
+            yield from _differences(place, sent.get(key, _ABSENT), recorded.get(key, _ABSENT))
+    elif isinstance(sent, list) and isinstance(recorded, list):
+        for n in range(max(len(sent), len(recorded))):
+            yield from _differences(f"{path}[{n}]", _item(sent, n), _item(recorded, n))
+    elif type(sent) is not type(recorded) or sent != recorded:
+        yield f"{_shortened(path)}: expected {_show(recorded)}, found {_show(sent)}"
+
+
+def _item(items: list[Any], n: int) -> object:
+    return items[n] if n < len(items) else _ABSENT
+
+
+def _show(value: object) -> str:
+    if value is _ABSENT:
+        return "nothing"
+    return f"number {_shortened(str(value))}" if isinstance(value, Decimal) else _quote(value)
+
+
+def _quote(value: object) -> str:
+    """Return the beginning of `value`, of which no more than that is spelled out."""
+    if isinstance(value, str | bytes) and len(value) > _MOST_VALUE_CHARS:
+        return f"{value[:_MOST_VALUE_CHARS]!r}... of {len(value)}"
+    if isinstance(value, dict | list):
+        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
+    return repr(value)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST_VALUE_CHARS else f"...{text[-_MOST_VALUE_CHARS:]}"
+
 
 Matcher: TypeAlias = Callable[[Request, Request], str]
 
@@ -44,18 +103,18 @@ def path_of(uri: str) -> str:
 
 
 def _method(sent: Request, recorded: Request) -> str:
-    return _unlike(sent.method, recorded.method)
+    return _text_difference(sent.method, recorded.method)
 
 
 def _path(sent: Request, recorded: Request) -> str:
-    return _unlike(path_of(sent.uri), path_of(recorded.uri))
+    return _text_difference(path_of(sent.uri), path_of(recorded.uri))
 
 
 def _body(sent: Request, recorded: Request) -> str:
     return body_difference(sent.body, recorded.body)
 
 
-def _unlike(sent: str, recorded: str) -> str:
+def _text_difference(sent: str, recorded: str) -> str:
     return "" if sent == recorded else f"expected {_short(recorded)!r}, found {_short(sent)!r}"
 
 

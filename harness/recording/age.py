@@ -25,7 +25,7 @@ def days_old(origin: Origin, today: date | None = None) -> int | None:
     return max(((today or datetime.now(UTC).date()) - made).days, 0)
 
 
-def age_in_words(origin: Origin, today: date | None = None) -> str:
+def age_text(origin: Origin, today: date | None = None) -> str:
     """Return such as `3 days` or `200 days, stale (over 180)`; "" where the age is not known."""
     days = days_old(origin, today)
     if days is None:

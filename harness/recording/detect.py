@@ -12,12 +12,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from harness.dialects.kit import detect as marks
+from harness.dialects.kit.detect import Mark, first_mark
 from harness.errors import StreamError
-from harness.recording import marks
-from harness.recording.marks import Mark, first_mark
+from harness.providers import UNKNOWN
 from harness.wire.frames import Frame
-from harness.wire.framing import frames as frames_of
-from harness.wire.hosts import UNKNOWN
+from harness.wire.framing import iter_frames as frames_of
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import NotJson, decode_json
 

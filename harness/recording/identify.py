@@ -14,9 +14,9 @@ import msgspec
 
 from harness.dialects.prompts import NATIVE_TOOLS, prompt_id
 from harness.dialects.table import read_request
+from harness.providers import PROVIDER_NAMES, UNKNOWN, provider_of
 from harness.recording.detect import Detected, detect, first_events
 from harness.wire.cassette import Cassette
-from harness.wire.hosts import PROVIDERS, UNKNOWN, provider_of
 from harness.wire.interaction import Interaction
 
 __all__ = [
@@ -189,7 +189,7 @@ def prompt_of(interaction: Interaction) -> str:
 def _named(name: str) -> str:
     """Return the provider that a folder or placeholder called `name` stands for."""
     plain = name.lower().replace("_", "-")
-    return _FOLDERS.get(plain) or (plain if plain in PROVIDERS else UNKNOWN)
+    return _FOLDERS.get(plain) or (plain if plain in PROVIDER_NAMES else UNKNOWN)
 
 
 def _first(names: Iterable[str]) -> str:

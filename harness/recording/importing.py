@@ -12,18 +12,43 @@ from typing import Final
 
 import msgspec
 
-from harness.conversation.history.jsonl import Logged
+from harness.conversation.history.jsonl import LoggedConversation, decode, is_conversation
+from harness.conversation.history.third_party import read_messages
 from harness.dialects.table import DIALECTS, read_request
-from harness.recording import conversations, identify, scrub
+from harness.providers import UNKNOWN
+from harness.recording import identify
 from harness.recording.detect import Detected
 from harness.recording.importers import raw_body, read
 from harness.recording.importers.container import BY
+from harness.recording.secrets import credentials
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_data import VCRPY
 from harness.wire.decompress import why_encoded
-from harness.wire.framing import frames
-from harness.wire.hosts import UNKNOWN
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Headers, Interaction
+
+CONVERSATION: Final = "conversation"
+_CONVERSATION_LABELS: Final = ("provider", "model", "prompt")
+
+
+def read_conversations(path: PurePath, data: bytes) -> tuple[LoggedConversation, ...] | None:
+    """Return the conversations of a file; None where it is another container's.
+
+    Raises:
+        UnreadableError: it says that it is ours, and is damaged.
+    """
+    if is_conversation(data):
+        return decode(data, str(path))
+    if b'"messages"' in data.lstrip().partition(b"\n")[0]:
+        return None
+    return read_messages(data)
+
+
+def label_conversation(logged: LoggedConversation, labels: dict[str, str]) -> LoggedConversation:
+    """Put the user's labels on; what they leave open stays as the file has it."""
+    said = {name: labels[name] for name in _CONVERSATION_LABELS if labels.get(name)}
+    return msgspec.structs.replace(logged, about=msgspec.structs.replace(logged.about, **said))
+
 
 # Containers of whole answers, and bodies without a request: who imports them wants those.
 _PLAIN_CONTAINERS: Final = frozenset({"chat-log", raw_body.CONTAINER})
@@ -69,10 +94,10 @@ class Imported(msgspec.Struct, frozen=True):
     cassettes: tuple[Cassette, ...] = ()
     skipped: tuple[str, ...] = ()
     detected: tuple[tuple[int, Detected], ...] = ()
-    conversations: tuple[Logged, ...] = ()
+    conversations: tuple[LoggedConversation, ...] = ()
 
 
-class _Taken(msgspec.Struct, frozen=True):
+class _TakenInteraction(msgspec.Struct, frozen=True):
     """An interaction that is taken, and what is known of it."""
 
     number: int
@@ -94,14 +119,14 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
     Raises:
         UnreadableError: a known container that is damaged as a whole.
     """
-    logged = conversations.read(path, data)
+    logged = read_conversations(path, data)
     if logged is not None:
         said = msgspec.structs.asdict(labels)
-        named = tuple(conversations.labelled(each, said) for each in logged)
-        return Imported(conversations.CONTAINER, conversations=named)
+        named = tuple(label_conversation(each, said) for each in logged)
+        return Imported(CONVERSATION, conversations=named)
     found = read(path, data)
     if found is None and labels.dialect:  # then it is known what to make of any bytes
-        found = raw_body.CONTAINER, raw_body.taken(path, data)
+        found = raw_body.CONTAINER, raw_body.body_file(path, data)
     if found is None:
         return Imported("")
     container, held = found
@@ -149,13 +174,13 @@ def reasons_to_skip(cassette: Cassette) -> tuple[str, ...]:
 
 def _seen(
     n: int, interaction: Interaction, whole: Cassette, path: PurePath, labels: Labels
-) -> _Taken:
+) -> _TakenInteraction:
     told = (whole.provider, identify.provider_of_interaction(interaction))
     by = next((name for name in told if name != UNKNOWN), "") or identify.provider_of_path(path)
     detected = _detected(interaction, by, labels)
     spoken = msgspec.structs.replace(interaction, dialect=detected.dialect)
     model = whole.model if whole.model != UNKNOWN else identify.model_of(spoken)
-    return _Taken(n, spoken, by, model, detected)
+    return _TakenInteraction(n, spoken, by, model, detected)
 
 
 def _detected(interaction: Interaction, by: str, labels: Labels) -> Detected:
@@ -164,15 +189,15 @@ def _detected(interaction: Interaction, by: str, labels: Labels) -> Detected:
     return identify.detected(interaction, by)
 
 
-def _groups(taken: Iterable[_Taken]) -> Iterable[list[_Taken]]:
-    groups: dict[tuple[str, str, str], list[_Taken]] = {}
+def _groups(taken: Iterable[_TakenInteraction]) -> Iterable[list[_TakenInteraction]]:
+    groups: dict[tuple[str, str, str], list[_TakenInteraction]] = {}
     for item in taken:
         key = (item.provider, item.model, item.interaction.dialect)
         groups.setdefault(key, []).append(item)
     return groups.values()
 
 
-def _reason_to_skip(item: _Taken, container: str) -> str:
+def _reason_to_skip(item: _TakenInteraction, container: str) -> str:
     """Return why `item` is not taken, or ""; what was asked to stream is taken as it came."""
     interaction = item.interaction
     encoded = why_encoded(interaction.body, interaction.headers)
@@ -202,7 +227,7 @@ def _is_plain(body: bytes) -> bool:
     start = body.lstrip()
     if not start.startswith(b"{"):
         return not start or start.startswith((b"[", b"<"))
-    return len(list(islice(frames([body]), 2))) < 2  # noqa: PLR2004 - one is a document, two are events
+    return len(list(islice(iter_frames([body]), 2))) < 2  # noqa: PLR2004 - one is a document, two are events
 
 
 def _asked_for_stream(interaction: Interaction) -> bool | None:
@@ -243,7 +268,7 @@ def _own_provider(cassette: Cassette) -> str:
     return UNKNOWN if cassette.origin.by == BY else cassette.provider
 
 
-def _part(whole: Cassette, items: list[_Taken]) -> Cassette:
+def _part(whole: Cassette, items: list[_TakenInteraction]) -> Cassette:
     """Return interactions of one provider, model and dialect, saying where they come from."""
     origin = whole.origin
     if origin.by == BY:
@@ -262,8 +287,8 @@ def _part(whole: Cassette, items: list[_Taken]) -> Cassette:
 def _scrubbed(interaction: Interaction) -> Interaction:
     request = msgspec.structs.replace(
         interaction.request,
-        uri=scrub.address(interaction.request.uri),
-        headers=scrub.headers(interaction.request.headers),
+        uri=credentials.scrub_address(interaction.request.uri),
+        headers=credentials.scrub_headers(interaction.request.headers),
     )
-    headers = scrub.headers(interaction.headers)
+    headers = credentials.scrub_headers(interaction.headers)
     return msgspec.structs.replace(interaction, headers=headers, request=request)

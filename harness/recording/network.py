@@ -18,7 +18,7 @@ _METHODS: Final = ("connect", "connect_ex", "sendto")
 
 
 @contextmanager
-def only_this_machine() -> Iterator[None]:
+def block_remote_connections() -> Iterator[None]:
     """Refuse connections to other machines, and their names, until the block ends.
 
     Raises, from a connection:

@@ -15,14 +15,21 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.conversation.asking import request_of
-from harness.conversation.messages import system, user
+from harness.conversation.asking import next_request
 from harness.conversation.prompts import find_prompt, system_text
 from harness.conversation.task import Reply, Task
 from harness.errors import UnreadableError
-from harness.turns.tools import Tool
-from harness.wire import taught_tools, yaml_guard
-from harness.wire.fields import mapping, only_keys, refuse, sequence, text
+from harness.files import yaml_text
+from harness.files.typed import (
+    expect_list,
+    expect_mapping,
+    expect_text,
+    refuse_type,
+    refuse_unknown_keys,
+)
+from harness.turns.messages import system, user
+from harness.turns.turn import Tool
+from harness.wire import prompt_tools
 from harness.wire.interaction import Request
 
 NATIVE: Final = "native-tools/v1"
@@ -30,7 +37,7 @@ NATIVE: Final = "native-tools/v1"
 _KEYS: Final = ("id", "question", "prompt", "system", "tools", "options")
 
 
-class Asked(msgspec.Struct, frozen=True):
+class PromptEntry(msgspec.Struct, frozen=True):
     """One prompt.
 
     Fields:
@@ -54,7 +61,7 @@ class Asked(msgspec.Struct, frozen=True):
         return tuple(msgspec.to_builtins(tool) for tool in self.tools)
 
 
-def load_prompts(path: Path) -> tuple[Asked, ...]:
+def load_prompts(path: Path) -> tuple[PromptEntry, ...]:
     """Return the prompts that a file lists.
 
     Raises:
@@ -67,35 +74,35 @@ def load_prompts(path: Path) -> tuple[Asked, ...]:
         raise UnreadableError(
             f"cannot be read: {error.strerror}", where=str(path), hint="Check --prompts."
         ) from None
-    items = sequence(yaml_guard.load(data, str(path)), str(path))
-    asked = tuple(_asked(item, f"{path}: [{n}]") for n, item in enumerate(items))
+    items = expect_list(yaml_text.load_yaml(data, str(path)), str(path))
+    asked = tuple(_prompt_entry(item, f"{path}: [{n}]") for n, item in enumerate(items))
     if not asked:
         raise UnreadableError("expected a list of prompts, found none", where=str(path))
     return asked
 
 
-def _asked(value: object, where: str) -> Asked:
-    fields = mapping(value, where)
-    only_keys(fields, _KEYS, where)
-    said = {name: text(fields.get(name), f"{where}.{name}") for name in _KEYS[:4]}
+def _prompt_entry(value: object, where: str) -> PromptEntry:
+    fields = expect_mapping(value, where)
+    refuse_unknown_keys(fields, _KEYS, where)
+    said = {name: expect_text(fields.get(name), f"{where}.{name}") for name in _KEYS[:4]}
     for name in ("id", "question"):
         if not said[name]:
-            refuse("text", fields.get(name), f"{where}.{name}")
+            refuse_type("text", fields.get(name), f"{where}.{name}")
     prompt = find_prompt(said["prompt"] or NATIVE).id
-    tools = taught_tools.read(fields.get("tools"), f"{where}.tools")
-    return Asked(
+    tools = prompt_tools.read_prompt_tools(fields.get("tools"), f"{where}.tools")
+    return PromptEntry(
         said["id"],
         said["question"],
         prompt,
         said["system"],
         msgspec.convert(tools, tuple[Tool, ...]),
-        mapping(fields.get("options"), f"{where}.options"),
+        expect_mapping(fields.get("options"), f"{where}.options"),
     )
 
 
-def requests(
-    asked: Sequence[Asked], uri: str, dialect: str, model: str, options: Mapping[str, Any]
-) -> Iterator[tuple[Asked, Request]]:
+def prompt_requests(
+    asked: Sequence[PromptEntry], uri: str, dialect: str, model: str, options: Mapping[str, Any]
+) -> Iterator[tuple[PromptEntry, Request]]:
     """Yield each prompt with the request that asks it.
 
     Args:
@@ -111,15 +118,17 @@ def requests(
     for each in asked:
         prompt = find_prompt(each.prompt)
         told = system(system_text(prompt, each.tools, each.system))
-        task = Task((each.question,), each.tools, _nobody, _nothing, model, "", dialect, uri)
+        task = Task((each.question,), each.tools, _no_provider, _no_tool, model, "", dialect, uri)
         tools = () if prompt.taught else each.tools
-        request = request_of(task, (told, user(each.question)), tools, {**options, **each.options})
+        request = next_request(
+            task, (told, user(each.question)), tools, {**options, **each.options}
+        )
         yield each, request
 
 
-def _nobody(request: Request) -> Reply:
+def _no_provider(request: Request) -> Reply:
     raise NotImplementedError(f"{request.uri}: a recorder asks")
 
 
-def _nothing(name: str, arguments: dict[str, Any]) -> object:
+def _no_tool(name: str, arguments: dict[str, Any]) -> object:
     raise NotImplementedError(f"{name}({arguments}): recording runs no tool")

@@ -14,10 +14,10 @@ from urllib.parse import SplitResult, urlsplit
 from harness.errors import BlockedRequestError, UsageError
 from harness.playback.handler import LoopbackHandler
 from harness.playback.listener import LoopbackServer
-from harness.playback.response import RawHeaders
-from harness.recording.transport.recorder import Recorder
-from harness.recording.transport.tape import Tape
-from harness.recording.upstream import UpstreamError, asking, check_address
+from harness.playback.transports import RawHeaders
+from harness.recording.recorder.recorder import Recorder
+from harness.recording.recorder.response import ResponseRecorder
+from harness.recording.upstream import UpstreamError, check_address, upstream_response
 from harness.wire.cuts import split
 from harness.wire.interaction import Ended, Headers, Request
 
@@ -37,7 +37,7 @@ HOP_BY_HOP: Final = frozenset(
 )
 
 # Of this connection and no other: asked anew of the upstream, and framed anew for the client.
-_OURS: Final = frozenset({"accept-encoding", "content-length", "expect", "host"})
+_PER_CONNECTION: Final = frozenset({"accept-encoding", "content-length", "expect", "host"})
 # What can be taken off a body that is kept, and the package that it takes.
 _ENCODINGS: Final = {"gzip": "zlib", "deflate": "zlib", "br": "brotli", "zstd": "zstandard"}
 
@@ -55,10 +55,10 @@ class RecordingProxy(LoopbackServer):
     """
 
     def __init__(self, recorder: Recorder, upstream: str, *, port: int = 0) -> None:
-        super().__init__(partial(_Handler, recorder, upstream_of(upstream)), port)
+        super().__init__(partial(_Handler, recorder, parse_upstream(upstream)), port)
 
 
-def upstream_of(address: str) -> SplitResult:
+def parse_upstream(address: str) -> SplitResult:
     """Return the parts of an upstream's address.
 
     Raises:
@@ -84,7 +84,7 @@ class _Handler(LoopbackHandler):
         if not self.path.startswith("/"):
             self.send_error(HTTPStatus.BAD_REQUEST, "expected a path: this is no forward proxy")
             return
-        asked = _passed_on(request, self._upstream, self.path)
+        asked = _upstream_request(request, self._upstream, self.path)
         try:
             answer = self._recorder.play(asked)
         except BlockedRequestError as error:
@@ -99,20 +99,20 @@ class _Handler(LoopbackHandler):
             self.send_error(HTTPStatus.BAD_GATEWAY, f"the upstream gave no answer: {error.what}")
 
     def _relay(self, request: Request) -> None:
-        with asking(self._recorder, request) as answer:
+        with upstream_response(self._recorder, request) as answer:
             headers = _to_send(tuple(answer.head.getheaders()))
             reads = answer.reads() if answer.has_body else None
-            self.send(answer.head.status, headers, reads, lambda: _shown(answer.tape))
+            self.send(answer.head.status, headers, reads, lambda: _client_end(answer.tape))
 
 
-def _shown(tape: Tape) -> Ended:
+def _client_end(tape: ResponseRecorder) -> Ended:
     """Return how the client sees the end; where we left the upstream, it is no whole answer."""
     return "truncated" if tape.ended == "aborted" else tape.ended or "complete"
 
 
-def _passed_on(request: Request, upstream: SplitResult, path: str) -> Request:
+def _upstream_request(request: Request, upstream: SplitResult, path: str) -> Request:
     """Return `request` as the upstream is asked."""
-    gone = HOP_BY_HOP | _OURS | _named_in(request.headers, "connection")
+    gone = HOP_BY_HOP | _PER_CONNECTION | _named_in(request.headers, "connection")
     kept = tuple(pair for pair in request.headers if pair[0].lower() not in gone)
     accepted = ", ".join(_decodable(_named_in(request.headers, "accept-encoding")))
     return Request(

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from harness.errors import RecordingError, UsageError
 from harness.playback.handler import BODILESS
-from harness.recording.transport.recorder import Recorder
-from harness.recording.transport.tape import Tape
+from harness.recording.recorder.recorder import Recorder
+from harness.recording.recorder.response import ResponseRecorder
 from harness.wire.interaction import Request
 
 # A model may think this long before the next byte.
@@ -34,7 +34,7 @@ class UpstreamError(RecordingError):
     """The server gave no head of a response."""
 
 
-class Answer:
+class UpstreamResponse:
     """A response while it comes.
 
     Attributes:
@@ -43,7 +43,7 @@ class Answer:
         tape: what was kept so far.
     """
 
-    def __init__(self, head: HTTPResponse, tape: Tape, *, has_body: bool) -> None:
+    def __init__(self, head: HTTPResponse, tape: ResponseRecorder, *, has_body: bool) -> None:
         self.head = head
         self.tape = tape
         self.has_body = has_body
@@ -85,9 +85,9 @@ def check_address(address: str) -> None:
 
 
 @contextmanager
-def asking(
+def upstream_response(
     recorder: Recorder, request: Request, timeout: float = TIMEOUT_SECONDS
-) -> Iterator[Answer]:
+) -> Iterator[UpstreamResponse]:
     """Ask the server in the address of `request`; the connection ends with the block.
 
     Args:
@@ -107,7 +107,7 @@ def asking(
         has_body = request.method != "HEAD" and head.status not in BODILESS
         if not has_body:
             tape.end("complete")
-        yield Answer(head, tape, has_body=has_body)
+        yield UpstreamResponse(head, tape, has_body=has_body)
     finally:
         tape.end("aborted")  # where nothing else was said, the client left
         connection.close()

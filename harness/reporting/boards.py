@@ -15,7 +15,7 @@ from harness.runs.run import Run
 FEW = 30
 _BAR_WIDTH = 200
 
-_NOBODY_MEASURED = (
+_NOT_MEASURED = (
     "No recorded or imported turns are in this run, so there is nothing to rank. "
     "Emulated cassettes judge normalizers, never {what}: nobody measured that {one}."
 )
@@ -103,15 +103,15 @@ def _conversation_row(ranked: RankedConversations) -> ConversationRow:
         place=_range(ranked.rank_low, ranked.rank_high),
         share=percent(rate.k / rate.n),
         interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
-        turns=_of(rate.turns - rate.broken_turns, rate.turns),
-        parse_errors=_of(rate.parse_error_turns, rate.turns),
+        turns=_count_of_total(rate.turns - rate.broken_turns, rate.turns),
+        parse_errors=_count_of_total(rate.parse_error_turns, rate.turns),
         recovered=f"{rate.recovered} of {rate.broken_turns}",
         strategies=_strategies(rate.tool_use, rate.json_fallback),
-        failed=blamed(rate.failed),
+        failed=blame_counts(rate.failed),
     )
 
 
-def _of(count: int, total: int) -> str:
+def _count_of_total(count: int, total: int) -> str:
     return f"{count}/{total} ({percent(count / total)})" if total else "0"
 
 
@@ -178,7 +178,7 @@ def _measured(board: str, title: str, one: str, ranked: tuple[Ranked, ...]) -> B
         unit="turns",
         clients=True,
         rows=tuple(_row(each, "") for each in ranked),
-        empty=_NOBODY_MEASURED.format(what=board, one=one),
+        empty=_NOT_MEASURED.format(what=board, one=one),
     )
 
 
@@ -186,17 +186,17 @@ def _row(ranked: Ranked, note: str) -> BoardRow:
     share = ranked.k / ranked.n if ranked.n else 0.0
     return BoardRow(
         ranked=ranked,
-        place=place(ranked),
+        place=rank_text(ranked),
         note=note,
         share=percent(share) if ranked.n else "not measured",
         interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
         bar=Bar(_x(ranked.low), _x(share), _x(ranked.high)),
-        parse_errors=blamed(ranked.parse_error),
-        failed=blamed(ranked.failed),
+        parse_errors=blame_counts(ranked.parse_error),
+        failed=blame_counts(ranked.failed),
     )
 
 
-def blamed(split: BlameSplit) -> str:
+def blame_counts(split: BlameSplit) -> str:
     """Return the counts by blame in words; "0" where there are none."""
     parts = (
         (split.model, "model"),
@@ -207,7 +207,7 @@ def blamed(split: BlameSplit) -> str:
     return ", ".join(f"{count} {name}" for count, name in parts if count) or "0"
 
 
-def place(ranked: Ranked) -> str:
+def rank_text(ranked: Ranked) -> str:
     """Return the rank as a range, such as `2-4`; one number where the data decide."""
     return _range(ranked.rank_low, ranked.rank_high)
 

@@ -1,64 +1,85 @@
-"""Signatures of failures -> groups as they are shown, and the cells whose bytes come along.
+"""A run -> its failures by signature, worst first, as every text output tells them.
 
-A page of every failing case could not be opened: each signature brings its first few.
+Broken SHOULD and MAY rules come last: they are told, and fail no cell.
 """
 
-from collections.abc import Iterable, Mapping
-from itertools import zip_longest
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
-from harness.judging.results import Finding, Result
-from harness.reporting.anchors import search
-from harness.reporting.words import WORD, OutcomeWord
-from harness.runs.questions import Signature
-
-CASES_PER_SIGNATURE: Final = 3
-MAX_CASES: Final = 90
-MAX_GROUPS: Final = 400
+from harness.judging.results import Finding, Outcome
+from harness.runs.gate import Gate, replay_command
+from harness.runs.questions import FailureSignature, Questions
+from harness.runs.run import Run
 
 
-class Group(msgspec.Struct, frozen=True):
+class Failure(msgspec.Struct, frozen=True):
     """Cells that fail in the same way.
 
     Fields:
-        name: of the signature, the same in every report.
-        link: the place of all its cells in the table of replays.
-        example: the first such finding of the first cell; None for a failure without one.
+        cell: the first of them.
+        title: of its scenario.
+        example: its finding; None for a failure without one.
+        command: replays that cell.
+        excused: how many of the cells the gate does not count.
     """
 
-    name: str
-    link: str
-    signature: Signature
-    word: OutcomeWord
+    signature: FailureSignature
+    cell: str
+    title: str
     example: Finding | None
+    command: str
+    excused: int
 
 
-def groups(signatures: Iterable[Signature], results: Mapping[str, Result]) -> tuple[Group, ...]:
-    """Return one group for each signature, in their order; `results` are by cell."""
-    return tuple(_group(each, results[each.cells[0]]) for each in signatures)
+def list_failures(run: Run, gate: Gate) -> tuple[Failure, ...]:
+    """Return what broke in `run`: first what fails cells, and of it first what is not excused."""
+    with Questions(run) as questions:
+        found = questions.failures_by_signature()
+    told = tuple(_iter_failures(run, gate, found))
+    return tuple(sorted(told, key=_sort_key))
 
 
-def embedded(found: Iterable[Group]) -> tuple[str, ...]:
-    """Return the cells whose case is part of the page, at most `MAX_CASES`.
-
-    First the first cell of each signature, then the second of each, so that as many kinds of
-    failure as can be are there.
-    """
-    ranks = zip_longest(*(each.signature.cells[:CASES_PER_SIGNATURE] for each in found))
-    cells = dict.fromkeys(cell for rank in ranks for cell in rank if cell is not None)
-    return tuple(cells)[:MAX_CASES]
+def _sort_key(each: Failure) -> tuple[bool, bool]:
+    return not is_must(each.signature), each.excused == each.signature.count
 
 
-def _group(signature: Signature, result: Result) -> Group:
-    wanted = (signature.rule, signature.level, signature.outcome)
-    matching = (each for each in result.findings if (each.rule, each.level, each.outcome) == wanted)
-    rule, outcome, name = signature.rule, signature.outcome.value, signature.normalizer
-    return Group(
-        f"{rule or 'none'}/{signature.level}/{outcome}/{name}",
-        search(rule=rule, normalizer=name) if rule else search(outcome=outcome, normalizer=name),
-        signature,
-        WORD[signature.outcome],
-        next(matching, None),
-    )
+def _iter_failures(
+    run: Run, gate: Gate, signatures: tuple[FailureSignature, ...]
+) -> Iterator[Failure]:
+    excused = {each.cell for each in gate.excused}
+    results = {result.cell: result for result in run.results}
+    selection = run.header.selection
+    for signature in signatures:
+        cell = next((cell for cell in signature.cells if cell not in excused), signature.cells[0])
+        wanted = (signature.rule, signature.level, signature.outcome)
+        matching = (
+            each
+            for each in results[cell].findings
+            if (each.rule, each.level, each.outcome) == wanted
+        )
+        yield Failure(
+            signature=signature,
+            cell=cell,
+            title=results[cell].title,
+            example=next(matching, None),
+            command=replay_command(cell, selection.paths, selection.options),
+            excused=sum(cell in excused for cell in signature.cells),
+        )
+
+
+# What stands over them.
+FAILING_NO_CELL: Final = "SHOULD and MAY rules broken, which fail no cell"
+
+
+def is_must(signature: FailureSignature) -> bool:
+    """Whether it is a way to fail: of the other rules none decides an outcome."""
+    return signature.level == "MUST"
+
+
+def headline(signature: FailureSignature) -> str:
+    """Return one line that names a signature."""
+    rule = signature.rule or "without a finding"
+    outcome: Outcome = signature.outcome
+    return f"{signature.normalizer}: {outcome.value}, {signature.level} {rule}"

@@ -30,7 +30,7 @@ _NAMES: Final = (HOST, "localhost")
 Render = Callable[[Run], str]
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _RenderedPage(msgspec.Struct, frozen=True):
     """A page, and the state of the file that it was made from."""
 
     stamp: tuple[str, int, int]
@@ -50,7 +50,7 @@ class Live:
         self._path = path
         self._render = render
         self._lock = Lock()
-        self._kept: _Kept | None = None
+        self._kept: _RenderedPage | None = None
 
     def newest(self) -> tuple[str, bytes]:
         """Return the version and the gzipped page; the same until the file changes.
@@ -62,7 +62,7 @@ class Live:
             file, stamp = self._file()
             if self._kept is None or self._kept.stamp != stamp:
                 page = gzip.compress(self._render(read_run(file)).encode(), 1, mtime=0)
-                self._kept = _Kept(stamp, hashlib.sha256(page).hexdigest()[:16], page)
+                self._kept = _RenderedPage(stamp, hashlib.sha256(page).hexdigest()[:16], page)
             return self._kept.version, self._kept.page
 
     def _file(self) -> tuple[Path, tuple[str, int, int]]:

@@ -1,13 +1,13 @@
-r"""Hostile text or bytes -> pieces that can be shown, with what is invisible made visible.
+"""Hostile text or bytes made safe to show: as pieces for the page, one line, or Markdown.
 
-Control characters become their pictures (␍, ␊, ␛), format, bidi and other unprintable
-characters their code (U+2028), bytes that are no UTF-8 `\xNN`. Nothing is dropped in
-silence: what is left out for length is counted. Pieces are plain text: escaping markup is
-the template's.
+Control characters become their pictures, and format, bidi and other unprintable characters their
+code (U+2028). Text that is left out for length is counted. Pieces are plain text: the template
+escapes markup. Markdown shows the text and creates no link, markup or HTML.
 """
 
+import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Literal
 
@@ -95,7 +95,7 @@ def plain(text: str, limit: int = 300) -> str:
     cut = text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit:,})"
     if cut.isascii() and cut.isprintable():
         return cut
-    return "".join(_escape(char) for char in cut)
+    return "".join(_plain_char(char) for char in cut)
 
 
 def marked(data: bytes | str) -> str:
@@ -106,14 +106,14 @@ def marked(data: bytes | str) -> str:
     text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_sign(code_of(char)) or char for char in text)
+    return "".join(_bracketed(code_of(char)) or char for char in text)
 
 
-def _sign(code: str) -> str:
+def _bracketed(code: str) -> str:
     return f"<{code}>" if len(code) > 1 else code
 
 
-def _escape(char: str) -> str:
+def _plain_char(char: str) -> str:
     code = code_of(char)
     return f"\\x{ord(char):02X}" if code in PICTURES else code or char
 
@@ -146,3 +146,42 @@ def _join(text: str) -> Iterator[Piece]:
         yield Piece("code", code)
     if seen:
         yield Piece("text", "".join(seen))
+
+
+_ESCAPES = {char: f"\\{char}" for char in "\\`*_[]|~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+# These would mention somebody, refer to an issue or embed a picture.
+_ESCAPES |= {"@": "&#64;", "#": "&#35;", "!": "&#33;"}
+# A bare address would become a link.
+_ADDRESS = re.compile(r"://|www\.", re.IGNORECASE)
+_BACKTICKS = re.compile("`+")
+
+
+def markdown_text(said: str, limit: int = 300) -> str:
+    """Return `said` on one line, so that Markdown and the HTML in it read it as text."""
+    return markdown_escaped(plain(said, limit))
+
+
+def markdown_escaped(shown: str) -> str:
+    """Return what is visible text already, so that Markdown and the HTML in it read it as text."""
+    signs = "".join(_ESCAPES.get(char, char) for char in shown)
+    return _ADDRESS.sub(lambda found: "".join(f"&#{ord(char)};" for char in found[0]), signs)
+
+
+def markdown_code(said: str) -> str:
+    """Return `said` as a code span on one line, whatever backticks it holds."""
+    shown = marked(said)
+    longest = max((len(run) for run in _BACKTICKS.findall(shown)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest or shown.startswith(" ") or not shown else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def markdown_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table of texts that are Markdown already, without an empty line at its end."""
+    titles = tuple(head)
+    lines = [_markdown_row(titles), "|" + " --- |" * len(titles)]
+    return "\n".join([*lines, *map(_markdown_row, rows)])
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

@@ -3,11 +3,23 @@
 Symbols and words carry the meaning; colour only repeats it.
 """
 
-from typing import Literal
+from typing import Literal, assert_never
 
 import msgspec
 
 from harness.judging.results import Outcome, Result
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallRejected,
+    ToolCallStart,
+    UsageDelta,
+)
 
 Tone = Literal["bad", "warn", "ok", "mute"]
 
@@ -58,8 +70,8 @@ _WORDS = (
     ),
 )
 
-WORD = {word.outcome: word for word in _WORDS}
-WORST_FIRST = tuple(WORD[outcome] for outcome in Outcome)
+OUTCOME_WORDS = {word.outcome: word for word in _WORDS}
+WORST_FIRST = tuple(OUTCOME_WORDS[outcome] for outcome in Outcome)
 
 BLAMES = (
     ("model", "The bytes really hold arguments that cannot be used."),
@@ -82,3 +94,30 @@ def worst_first(result: Result) -> tuple[int, str]:
 def percent(share: float) -> str:
     """Return a share in [0, 1] as a percentage with one decimal."""
     return f"{share * 100:.1f} %"
+
+
+def describe_delta(delta: Delta) -> tuple[str, str]:  # noqa: PLR0911 - one return for each kind of the closed union
+    """Return the kind of `delta`, and its content as text ("" where it has none)."""
+    match delta:
+        case TextDelta():
+            return "text", delta.text
+        case ReasoningDelta():
+            return "reasoning", delta.text
+        case ToolCallStart():
+            custom = "" if delta.kind == "function" else f"  {delta.kind}"
+            return f"call {delta.index} starts", f"{delta.name}  id {delta.id or '(empty)'}{custom}"
+        case ArgumentsDelta():
+            return f"call {delta.index} arguments", delta.fragment
+        case ToolCallEnd():
+            return f"call {delta.index} ends", ""
+        case ToolCallRejected():
+            error = delta.error
+            return f"call {delta.index} rejected", f"{error.mode}: {error.error}  {error.snippet}"
+        case UsageDelta():
+            return "usage", f"{delta.usage.input_tokens} in, {delta.usage.output_tokens} out"
+        case Finish():
+            return "finish", f"{delta.reason}  raw {delta.raw or '(empty)'}"
+        case StreamFailure():
+            return "failure", f"{delta.code}  {delta.message}"
+        case _:
+            assert_never(delta)

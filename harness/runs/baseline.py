@@ -14,8 +14,8 @@ import msgspec
 
 from harness.errors import UnreadableError, UsageError
 from harness.judging.results import Outcome
-from harness.runs.known import Known
 from harness.runs.run import Run
+from harness.runs.selection import ExistingNames
 
 SCHEMA: Final = 1
 MAX_BYTES: Final = 64 * 1024**2
@@ -30,7 +30,7 @@ class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cells: dict[str, Outcome]
 
 
-class Ratchet(msgspec.Struct, frozen=True):
+class BaselineUpdate(msgspec.Struct, frozen=True):
     """What a run makes of a baseline; cells are sorted.
 
     Fields:
@@ -53,9 +53,9 @@ class Ratchet(msgspec.Struct, frozen=True):
         return bool(self.fixed or self.better or self.gone or self.added)
 
 
-def ratchet(
-    baseline: Baseline, run: Run, excused: frozenset[str], known: Known, *, accept_new: bool
-) -> tuple[Baseline, Ratchet]:
+def update_baseline(
+    baseline: Baseline, run: Run, excused: frozenset[str], known: ExistingNames, *, accept_new: bool
+) -> tuple[Baseline, BaselineUpdate]:
     """Return the next baseline, and what changed.
 
     Args:
@@ -74,7 +74,7 @@ def ratchet(
     listed = baseline.cells
     here = {cell: listed[cell] for cell in failing.keys() & listed.keys()}
     kept = {cell: was for cell, was in here.items() if failing[cell].badness >= was.badness}
-    there = Known(
+    there = ExistingNames(
         known.scenarios.union(result.scenario for result in run.results),
         known.names.union(run.header.names),
     )
@@ -83,7 +83,7 @@ def ratchet(
     added = failing.keys() - kept.keys() if accept_new else frozenset[str]()
     lowered = {cell: failing[cell] for cell in (*kept, *added)}
     staying = {cell: listed[cell] for cell in listed.keys() - gone - fixed - kept.keys() - added}
-    moved = Ratchet(
+    moved = BaselineUpdate(
         known=tuple(sorted(lowered)),
         fixed=tuple(sorted(fixed)),
         better=tuple(sorted(cell for cell, was in kept.items() if failing[cell] is not was)),
@@ -93,7 +93,7 @@ def ratchet(
     return Baseline(SCHEMA, {**staying, **lowered}), moved
 
 
-def _exists(cell: str, known: Known) -> bool:
+def _exists(cell: str, known: ExistingNames) -> bool:
     scenario, _, name = cell.rpartition("/")
     return scenario in known.scenarios and name in known.names
 

@@ -12,13 +12,13 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from harness.judging.results import Outcome, Result
-from harness.runs.paired import Pairs, holm, mcnemar, newcombe
 from harness.runs.run import Run
+from harness.runs.statistics import Pairs, holm, mcnemar, newcombe
 
 SURE: Final = 0.05
 
-Way = Literal["broken", "fixed", "changed", "new", "missing"]
-WAYS: Final[tuple[Way, ...]] = ("broken", "fixed", "changed", "new", "missing")
+ChangeKind = Literal["broken", "fixed", "changed", "new", "missing"]
+CHANGE_KINDS: Final[tuple[ChangeKind, ...]] = ("broken", "fixed", "changed", "new", "missing")
 
 _MEASURED: Final = ("recorded", "imported")
 _Trial: TypeAlias = tuple[str, bool, bool]
@@ -28,7 +28,7 @@ class Change(msgspec.Struct, frozen=True):
     """One cell whose outcome differs; None where that run did not judge it."""
 
     cell: str
-    way: Way
+    way: ChangeKind
     before: Outcome | None
     after: Outcome | None
 
@@ -67,7 +67,7 @@ class Comparison(msgspec.Struct, frozen=True):
     """
 
     same: int
-    counts: dict[Way, int]
+    counts: dict[ChangeKind, int]
     changes: tuple[Change, ...]
     conformance: tuple[RateChange, ...]
     turn_success: tuple[RateChange, ...]
@@ -76,14 +76,14 @@ class Comparison(msgspec.Struct, frozen=True):
 
 def compare(base: Run, run: Run) -> Comparison:
     """Return what changed from `base` to `run`."""
-    before, after = _judged(base), _judged(run)
+    before, after = _judged_results(base), _judged_results(run)
     cells = sorted(before.keys() | after.keys())
     found = (_change(cell, before.get(cell), after.get(cell)) for cell in cells)
     changes = sorted((each for each in found if each is not None), key=_worst_first)
     counted = Counter(each.way for each in changes)
     return Comparison(
         same=len(cells) - len(changes),
-        counts={way: counted[way] for way in WAYS},
+        counts={way: counted[way] for way in CHANGE_KINDS},
         changes=tuple(changes),
         conformance=_rates(_cells(before, after)),
         turn_success=_rates(_turns(base, run)),
@@ -91,13 +91,13 @@ def compare(base: Run, run: Run) -> Comparison:
     )
 
 
-def _judged(run: Run) -> dict[str, Result]:
+def _judged_results(run: Run) -> dict[str, Result]:
     return {each.cell: each for each in run.results if each.outcome is not Outcome.UNSUPPORTED}
 
 
 def _change(cell: str, before: Result | None, after: Result | None) -> Change | None:
     if before is None or after is None:
-        way: Way = "new" if before is None else "missing"
+        way: ChangeKind = "new" if before is None else "missing"
         return Change(cell, way, _outcome(before), _outcome(after))
     was, now = before.outcome, after.outcome
     if was.conforms != now.conforms:
@@ -111,7 +111,7 @@ def _outcome(result: Result | None) -> Outcome | None:
 
 def _worst_first(change: Change) -> tuple[int, int, str]:
     shown = change.after or change.before
-    return WAYS.index(change.way), shown.badness if shown else 0, change.cell
+    return CHANGE_KINDS.index(change.way), shown.badness if shown else 0, change.cell
 
 
 def _cells(before: Mapping[str, Result], after: Mapping[str, Result]) -> Iterator[_Trial]:

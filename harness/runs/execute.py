@@ -12,10 +12,21 @@ from typing import TypeAlias
 import msgspec
 
 from harness.judging.results import Result
-from harness.runs.batch import Batch, Exited, Judged, Worker, run_job
-from harness.runs.interruption import Interruption, interruptible
 from harness.runs.plan import Job, batches
-from harness.runs.pool import BatchFuture, OpenPool, Pool, open_processes, opener
+from harness.runs.pool import (
+    Batch,
+    BatchFuture,
+    Exited,
+    Interruption,
+    Judged,
+    OpenPool,
+    Pool,
+    Worker,
+    interruptible,
+    open_processes,
+    opener,
+    run_job,
+)
 from harness.runs.run import AnyCase
 
 OnResult: TypeAlias = Callable[[Result, AnyCase | None], None]
@@ -71,7 +82,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
         WorkerError: any other exception of the worker in a process; here it is itself.
     """
     with interruptible() as interruption:
-        desk = _Desk(len(jobs), on_result, on_progress, crashed)
+        desk = _ResultCollector(len(jobs), on_result, on_progress, crashed)
         try:
             if make_executor is None and jobs_in_parallel == 1:
                 _run_here(jobs, worker, desk, interruption)
@@ -83,7 +94,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
     return Progress(desk.done, len(jobs), interrupted=interruption.requested)
 
 
-class _Desk:
+class _ResultCollector:
     """Hands results over and counts them."""
 
     def __init__(
@@ -110,7 +121,9 @@ class _Desk:
             raise batch.fault.rebuild()
 
 
-def _run_here(jobs: Sequence[Job], worker: Worker, desk: _Desk, interruption: Interruption) -> None:
+def _run_here(
+    jobs: Sequence[Job], worker: Worker, desk: _ResultCollector, interruption: Interruption
+) -> None:
     for job in jobs:
         if interruption.requested:
             return
@@ -129,7 +142,7 @@ class _Parallel:
         worker: Worker,
         workers: int,
         open_pool: OpenPool,
-        desk: _Desk,
+        desk: _ResultCollector,
         interruption: Interruption,
     ) -> None:
         self._worker = worker

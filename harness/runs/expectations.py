@@ -17,17 +17,17 @@ from typing import Literal
 import msgspec
 
 from harness.errors import UnreadableError
+from harness.files.typed import File, Text, convert
 from harness.judging.results import Outcome, Result
-from harness.runs.known import Known
 from harness.runs.run import Run
-from harness.typed_file import File, Text, convert
+from harness.runs.selection import ExistingNames
 
 MAX_BYTES = 1 << 20
 
 StaleKind = Literal["unexpected_pass", "expired", "matches_nothing"]
 
 
-class Expectation(File, frozen=True, omit_defaults=True):
+class AcceptedFailure(File, frozen=True, omit_defaults=True):
     """One entry: which cells, what is expected of them, and why.
 
     Fields:
@@ -58,10 +58,10 @@ class Expectation(File, frozen=True, omit_defaults=True):
 class ExpectationsFile(File, frozen=True):
     """The whole file: `[[expectation]]` tables; of several that name a cell the first counts."""
 
-    expectation: tuple[Expectation, ...] = ()
+    expectation: tuple[AcceptedFailure, ...] = ()
 
 
-class Excused(msgspec.Struct, frozen=True):
+class AcceptedCell(msgspec.Struct, frozen=True):
     """A cell that no rule counts, and why."""
 
     cell: str
@@ -69,11 +69,11 @@ class Excused(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Stale(msgspec.Struct, frozen=True):
+class StaleEntry(msgspec.Struct, frozen=True):
     """An entry that is no longer true; `cells` are those that show it."""
 
     kind: StaleKind
-    entry: Expectation
+    entry: AcceptedFailure
     cells: tuple[str, ...] = ()
 
     @property
@@ -89,14 +89,14 @@ class Stale(msgspec.Struct, frozen=True):
                 return f"{name}: matches no cell"
 
 
-class Held(msgspec.Struct, frozen=True):
+class AppliedEntries(msgspec.Struct, frozen=True):
     """What the entries make of a run."""
 
-    excused: tuple[Excused, ...]
-    stale: tuple[Stale, ...]
+    excused: tuple[AcceptedCell, ...]
+    stale: tuple[StaleEntry, ...]
 
 
-def read_expectations(path: Path) -> tuple[Expectation, ...]:
+def read_expectations(path: Path) -> tuple[AcceptedFailure, ...]:
     """Read the entries of the file at `path`.
 
     Raises:
@@ -119,14 +119,16 @@ def read_expectations(path: Path) -> tuple[Expectation, ...]:
     return entries
 
 
-def expected_of(
-    entries: Sequence[Expectation], scenario: str, normalizer: str, today: date
-) -> Expectation | None:
+def entry_for_cell(
+    entries: Sequence[AcceptedFailure], scenario: str, normalizer: str, today: date
+) -> AcceptedFailure | None:
     """Return the entry that holds for a cell, None where there is none."""
     return next((e for e in entries if e.names(scenario, normalizer) and e.holds(today)), None)
 
 
-def hold(run: Run, entries: Sequence[Expectation], today: date, known: Known) -> Held:
+def apply_entries(
+    run: Run, entries: Sequence[AcceptedFailure], today: date, known: ExistingNames
+) -> AppliedEntries:
     """Hold `entries` against what `run` found.
 
     Args:
@@ -138,48 +140,50 @@ def hold(run: Run, entries: Sequence[Expectation], today: date, known: Known) ->
     """
     judged = [result for result in run.results if result.outcome is not Outcome.UNSUPPORTED]
     skipped = run.header.selection.skipped
-    excused = (*_excused(judged, entries, today), *_left_out(skipped, entries, today))
-    found = (_stale(entry, judged, run, today, known) for entry in entries)
-    return Held(excused, tuple(each for each in found if each is not None))
+    excused = (*_accepted_cells(judged, entries, today), *_skipped_cells(skipped, entries, today))
+    found = (_stale_after_run(entry, judged, run, today, known) for entry in entries)
+    return AppliedEntries(excused, tuple(each for each in found if each is not None))
 
 
-def _excused(
-    judged: Collection[Result], entries: Sequence[Expectation], today: date
-) -> Iterator[Excused]:
+def _accepted_cells(
+    judged: Collection[Result], entries: Sequence[AcceptedFailure], today: date
+) -> Iterator[AcceptedCell]:
     for result in judged:
-        entry = expected_of(entries, result.scenario, result.normalizer, today)
+        entry = entry_for_cell(entries, result.scenario, result.normalizer, today)
         if entry is not None and not (entry.expect == "fail" and result.outcome.conforms):
-            yield Excused(result.cell, entry.expect, entry.reason)
+            yield AcceptedCell(result.cell, entry.expect, entry.reason)
 
 
-def _left_out(
-    skipped: Collection[str], entries: Sequence[Expectation], today: date
-) -> Iterator[Excused]:
+def _skipped_cells(
+    skipped: Collection[str], entries: Sequence[AcceptedFailure], today: date
+) -> Iterator[AcceptedCell]:
     for cell in skipped:
-        entry = expected_of(entries, *_parts(cell), today)
-        yield Excused(cell, "skip", entry.reason if entry else "")
+        entry = entry_for_cell(entries, *_parts(cell), today)
+        yield AcceptedCell(cell, "skip", entry.reason if entry else "")
 
 
-def _stale(
-    entry: Expectation, judged: Collection[Result], run: Run, today: date, known: Known
-) -> Stale | None:
+def _stale_after_run(
+    entry: AcceptedFailure, judged: Collection[Result], run: Run, today: date, known: ExistingNames
+) -> StaleEntry | None:
     named = [result for result in judged if entry.names(result.scenario, result.normalizer)]
     passed = tuple(result.cell for result in named if result.outcome.conforms)
     if entry.holds(today) and entry.expect == "fail" and passed:
-        return Stale("unexpected_pass", entry, passed)
+        return StaleEntry("unexpected_pass", entry, passed)
     cells = [(result.scenario, result.normalizer) for result in named]
     cells += map(_parts, run.header.selection.skipped)
-    ran = Known(frozenset(result.scenario for result in run.results), frozenset(run.header.names))
-    return stale_before(entry, today, cells, ran, known)
+    ran = ExistingNames(
+        frozenset(result.scenario for result in run.results), frozenset(run.header.names)
+    )
+    return stale_entry(entry, today, cells, ran, known)
 
 
-def stale_before(
-    entry: Expectation,
+def stale_entry(
+    entry: AcceptedFailure,
     today: date,
     cells: Collection[tuple[str, str]],
-    ran: Known,
-    known: Known,
-) -> Stale | None:
+    ran: ExistingNames,
+    known: ExistingNames,
+) -> StaleEntry | None:
     """Return why `entry` is stale whatever its cells do; None where it is not.
 
     Args:
@@ -190,13 +194,13 @@ def stale_before(
         known: what exists beside; a pattern that names only cells of those is not stale.
     """
     if not entry.holds(today):
-        return Stale("expired", entry)
+        return StaleEntry("expired", entry)
     if any(entry.names(*cell) for cell in cells):
         return None
     scenarios = {each for each in known.scenarios | ran.scenarios if _glob(entry.id)(each)}
     names = {each for each in known.names | ran.names if _glob(entry.normalizer)(each)}
     elsewhere = scenarios and names and not (scenarios <= ran.scenarios and names <= ran.names)
-    return None if elsewhere else Stale("matches_nothing", entry)
+    return None if elsewhere else StaleEntry("matches_nothing", entry)
 
 
 def _parts(cell: str) -> tuple[str, str]:

@@ -7,24 +7,142 @@ which is no pass.
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 import msgspec
 
 from harness.judging.results import Outcome, Result
-from harness.runs.baseline import Baseline, Ratchet, ratchet
-from harness.runs.counted import counted
-from harness.runs.expectations import Excused, Held, Stale, hold
-from harness.runs.gate_rules import RuleVerdict, judge_rules
-from harness.runs.policy import Policy
+from harness.project import Basis, GateRule, Metric, Where
+from harness.runs.baseline import Baseline, BaselineUpdate, update_baseline
+from harness.runs.expectations import AcceptedCell, AppliedEntries, StaleEntry, apply_entries
+from harness.runs.policy import GatePolicy
 from harness.runs.questions import Questions
-from harness.runs.run import Run, Selection
+from harness.runs.run import Run, Selection, pluralize
+from harness.runs.sql import RuleTrials
+from harness.runs.statistics import (
+    Cluster,
+    ClusteredInterval,
+    Interval,
+    clustered_interval,
+    intraclass_correlation,
+)
+
+RuleResult = Literal["pass", "fail", "inconclusive"]
+
+# Metrics whose rate is good where it is high; of the others it counts what went wrong.
+HIGH_IS_GOOD: tuple[Metric, ...] = (
+    "conformance",
+    "turn_success",
+    "conversation_success",
+    "recovery",
+)
+
+
+class RuleVerdict(msgspec.Struct, frozen=True):
+    """What came of one rule; the numbers are there for whoever wants to decide anew.
+
+    Fields:
+        rule: its place, such as `gate[0]`.
+        k, n, rate: what was counted; the rate is None where nothing was.
+        groups: different requests among the `n`; `low`, `high`: the 95 % interval.
+        min, max, basis, min_n: as the rule says.
+        reason: one line for people.
+    """
+
+    rule: str
+    metric: Metric
+    where: Where
+    verdict: RuleResult
+    k: int
+    n: int
+    rate: float | None
+    groups: int
+    low: float
+    high: float
+    min: float | None
+    max: float | None
+    basis: Basis
+    min_n: int
+    reason: str
+
+
+def judge_rules(
+    questions: Questions, rules: Collection[GateRule], excused: Collection[str]
+) -> tuple[RuleVerdict, ...]:
+    """Judge each of `rules`, in their order; `excused` cells count in none."""
+    return tuple(
+        _rule_verdict(f"gate[{place}]", rule, questions.trials(rule, excused))
+        for place, rule in enumerate(rules)
+    )
+
+
+def _rule_verdict(name: str, rule: GateRule, trials: Collection[RuleTrials]) -> RuleVerdict:
+    wanted = [each.cluster for each in trials if each.wanted]
+    k = sum(each.k * each.times for each in wanted)
+    n = sum(each.n * each.times for each in wanted)
+    sure = _clustered_interval(trials)
+    verdict, why = _rule_result(rule, k, n, sure.interval)
+    return RuleVerdict(
+        rule=name,
+        metric=rule.metric,
+        where=rule.where,
+        verdict=verdict,
+        k=k,
+        n=n,
+        rate=k / n if n else None,
+        groups=sure.groups,
+        low=sure.interval.low,
+        high=sure.interval.high,
+        min=rule.min,
+        max=rule.max,
+        basis=rule.basis,
+        min_n=rule.min_n,
+        reason=f"{name} {rule.metric}{_where_text(rule.where)}: {why}",
+    )
+
+
+def _clustered_interval(trials: Collection[RuleTrials]) -> ClusteredInterval:
+    entries: dict[str, list[Cluster]] = defaultdict(list)
+    for each in trials:
+        entries[each.entry].append(each.cluster)
+    return clustered_interval(
+        [each.cluster for each in trials if each.wanted], intraclass_correlation(entries.values())
+    )
+
+
+def _rule_result(rule: GateRule, k: int, n: int, interval: Interval) -> tuple[RuleResult, str]:
+    if not n:
+        return "fail", "nothing in the run matches it"
+    said = f"{k}/{n} = {k / n:.1%}"
+    if n < rule.min_n:
+        return "inconclusive", f"{said}, fewer than min_n = {rule.min_n}"
+    low, high = interval if rule.basis == "interval" else (k / n, k / n)
+    told = f"{said}, 95 % interval {interval.low:.1%} to {interval.high:.1%}"
+    said = told if rule.basis == "interval" else said
+    bounds = " and ".join(
+        f"{word} {bound:g}"
+        for word, bound in (("min", rule.min), ("max", rule.max))
+        if bound is not None
+    )
+    least = 0.0 if rule.min is None else rule.min
+    most = 1.0 if rule.max is None else rule.max
+    if low >= least and high <= most:
+        return "pass", f"{said} keeps {bounds}"
+    if high < least or low > most:
+        return "fail", f"{said} breaks {bounds}"
+    return "inconclusive", f"{said} lies on both sides of {bounds}: more would tell"
+
+
+def _where_text(where: Where) -> str:
+    named = msgspec.to_builtins(where)
+    return f" ({', '.join(f'{key} {value}' for key, value in named.items())})" if named else ""
+
 
 Verdict = Literal["pass", "fail", "inconclusive", "nothing"]
 
 CONFORMANCE = "conformance"
-NO_POLICY = Policy()
+NO_POLICY = GatePolicy()
 
 
 class Gate(msgspec.Struct, frozen=True):
@@ -42,12 +160,14 @@ class Gate(msgspec.Struct, frozen=True):
     verdict: Verdict
     reasons: tuple[str, ...]
     rules: tuple[RuleVerdict, ...] = ()
-    excused: tuple[Excused, ...] = ()
-    stale: tuple[Stale, ...] = ()
-    baseline: Ratchet | None = None
+    excused: tuple[AcceptedCell, ...] = ()
+    stale: tuple[StaleEntry, ...] = ()
+    baseline: BaselineUpdate | None = None
 
 
-def judge_gate(run: Run, policy: Policy = NO_POLICY, questions: Questions | None = None) -> Gate:
+def judge_gate(
+    run: Run, policy: GatePolicy = NO_POLICY, questions: Questions | None = None
+) -> Gate:
     """Judge `run` by `policy`; without one it passes where every supported cell conforms.
 
     Args:
@@ -61,25 +181,28 @@ def judge_gate(run: Run, policy: Policy = NO_POLICY, questions: Questions | None
         return _gate(run, policy, loaded)
 
 
-def next_baseline(run: Run, policy: Policy) -> Baseline | None:
+def next_baseline(run: Run, policy: GatePolicy) -> Baseline | None:
     """Return the baseline after `run`; None where there is none or the run is not complete."""
-    moved = _ratchet(run, policy, _held(run, policy))
+    moved = _updated_baseline(run, policy, _applied_entries(run, policy))
     return moved[0] if moved else None
 
 
-def _gate(run: Run, policy: Policy, questions: Questions | None) -> Gate:
-    held = _held(run, policy)
-    moved = _ratchet(run, policy, held)
-    excused = (*held.excused, *(_by_baseline(cell) for cell in (moved[1].known if moved else ())))
+def _gate(run: Run, policy: GatePolicy, questions: Questions | None) -> Gate:
+    held = _applied_entries(run, policy)
+    moved = _updated_baseline(run, policy, held)
+    excused = (
+        *held.excused,
+        *(_accepted_by_baseline(cell) for cell in (moved[1].known if moved else ())),
+    )
     left_out = frozenset(each.cell for each in excused)
     rules = judge_rules(questions, policy.rules, left_out) if questions else ()
     judged = [each for each in run.results if each.outcome is not Outcome.UNSUPPORTED]
     counted = [each for each in judged if each.cell not in left_out]
     built_in = all(rule.metric != CONFORMANCE for rule in policy.rules)
     broken = (
-        *_incomplete(run),
+        *_incomplete_reason(run),
         *(each.told for each in held.stale),
-        *(_failures(counted, run.header.selection) if built_in else ()),
+        *(_failure_reasons(counted, run.header.selection) if built_in else ()),
         *(each.reason for each in rules if each.verdict == "fail"),
     )
     unsure = tuple(each.reason for each in rules if each.verdict == "inconclusive")
@@ -91,7 +214,7 @@ def _verdict(
     broken: tuple[str, ...],
     unsure: tuple[str, ...],
     judged: list[Result],
-    excused: tuple[Excused, ...],
+    excused: tuple[AcceptedCell, ...],
     rules: tuple[RuleVerdict, ...],
 ) -> tuple[Verdict, tuple[str, ...]]:
     if broken:
@@ -100,32 +223,36 @@ def _verdict(
         return "nothing", ("no cell was judged",)
     if unsure:
         return "inconclusive", unsure
-    return "pass", (*_passed(judged, excused), *(each.reason for each in rules))
+    return "pass", (*_passing_reasons(judged, excused), *(each.reason for each in rules))
 
 
-def _passed(judged: list[Result], excused: tuple[Excused, ...]) -> Iterator[str]:
+def _passing_reasons(judged: list[Result], excused: tuple[AcceptedCell, ...]) -> Iterator[str]:
     conform = sum(each.outcome.conforms for each in judged)
-    yield f"{counted(conform, 'cell')} {'conforms' if conform == 1 else 'conform'}"
+    yield f"{pluralize(conform, 'cell')} {'conforms' if conform == 1 else 'conform'}"
     if excused:
-        yield f"{counted(len(excused), 'cell')} excused by expectations or the baseline"
+        yield f"{pluralize(len(excused), 'cell')} excused by expectations or the baseline"
 
 
-def _held(run: Run, policy: Policy) -> Held:
-    return hold(run, policy.expectations, policy.today, policy.known)
+def _applied_entries(run: Run, policy: GatePolicy) -> AppliedEntries:
+    return apply_entries(run, policy.expectations, policy.today, policy.known)
 
 
-def _ratchet(run: Run, policy: Policy, held: Held) -> tuple[Baseline, Ratchet] | None:
+def _updated_baseline(
+    run: Run, policy: GatePolicy, held: AppliedEntries
+) -> tuple[Baseline, BaselineUpdate] | None:
     if policy.baseline is None or not run.complete:
         return None
     excused = frozenset(each.cell for each in held.excused)
-    return ratchet(policy.baseline, run, excused, policy.known, accept_new=policy.accept_new)
+    return update_baseline(
+        policy.baseline, run, excused, policy.known, accept_new=policy.accept_new
+    )
 
 
-def _by_baseline(cell: str) -> Excused:
-    return Excused(cell, "baseline", "known to fail")
+def _accepted_by_baseline(cell: str) -> AcceptedCell:
+    return AcceptedCell(cell, "baseline", "known to fail")
 
 
-def reproduce(cell: str, places: Sequence[str] = (), more: Sequence[str] = ()) -> str:
+def replay_command(cell: str, places: Sequence[str] = (), more: Sequence[str] = ()) -> str:
     """Return the command that replays `cell`, quoted for a shell.
 
     Args:
@@ -137,17 +264,17 @@ def reproduce(cell: str, places: Sequence[str] = (), more: Sequence[str] = ()) -
     return shlex.join(["harness", "replay", cell, *more, *where])
 
 
-def _incomplete(run: Run) -> Iterator[str]:
+def _incomplete_reason(run: Run) -> Iterator[str]:
     if run.footer is None:
-        yield f"the run was killed after {counted(len(run.results), 'cell')}"
+        yield f"the run was killed after {pluralize(len(run.results), 'cell')}"
     elif run.footer.interrupted:
         done, left = run.footer.results, run.footer.not_run
-        yield f"the run was interrupted after {done} of {counted(done + left, 'cell')}"
+        yield f"the run was interrupted after {done} of {pluralize(done + left, 'cell')}"
     elif run.footer.not_run:
-        yield f"{counted(run.footer.not_run, 'cell')} did not run"
+        yield f"{pluralize(run.footer.not_run, 'cell')} did not run"
 
 
-def _failures(judged: list[Result], selection: Selection) -> Iterator[str]:
+def _failure_reasons(judged: list[Result], selection: Selection) -> Iterator[str]:
     total: dict[str, int] = defaultdict(int)
     failed: dict[str, list[Result]] = defaultdict(list)
     for result in judged:
@@ -159,9 +286,9 @@ def _failures(judged: list[Result], selection: Selection) -> Iterator[str]:
     for name, results in sorted(failed.items(), key=_worst_first):
         worst = results[0]
         yield (
-            f"{name}: {len(results)} of {counted(total[name], 'cell')} "
+            f"{name}: {len(results)} of {pluralize(total[name], 'cell')} "
             f"{_DO[len(results) == 1]} not conform, worst {worst.outcome.value}: "
-            f"{reproduce(worst.cell, selection.paths, selection.options)}"
+            f"{replay_command(worst.cell, selection.paths, selection.options)}"
         )
 
 

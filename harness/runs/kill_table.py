@@ -14,19 +14,19 @@ import msgspec
 
 from harness import shipped
 from harness.conversation.agent import Agent
-from harness.conversation.miniatures import MINIATURES as AGENT_MINIATURES
+from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.errors import UnreadableError
-from harness.judging.chunkings import Cuts
-from harness.judging.conversations.judge_conversation import judge_conversation
+from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.rules import CONVERSATION_RULES
-from harness.judging.judge import Loaded, judge
+from harness.judging.judge import LoadedSubject, judge
+from harness.judging.replaying import Cuts
 from harness.judging.results import Level, Result
 from harness.judging.rules import RULES
-from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
 
 About: TypeAlias = Literal["turns", "conversation"]
-Miniature: TypeAlias = Normalizer | Agent
+AnyMutant: TypeAlias = Normalizer | Agent
 T = TypeVar("T")
 
 # What shows only where a body is cut, or when; the others are seen with whole bodies, which is
@@ -36,7 +36,7 @@ _TABLE: Final = "kill-table.json"
 _SENSITIVITY: Final = "sensitivity.json"
 
 
-class Caught(msgspec.Struct, frozen=True):
+class KillRow(msgspec.Struct, frozen=True):
     """One row as it is kept.
 
     Fields:
@@ -51,7 +51,7 @@ class Caught(msgspec.Struct, frozen=True):
     scenarios: int
 
 
-class Kill(msgspec.Struct, frozen=True):
+class MeasuredKill(msgspec.Struct, frozen=True):
     """One row as it is shown; see `Caught` for what the scenarios did.
 
     Fields:
@@ -88,36 +88,36 @@ class Sensitivity(msgspec.Struct, frozen=True):
 _NOT_MEASURED: Final = Sensitivity("")
 
 
-def load_kill_table() -> tuple[Kill, ...]:
+def load_kill_table() -> tuple[MeasuredKill, ...]:
     """Return the table that ships, by rule and then miniature, with what fuzzing measured.
 
     Raises:
         UnreadableError: a file cannot be read, or names a rule that there is not.
     """
     measured = _read(_SENSITIVITY, dict[str, Sensitivity], {})
-    return tuple(_kill(row, measured) for row in kept_rows())
+    return tuple(_kill(row, measured) for row in stored_rows())
 
 
-def kept_rows() -> tuple[Caught, ...]:
+def stored_rows() -> tuple[KillRow, ...]:
     """Return the rows that are kept beside the catalogue; none where there is no file.
 
     Raises:
         UnreadableError: the file cannot be read.
     """
-    return _read(_TABLE, tuple[Caught, ...], ())
+    return _read(_TABLE, tuple[KillRow, ...], ())
 
 
-def write_kill_table(rows: Iterable[Caught]) -> Path:
+def write_kill_table(rows: Iterable[KillRow]) -> Path:
     """Keep `rows` beside the catalogue, one to a line; return the file."""
-    path = shipped.folder("catalogue") / _TABLE
-    lines = ",\n".join(msgspec.json.encode(row).decode() for row in sorted(rows, key=_place))
+    path = shipped.bundled_folder("catalogue") / _TABLE
+    lines = ",\n".join(msgspec.json.encode(row).decode() for row in sorted(rows, key=_sort_key))
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     return path
 
 
 def all_rows(
-    turns: Sequence[Loaded], conversations: Sequence[Loaded], *, every: bool
-) -> Iterator[Caught]:
+    turns: Sequence[LoadedSubject], conversations: Sequence[LoadedSubject], *, every: bool
+) -> Iterator[KillRow]:
     """Yield the rows of all miniatures.
 
     Args:
@@ -125,28 +125,32 @@ def all_rows(
         conversations: subjects for agents.
         every: count all scenarios, instead of stopping at the first that catches.
     """
-    for normalizer in MINIATURES.values():
-        yield from rows_of(normalizer, turns, every=every)
+    for normalizer in MUTANTS.values():
+        yield from kill_rows(normalizer, turns, every=every)
     for agent in AGENT_MINIATURES.values():
-        yield from rows_of(agent, conversations, every=every)
+        yield from kill_rows(agent, conversations, every=every)
 
 
-def rows_of(miniature: Miniature, subjects: Sequence[Loaded], *, every: bool) -> tuple[Caught, ...]:
+def kill_rows(
+    miniature: AnyMutant, subjects: Sequence[LoadedSubject], *, every: bool
+) -> tuple[KillRow, ...]:
     """Judge one miniature; a row for each rule that it declares to break."""
     cuts = cuts_for(miniature)
-    results = (judged(miniature, each, cuts) for each in sorted(subjects, key=lambda it: it.id))
-    return rows_from(miniature, results, every=every)
+    results = (
+        judge_mutant(miniature, each, cuts) for each in sorted(subjects, key=lambda it: it.id)
+    )
+    return kill_rows_from_results(miniature, results, every=every)
 
 
-def cuts_for(miniature: Miniature) -> Cuts:
+def cuts_for(miniature: AnyMutant) -> Cuts:
     """Return the fewest cuts that show all that `miniature` is caught at."""
     of_turns = isinstance(miniature, Normalizer) and miniature.breaks
     return "whole" if of_turns and miniature.breaks.isdisjoint(_OF_CUTS) else "quick"
 
 
-def rows_from(
-    miniature: Miniature, results: Iterable[Result], *, every: bool = True
-) -> tuple[Caught, ...]:
+def kill_rows_from_results(
+    miniature: AnyMutant, results: Iterable[Result], *, every: bool = True
+) -> tuple[KillRow, ...]:
     """Return the rows that `results` of a miniature give; they come in the order of their ids."""
     caught: dict[str, list[str]] = {rule: [] for rule in sorted(miniature.breaks)}
     for result in results:
@@ -155,29 +159,29 @@ def rows_from(
         if not every and all(caught.values()):
             break
     return tuple(
-        Caught(rule, miniature.name, next(iter(scenarios), ""), len(scenarios))
+        KillRow(rule, miniature.name, next(iter(scenarios), ""), len(scenarios))
         for rule, scenarios in caught.items()
     )
 
 
-def judged(miniature: Miniature, subject: Loaded, cuts: Cuts) -> Result:
+def judge_mutant(miniature: AnyMutant, subject: LoadedSubject, cuts: Cuts) -> Result:
     """Return what one miniature did with one subject."""
     if isinstance(miniature, Agent):
         return judge_conversation(subject, miniature, cuts=cuts)[0]
     return judge(subject, miniature, cuts=cuts)[0]
 
 
-def stale(rows: Iterable[Caught]) -> Iterator[str]:
+def stale_rows(rows: Iterable[KillRow]) -> Iterator[str]:
     """Yield how the kept table differs from `rows`; numbers of scenarios are not compared."""
     found = {(row.rule, row.miniature): row.scenario for row in rows}
-    kept = {(row.rule, row.miniature): row.scenario for row in kept_rows()}
+    kept = {(row.rule, row.miniature): row.scenario for row in stored_rows()}
     for key in sorted(found.keys() | kept.keys()):
         now, then = found.get(key, "no row"), kept.get(key, "no row")
         if now != then:
             yield f"{key[0]} {key[1]}: kept {then or 'survives'}, found {now or 'survives'}"
 
 
-def _kill(row: Caught, measured: dict[str, Sensitivity]) -> Kill:
+def _kill(row: KillRow, measured: dict[str, Sensitivity]) -> MeasuredKill:
     rule = RULES.get(row.rule) or CONVERSATION_RULES.get(row.rule)
     if rule is None:
         raise UnreadableError(
@@ -189,7 +193,7 @@ def _kill(row: Caught, measured: dict[str, Sensitivity]) -> Kill:
     names = (f"{row.miniature} (agent)", row.miniature)
     known = (measured[name] for name in names if name in measured)
     fuzz = next((found for found in known if found.rule == row.rule), _NOT_MEASURED)
-    return Kill(
+    return MeasuredKill(
         rule=rule.id,
         level=rule.level,
         title=rule.title,
@@ -204,13 +208,13 @@ def _kill(row: Caught, measured: dict[str, Sensitivity]) -> Kill:
     )
 
 
-def _place(row: Caught) -> tuple[bool, str, str]:
+def _sort_key(row: KillRow) -> tuple[bool, str, str]:
     """Rules of turns come first."""
     return row.rule not in RULES, row.rule, row.miniature
 
 
 def _read(name: str, shape: type[T], otherwise: T) -> T:
-    path = shipped.folder("catalogue") / name
+    path = shipped.bundled_folder("catalogue") / name
     try:
         return msgspec.json.decode(path.read_bytes(), type=shape)
     except FileNotFoundError:

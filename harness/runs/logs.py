@@ -11,12 +11,12 @@ from typing import Final
 
 import msgspec
 
-from harness.conversation.history.foreign import read_messages
-from harness.conversation.history.jsonl import Logged, decode, is_conversation
+from harness.conversation.history.jsonl import LoggedConversation, decode, is_conversation
+from harness.conversation.history.third_party import read_messages
 from harness.errors import UnreadableError
-from harness.judging.conversations.logged import agent_of
+from harness.files.yaml_text import MAX_BYTES
+from harness.judging.conversations.judge import agent_of
 from harness.runs.plan import Subject
-from harness.wire.yaml_guard import MAX_BYTES
 
 SUFFIX: Final = ".jsonl"
 _FILES_KEPT: Final = 4
@@ -37,7 +37,7 @@ def each_log(subject: Subject) -> Iterator[Subject]:
         yield msgspec.structs.replace(subject, place=place, agent=agent_of(logged))
 
 
-def load_log(subject: Subject) -> Logged:
+def load_log(subject: Subject) -> LoggedConversation:
     """Return the conversation of one subject.
 
     Raises:
@@ -50,7 +50,7 @@ def load_log(subject: Subject) -> Logged:
 
 
 @lru_cache(_FILES_KEPT)
-def _logs(path: str) -> tuple[Logged, ...]:
+def _logs(path: str) -> tuple[LoggedConversation, ...]:
     data = _read(Path(path))
     found = decode(data, path) if is_conversation(data) else read_messages(data)
     if not found:

@@ -11,15 +11,14 @@ import msgspec
 
 from harness.project import GateRule, Project, project
 from harness.runs.baseline import Baseline, read_baseline
-from harness.runs.expectations import Expectation, expected_of, read_expectations
-from harness.runs.known import Known, known
+from harness.runs.expectations import AcceptedFailure, entry_for_cell, read_expectations
 from harness.runs.plan import Job
-from harness.runs.select import subject_id
+from harness.runs.selection import ExistingNames, existing_names, subject_id
 
 EXPECTATIONS = "expectations.toml"
 
 
-class Policy(msgspec.Struct, frozen=True):
+class GatePolicy(msgspec.Struct, frozen=True):
     """See above.
 
     Fields:
@@ -31,11 +30,11 @@ class Policy(msgspec.Struct, frozen=True):
     """
 
     rules: tuple[GateRule, ...] = ()
-    expectations: tuple[Expectation, ...] = ()
+    expectations: tuple[AcceptedFailure, ...] = ()
     today: date = date.min
     baseline: Baseline | None = None
     accept_new: bool = False
-    known: Known = Known()
+    known: ExistingNames = ExistingNames()
 
 
 def policy_of(
@@ -44,7 +43,7 @@ def policy_of(
     *,
     paths: tuple[Path, ...] = (),
     accept_new: bool = False,
-) -> Policy:
+) -> GatePolicy:
     """Read what a project names.
 
     Args:
@@ -59,17 +58,17 @@ def policy_of(
     entries = expectations_of(found)
     path = baseline_path(found)
     baseline = read_baseline(path, may_be_missing=accept_new) if path else None
-    return Policy(
+    return GatePolicy(
         rules=found.table.gate,
         expectations=entries,
         today=today,
         baseline=baseline,
         accept_new=accept_new,
-        known=known(paths) if entries or baseline else Known(),
+        known=existing_names(paths) if entries or baseline else ExistingNames(),
     )
 
 
-def expectations_of(found: Project) -> tuple[Expectation, ...]:
+def expectations_of(found: Project) -> tuple[AcceptedFailure, ...]:
     """Return the entries of the file that a project names, or that lies beside it.
 
     Raises:
@@ -90,7 +89,7 @@ def project_paths() -> tuple[Path, ...]:
 
 
 def without_skipped(
-    jobs: tuple[Job, ...], policy: Policy
+    jobs: tuple[Job, ...], policy: GatePolicy
 ) -> tuple[tuple[Job, ...], tuple[str, ...]]:
     """Return the jobs that are to run, and the sorted cells that an entry says are not."""
     cells = {job: _skipped(job, policy) for job in jobs} if policy.expectations else {}
@@ -98,10 +97,10 @@ def without_skipped(
     return running, tuple(sorted(cell for cell in cells.values() if cell))
 
 
-def _skipped(job: Job, policy: Policy) -> str:
+def _skipped(job: Job, policy: GatePolicy) -> str:
     """Return the id of the cell where it is not to run, else ""."""
     scenario = subject_id(job.subject)
-    entry = expected_of(policy.expectations, scenario, job.normalizer, policy.today)
+    entry = entry_for_cell(policy.expectations, scenario, job.normalizer, policy.today)
     skip = entry is not None and entry.expect == "skip"
     return f"{scenario}/{job.normalizer}" if skip else ""
 

@@ -15,11 +15,11 @@ import msgspec
 from harness.judging.results import Level, Outcome, Result
 from harness.project import GateRule
 from harness.runs import sql
-from harness.runs.areas import area_of
-from harness.runs.repeats import Cluster
-from harness.runs.rule_sql import Trials, rule_query
 from harness.runs.run import Run
-from harness.turns.surrogates import join_surrogates
+from harness.runs.selection import area_of
+from harness.runs.sql import RuleTrials, rule_query
+from harness.runs.statistics import Cluster
+from harness.turns.exact_json import join_surrogates
 
 Axis = Literal["model", "prompt", "model x prompt"]
 
@@ -87,7 +87,7 @@ class ConversationRate(msgspec.Struct, frozen=True):
     failed: BlameSplit
 
 
-class Signature(msgspec.Struct, frozen=True):
+class FailureSignature(msgspec.Struct, frozen=True):
     """Failures that look the same.
 
     Fields:
@@ -149,10 +149,12 @@ class Questions:
             counts.setdefault(normalizer, {})[outcome] = count
         return counts
 
-    def failures_by_signature(self) -> tuple[Signature, ...]:
+    def failures_by_signature(self) -> tuple[FailureSignature, ...]:
         """Return the groups of equal failures, MUST before SHOULD, worst and largest first."""
         return tuple(
-            Signature(rule, level, Outcome(outcome), normalizer, count, tuple(quirks), tuple(cells))
+            FailureSignature(
+                rule, level, Outcome(outcome), normalizer, count, tuple(quirks), tuple(cells)
+            )
             for rule, level, outcome, normalizer, count, quirks, cells in self._ask(
                 sql.FAILURES_BY_SIGNATURE
             )
@@ -178,7 +180,7 @@ class Questions:
             found[name] = (*found.get(name, ()), Cluster(k, n, times))
         return found
 
-    def trials(self, rule: GateRule, excused: Collection[str]) -> tuple[Trials, ...]:
+    def trials(self, rule: GateRule, excused: Collection[str]) -> tuple[RuleTrials, ...]:
         """Return what `rule` counts, and beside it all that tells how alike repeats are.
 
         Args:
@@ -187,7 +189,7 @@ class Questions:
         """
         query, values = rule_query(rule, self.lead)
         rows = self._ask(query, {**values, "excused": sorted(excused)})
-        return tuple(Trials(entry, wanted, Cluster(*rest)) for entry, wanted, *rest in rows)
+        return tuple(RuleTrials(entry, wanted, Cluster(*rest)) for entry, wanted, *rest in rows)
 
     def conformance(self) -> tuple[Rate, ...]:
         """Return how many of its supported cells each normalizer does right by, by name."""

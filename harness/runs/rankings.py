@@ -10,9 +10,15 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from harness.runs.questions import Axis, BlameSplit, ConversationRate, Questions, Rate
-from harness.runs.repeats import Clustered, clustered, likeness
 from harness.runs.run import Run
-from harness.runs.statistics import RankRange, rank_ranges, wilson
+from harness.runs.statistics import (
+    ClusteredInterval,
+    RankRange,
+    clustered_interval,
+    intraclass_correlation,
+    rank_ranges,
+    wilson,
+)
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -20,7 +26,7 @@ class Ranked(msgspec.Struct, frozen=True):
 
     Fields:
         k, n: successes and trials; `low`, `high`: the Wilson 95 % interval of k/n, wider where
-            requests repeat (see `harness.runs.repeats`).
+            requests repeat (see `harness.runs.statistics`).
         rank_low, rank_high: the best and the worst rank that the intervals leave open.
         parse_error: turns with a parse_error, by blame.
         failed: turns that are no success, by blame.
@@ -113,16 +119,18 @@ def rank(questions: Questions) -> Rankings:
 
 def _measured(questions: Questions, axis: Axis) -> tuple[Ranked, ...]:
     repeats = questions.repeats(axis)
-    alike = likeness(repeats.values())
+    alike = intraclass_correlation(repeats.values())
     rates = questions.turn_success(axis)
-    return _sorted([(rate, clustered(repeats[rate.name], alike)) for rate in rates])
+    return _sorted([(rate, clustered_interval(repeats[rate.name], alike)) for rate in rates])
 
 
 def _ranked(rates: Iterable[Rate]) -> tuple[Ranked, ...]:
-    return _sorted([(rate, Clustered(wilson(rate.k, rate.n), rate.n, rate.n)) for rate in rates])
+    return _sorted(
+        [(rate, ClusteredInterval(wilson(rate.k, rate.n), rate.n, rate.n)) for rate in rates]
+    )
 
 
-def _sorted(rows: Sequence[tuple[Rate, Clustered]]) -> tuple[Ranked, ...]:
+def _sorted(rows: Sequence[tuple[Rate, ClusteredInterval]]) -> tuple[Ranked, ...]:
     ranges = rank_ranges([sure.interval for _, sure in rows])
     lines = (_line(*row, ranks) for row, ranks in zip(rows, ranges, strict=True))
     return tuple(sorted(lines, key=lambda line: (-line.low, -line.n, line.name)))
@@ -145,7 +153,7 @@ def _ranked_conversations(rates: Iterable[ConversationRate]) -> tuple[RankedConv
     return tuple(sorted(lines, key=lambda line: (-line.low, -line.rate.n, line.name)))
 
 
-def _line(rate: Rate, sure: Clustered, ranks: RankRange) -> Ranked:
+def _line(rate: Rate, sure: ClusteredInterval, ranks: RankRange) -> Ranked:
     low, high = sure.interval
     return Ranked(
         name=rate.name,

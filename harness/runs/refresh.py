@@ -7,10 +7,10 @@ whether events, their fields, the end or the calls changed, since those are what
 from collections.abc import Iterator
 from typing import Any, Final
 
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.oracles import ORACLES, oracle_reading
 from harness.errors import StreamError
-from harness.judging.strict_reading.reading import StrictReading
-from harness.judging.strict_reading.table import READINGS, strict_reading
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 from harness.wire.payload import NotJson, decode_json
 
@@ -31,11 +31,11 @@ def _differences(old: Interaction, new: Interaction) -> Iterator[str]:
     before, after = _fields(old), _fields(new)
     yield from (f"event kind or field gone: {field}" for field in sorted(before - after))
     yield from (f"event kind or field new: {field}" for field in sorted(after - before))
-    if old.dialect in READINGS and new.dialect in READINGS:
-        yield from _read_differently(strict_reading(old), strict_reading(new))
+    if old.dialect in ORACLES and new.dialect in ORACLES:
+        yield from _read_differently(oracle_reading(old), oracle_reading(new))
 
 
-def _read_differently(old: StrictReading, new: StrictReading) -> Iterator[str]:
+def _read_differently(old: OracleReading, new: OracleReading) -> Iterator[str]:
     yield from _changed("finish", old.finish, new.finish)
     yield from _changed("error", old.error and old.error[0], new.error and new.error[0])
     yield from _changed("calls", _calls(old), _calls(new))
@@ -44,7 +44,7 @@ def _read_differently(old: StrictReading, new: StrictReading) -> Iterator[str]:
     yield from _changed("quirks", sorted(old.quirks), sorted(new.quirks))
 
 
-def _calls(reading: StrictReading) -> list[str] | None:
+def _calls(reading: OracleReading) -> list[str] | None:
     return None if reading.calls is None else [call.name for call in reading.calls]
 
 
@@ -57,7 +57,7 @@ def _fields(interaction: Interaction) -> set[str]:
     """Return the path of each field that the events have, and the values that clients branch on."""
     found: set[str] = set()
     try:
-        for frame in frames([interaction.body]):
+        for frame in iter_frames([interaction.body]):
             if frame.event:
                 found.add(f"event {frame.event}")
             found.update(_paths(_decoded(frame.data), "", 0))

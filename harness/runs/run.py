@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from harness.conversation.agent import Agent
-from harness.judging.cases import Case
+from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
 from harness.normalizers.protocol import Normalizer, Role
@@ -164,3 +164,8 @@ def facts_of_agent(agent: Agent) -> AgentFacts:
         policies=dict(sorted(agent.policies.items())),
         breaks=tuple(sorted(agent.breaks)),
     )
+
+
+def pluralize(number: int, noun: str) -> str:
+    """Return `number` and `noun`, which takes an s where there is not one of it."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,13 +1,17 @@
-"""How sure a rate is: Wilson score intervals, and the ranks that they leave open.
+"""Statistics of rates: Wilson intervals, repeated trials, ranks, and paired differences.
 
-Nothing here compares point estimates: two entries differ where their intervals do not meet.
-Rates whose trials repeat are in `repeats`, two rates over the same things in `paired`.
+Turns that answer the same request (`TurnFacts.asked`) are one cluster. The correlation within
+clusters is estimated once over all entries of a ranking, so that an entry's own luck cannot
+narrow its interval. If nothing repeats, the interval is the Wilson interval. Two rates over
+the same things are compared by the discordant pairs alone.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from math import sqrt
+from collections.abc import Iterable, Sequence
+from math import exp, lgamma, log, sqrt
 from typing import NamedTuple
+
+import msgspec
 
 # The 97.5 % quantile of the standard normal distribution: two-sided 95 %.
 Z_95 = 1.959963984540054
@@ -65,3 +69,171 @@ def rank_ranges(intervals: Sequence[Interval]) -> tuple[RankRange, ...]:
         RankRange(1 + count - bisect_right(lows, high), count - bisect_left(highs, low))
         for low, high in intervals
     )
+
+
+class Cluster(msgspec.Struct, frozen=True):
+    """`times` clusters of `n` trials each, of which `k` succeeded in each."""
+
+    k: int
+    n: int
+    times: int = 1
+
+
+class ClusteredInterval(msgspec.Struct, frozen=True):
+    """An interval that knows of repeats.
+
+    Fields:
+        groups: number of clusters, of different requests.
+        effective_n: the number of independent trials that the `n` are worth.
+    """
+
+    interval: Interval
+    groups: int
+    effective_n: float
+
+
+def intraclass_correlation(entries: Iterable[Sequence[Cluster]]) -> float:
+    """Return how alike the trials of one cluster are, from 0 (not at all) to 1 (all the same).
+
+    The intraclass correlation by analysis of variance, pooled over `entries`, each with its
+    own rate; negative estimates are 0. Where it cannot be told (no entry has two clusters, nothing
+    repeats, or each entry always or never succeeds) it is 1, the pessimistic end.
+    Source: A. Donner, International Statistical Review 54 (1986), section 2.
+    """
+    between = within = size = 0.0
+    free_between = free_within = 0
+    for clusters in entries:
+        n = sum(it.n * it.times for it in clusters)
+        count = sum(it.times for it in clusters)
+        if not n:
+            continue
+        rate = sum(it.k * it.times for it in clusters) / n
+        between += sum(it.times * it.n * (it.k / it.n - rate) ** 2 for it in clusters)
+        within += sum(it.times * it.k * (it.n - it.k) / it.n for it in clusters)
+        free_between += count - 1
+        free_within += n - count
+        size += n - _sum_of_squares(clusters) / n
+    if not free_between or not free_within or not between + within:
+        return 1.0
+    mean_between, mean_within = between / free_between, within / free_within
+    size /= free_between
+    found = (mean_between - mean_within) / (mean_between + (size - 1) * mean_within)
+    return min(max(found, 0.0), 1.0)
+
+
+def clustered_interval(clusters: Sequence[Cluster], alike: float) -> ClusteredInterval:
+    """Return the 95 % interval of the rate of `clusters`, of which `alike` says how alike.
+
+    Wilson with `n` and `k` divided by the design effect `1 + (m - 1) * alike`, where `m` is the
+    mean size of the cluster that a trial is in. Source: L. Kish, "Survey Sampling" (1965),
+    section 5.4, and for Wilson with it, Saha, Miller and Wang, International Journal of
+    Biostatistics 12 (2016).
+
+    Args:
+        clusters: of one entry.
+        alike: what `likeness` says of all entries.
+    """
+    n = sum(it.n * it.times for it in clusters)
+    k = sum(it.k * it.times for it in clusters)
+    groups = sum(it.times for it in clusters)
+    effect = 1 + (_sum_of_squares(clusters) / n - 1) * alike if n else 1.0
+    return ClusteredInterval(wilson(k / effect, n / effect), groups, n / effect)
+
+
+def _sum_of_squares(clusters: Sequence[Cluster]) -> int:
+    return sum(it.times * it.n * it.n for it in clusters)
+
+
+class Pairs(msgspec.Struct, frozen=True):
+    """Numbers of things, by who succeeded on them: `a`, the first, and `b`, the second."""
+
+    both: int = 0
+    only_a: int = 0
+    only_b: int = 0
+    neither: int = 0
+
+    @property
+    def n(self) -> int:
+        """Number of things that both were tried on."""
+        return self.both + self.only_a + self.only_b + self.neither
+
+
+def mcnemar(b: int, c: int) -> float:
+    """Return the two-sided p-value of the exact McNemar test.
+
+    Args:
+        b: number of pairs in which only the first succeeded.
+        c: number of pairs in which only the second did.
+
+    Returns:
+        The chance of a split at least as uneven, were both equally good: 1.0 where nothing
+        differs. Source: the binomial test of `b` in `b + c` with 1/2; Q. McNemar,
+        Psychometrika 12 (1947), exact form as in Fagerland et al., BMC Med. Res. Meth. 13 (2013).
+
+    Raises:
+        ValueError: a count is negative.
+    """
+    if b < 0 or c < 0:
+        raise ValueError(f"expected counts, found b={b}, c={c}")
+    n, few = b + c, min(b, c)
+    if b == c:
+        return 1.0
+    # The largest term by logarithms, the others by their ratios: no number here can overflow.
+    term = exp(lgamma(n + 1) - lgamma(few + 1) - lgamma(n - few + 1) - n * log(2))
+    total = 0.0
+    for k in range(few, -1, -1):
+        total += term
+        term *= k / (n - k + 1)
+        if term < total * 1e-17:
+            break
+    return min(1.0, 2 * total)
+
+
+def newcombe(pairs: Pairs) -> Interval:
+    """Return the 95 % interval of the paired difference, rate of b minus rate of a.
+
+    Within -1 and 1; (-1, 1) where there is no pair. Source: R. G. Newcombe, "Improved confidence
+    intervals for the difference between binomial proportions based on paired data", Statistics
+    in Medicine 17 (1998), method 10: Wilson intervals, squared and added, with the correlation
+    of the pairs corrected for continuity.
+    """
+    n = pairs.n
+    if not n:
+        return Interval(-1.0, 1.0)
+    k_a, k_b = pairs.both + pairs.only_a, pairs.both + pairs.only_b
+    a, b = k_a / n, k_b / n
+    (low_a, high_a), (low_b, high_b) = wilson(k_a, n), wilson(k_b, n)
+    alike = _correlation(pairs)
+    return Interval(
+        b - a - _combined_width(b - low_b, high_a - a, alike),
+        b - a + _combined_width(high_b - b, a - low_a, alike),
+    )
+
+
+def holm(pvalues: Sequence[float]) -> tuple[float, ...]:
+    """Return `pvalues` adjusted for their number, in the same order.
+
+    Where each that is at most 0.05 is called a difference, the chance that any such call is
+    wrong is at most 0.05. Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
+    """
+    adjusted = [0.0] * len(pvalues)
+    highest = 0.0
+    for rank, place in enumerate(sorted(range(len(pvalues)), key=pvalues.__getitem__)):
+        highest = max(highest, min(1.0, (len(pvalues) - rank) * pvalues[place]))
+        adjusted[place] = highest
+    return tuple(adjusted)
+
+
+def _correlation(pairs: Pairs) -> float:
+    """Return the corrected phi coefficient, 0 where one of the margins is empty."""
+    e, f, g, h = pairs.both, pairs.only_a, pairs.only_b, pairs.neither
+    margins = (e + f) * (g + h) * (e + g) * (f + h)
+    if not margins:
+        return 0.0
+    product = e * h - f * g
+    corrected = max(product - pairs.n / 2, 0.0) if product > 0 else product
+    return corrected / sqrt(margins)
+
+
+def _combined_width(one: float, other: float, alike: float) -> float:
+    return sqrt(max(one * one - 2 * alike * one * other + other * other, 0.0))

@@ -17,11 +17,11 @@ from typing import BinaryIO, Self
 import msgspec
 
 from harness.errors import UnreadableError, UsageError
-from harness.judging.cases import Case
+from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
 from harness.runs.run import SCHEMA, AnyCase, Footer, Header, Run
-from harness.turns.surrogates import join_surrogates
+from harness.turns.exact_json import join_surrogates
 
 try:
     import fcntl

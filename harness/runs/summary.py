@@ -6,7 +6,7 @@ The keys are a public contract: they stay; others may be added.
 import msgspec
 
 from harness.runs.gate import NO_POLICY, Gate, judge_gate
-from harness.runs.policy import Policy
+from harness.runs.policy import GatePolicy
 from harness.runs.questions import Questions
 from harness.runs.rankings import Rankings, rank
 from harness.runs.run import Run
@@ -28,7 +28,7 @@ class Summary(msgspec.Struct, frozen=True):
     gate: Gate
 
 
-def summarize(run: Run, policy: Policy = NO_POLICY) -> Summary:
+def summarize(run: Run, policy: GatePolicy = NO_POLICY) -> Summary:
     """Return the summary of `run`; `msgspec.json.encode` makes it the public object."""
     with Questions(run) as questions:
         return Summary(

@@ -12,20 +12,20 @@ import msgspec
 
 from harness import shipped
 from harness.conversation.discovery import default_agent_names, load_agent
-from harness.conversation.miniatures import MINIATURES as AGENT_MINIATURES
+from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.errors import HarnessError
 from harness.judging.catalogue import Quirk, load_catalogue, load_excluded
-from harness.judging.conversations.judge_conversation import judge_conversation
+from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.rules import CONVERSATION_RULES
-from harness.judging.judge import Loaded, judge
+from harness.judging.judge import LoadedSubject, judge
 from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
-from harness.normalizers.discovery import default_names, load_normalizer
-from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.discovery import default_normalizer_names, load_normalizer
+from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import CAPABILITIES
-from harness.recording import audit
 from harness.recording.identify import identify
+from harness.recording.secrets import scrubber
 from harness.runs import kill_table
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
@@ -42,7 +42,7 @@ class Check(msgspec.Struct, frozen=True):
     detail: tuple[str, ...]
 
 
-class Shipped:
+class BundledData:
     """All that ships, loaded once; files that cannot be read are kept as their errors."""
 
     def __init__(self) -> None:
@@ -51,13 +51,13 @@ class Shipped:
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
         """The scenarios that can be read."""
-        root = shipped.folder("scenarios")
+        root = shipped.bundled_folder("scenarios")
         return tuple(self._readable(find_scenarios([root]), lambda path: load_scenario(path, root)))
 
     @cached_property
     def cassettes(self) -> dict[str, Cassette]:
         """The cassettes that can be read, by id."""
-        root = shipped.folder("cassettes")
+        root = shipped.bundled_folder("cassettes")
         paths = tuple(sorted(root.rglob("*.yaml")))
         loaded = self._readable(paths, lambda path: cassette_file.load(path, root))
         return {cassette.id: cassette for cassette in loaded}
@@ -65,35 +65,35 @@ class Shipped:
     @cached_property
     def quirks(self) -> dict[str, Quirk]:
         """The catalogue."""
-        return load_catalogue(shipped.folder("catalogue") / "quirks")
+        return load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
 
     @cached_property
     def excluded(self) -> dict[str, str]:
         """Quirks that no scenario can show, with the reason."""
-        return load_excluded(shipped.folder("catalogue") / "excluded.yaml")
+        return load_excluded(shipped.bundled_folder("catalogue") / "excluded.yaml")
 
     @property
-    def subjects(self) -> Iterator[Loaded]:
+    def subjects(self) -> Iterator[LoadedSubject]:
         """The scenarios of turns with the cassettes that fit them."""
         for scenario in self.scenarios:
             cassette = self.cassettes.get(scenario.cassette)
             if cassette and _fits(scenario, cassette) and scenario.conversation is None:
-                yield Loaded(cassette, scenario)
+                yield LoadedSubject(cassette, scenario)
 
     @property
-    def conversations(self) -> Iterator[Loaded]:
+    def conversations(self) -> Iterator[LoadedSubject]:
         """The scenarios of conversations with their cassettes, as a run gets them."""
         for scenario in self.scenarios:
             cassette = self.cassettes.get(scenario.cassette)
             if cassette and _fits(scenario, cassette) and scenario.conversation is not None:
-                yield Loaded(identify(cassette), scenario)
+                yield LoadedSubject(identify(cassette), scenario)
 
     @cached_property
-    def kills(self) -> tuple[kill_table.Caught, ...]:
+    def kills(self) -> tuple[kill_table.KillRow, ...]:
         """What first catches each miniature, judged now."""
         return self.kill_rows(every=False)
 
-    def kill_rows(self, *, every: bool) -> tuple[kill_table.Caught, ...]:
+    def kill_rows(self, *, every: bool) -> tuple[kill_table.KillRow, ...]:
         """Return the rows of the kill table; see `kill_table.all_rows`."""
         rows = kill_table.all_rows(tuple(self.subjects), tuple(self.conversations), every=every)
         return tuple(rows)
@@ -106,12 +106,12 @@ class Shipped:
                 self.unreadable.append(str(error))
 
 
-def _files_readable(data: Shipped) -> Iterator[str]:
+def _files_readable(data: BundledData) -> Iterator[str]:
     _ = data.scenarios, data.cassettes
     yield from data.unreadable
 
 
-def _scenario_has_cassette(data: Shipped) -> Iterator[str]:
+def _scenario_has_cassette(data: BundledData) -> Iterator[str]:
     for scenario in data.scenarios:
         cassette = data.cassettes.get(scenario.cassette)
         if cassette is None:
@@ -128,7 +128,7 @@ def _fits(scenario: Scenario, cassette: Cassette) -> bool:
     return len(cassette.interactions) == len(scenario.expect)
 
 
-def _cassette_has_scenario(data: Shipped) -> Iterator[str]:
+def _cassette_has_scenario(data: BundledData) -> Iterator[str]:
     """Only emulated ones exist to show a quirk; a recording measures without (decision 14)."""
     used = {scenario.cassette for scenario in data.scenarios}
     for name, cassette in sorted(data.cassettes.items()):
@@ -136,7 +136,7 @@ def _cassette_has_scenario(data: Shipped) -> Iterator[str]:
             yield name
 
 
-def _quirks_known(data: Shipped) -> Iterator[str]:
+def _quirks_known(data: BundledData) -> Iterator[str]:
     cited = {(scenario.id, quirk) for scenario in data.scenarios for quirk in scenario.quirks}
     cites = {rule.id: rule.quirks for rule in RULES.values()}
     cites |= {rule.id: rule.quirks for rule in CONVERSATION_RULES.values()}
@@ -146,7 +146,7 @@ def _quirks_known(data: Shipped) -> Iterator[str]:
             yield f"{source}: cites {quirk}, which is not in the catalogue"
 
 
-def _quirks_covered(data: Shipped) -> Iterator[str]:
+def _quirks_covered(data: BundledData) -> Iterator[str]:
     cited = {quirk for scenario in data.scenarios for quirk in scenario.quirks}
     for quirk in sorted(set(data.quirks) - cited - set(data.excluded)):
         yield f"{quirk}: no scenario shows it, and it is not excluded"
@@ -154,7 +154,7 @@ def _quirks_covered(data: Shipped) -> Iterator[str]:
         yield f"{quirk}: excluded, but a scenario shows it"
 
 
-def _rules_known(data: Shipped) -> Iterator[str]:
+def _rules_known(data: BundledData) -> Iterator[str]:
     for scenario in data.scenarios:
         for rule in scenario.rules:
             if rule not in RULES and rule not in CONVERSATION_RULES:
@@ -164,14 +164,12 @@ def _rules_known(data: Shipped) -> Iterator[str]:
                 yield f"{scenario.id}: there is no capability {capability}"
 
 
-def _rules_have_miniatures(_data: Shipped) -> Iterator[str]:
-    yield from _without_miniature(set(RULES), MINIATURES.values())
-    yield from _without_miniature(set(CONVERSATION_RULES), AGENT_MINIATURES.values())
+def _rules_have_mutants(_data: BundledData) -> Iterator[str]:
+    yield from _without_mutant(set(RULES), MUTANTS.values())
+    yield from _without_mutant(set(CONVERSATION_RULES), AGENT_MINIATURES.values())
 
 
-def _without_miniature(
-    rules: set[str], miniatures: Iterable[kill_table.Miniature]
-) -> Iterator[str]:
+def _without_mutant(rules: set[str], miniatures: Iterable[kill_table.AnyMutant]) -> Iterator[str]:
     alone = {rule for each in miniatures if len(each.breaks) == 1 for rule in each.breaks}
     yield from (f"{rule}: no miniature breaks it alone" for rule in sorted(rules - alone))
     for miniature in miniatures:
@@ -179,19 +177,19 @@ def _without_miniature(
         yield from (f"{miniature.name}: there is no rule {rule}" for rule in unknown)
 
 
-def _miniatures_caught(data: Shipped) -> Iterator[str]:
+def _mutants_killed(data: BundledData) -> Iterator[str]:
     for row in data.kills:
         if not row.scenario:
             yield f"{row.miniature}: no scenario catches it breaking {row.rule}"
 
 
-def _kill_table_fresh(data: Shipped) -> Iterator[str]:
-    for line in kill_table.stale(data.kills):
+def _kill_table_fresh(data: BundledData) -> Iterator[str]:
+    for line in kill_table.stale_rows(data.kills):
         yield f"{line}; write it again with `harness doctor --write-kill-table`"
 
 
-def _passing_ones_pass(data: Shipped) -> Iterator[str]:
-    for name in default_names():
+def _normalizers_conform(data: BundledData) -> Iterator[str]:
+    for name in default_normalizer_names():
         normalizer = load_normalizer(name)
         for subject in data.subjects:
             result, _ = judge(subject, normalizer, cuts="quick")
@@ -199,7 +197,7 @@ def _passing_ones_pass(data: Shipped) -> Iterator[str]:
                 yield f"{result.cell}: {finding.rule} at {finding.path}"
 
 
-def _passing_agents_pass(data: Shipped) -> Iterator[str]:
+def _agents_conform(data: BundledData) -> Iterator[str]:
     for name in default_agent_names():
         agent = load_agent(name)
         for subject in data.conversations:
@@ -208,12 +206,12 @@ def _passing_agents_pass(data: Shipped) -> Iterator[str]:
                 yield f"{result.cell}: {finding.rule} at {finding.path}"
 
 
-def _scrubbed(data: Shipped) -> Iterator[str]:
+def _scrubbed(data: BundledData) -> Iterator[str]:
     for cassette in data.cassettes.values():
-        yield from audit.leaks(cassette)
+        yield from scrubber.iter_leaks(cassette)
 
 
-_CHECKS: dict[str, tuple[Callable[[Shipped], Iterator[str]], Callable[[Shipped], int]]] = {
+_CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[BundledData], int]]] = {
     "files are readable": (_files_readable, lambda d: len(d.scenarios) + len(d.cassettes)),
     "each scenario has its cassette": (_scenario_has_cassette, lambda d: len(d.scenarios)),
     "each emulated cassette has a scenario": (_cassette_has_scenario, lambda d: len(d.cassettes)),
@@ -221,17 +219,20 @@ _CHECKS: dict[str, tuple[Callable[[Shipped], Iterator[str]], Callable[[Shipped],
     "each quirk has a scenario": (_quirks_covered, lambda d: len(d.quirks)),
     "cited rules and capabilities exist": (_rules_known, lambda d: len(d.scenarios)),
     "each rule has a miniature": (
-        _rules_have_miniatures,
+        _rules_have_mutants,
         lambda _: len(RULES) + len(CONVERSATION_RULES),
     ),
     "each miniature is caught": (
-        _miniatures_caught,
-        lambda _: len(MINIATURES) + len(AGENT_MINIATURES),
+        _mutants_killed,
+        lambda _: len(MUTANTS) + len(AGENT_MINIATURES),
     ),
     "the kill table is as kept": (_kill_table_fresh, lambda d: len(d.kills)),
-    "what is meant to pass breaks no rule": (_passing_ones_pass, lambda _: len(default_names())),
+    "what is meant to pass breaks no rule": (
+        _normalizers_conform,
+        lambda _: len(default_normalizer_names()),
+    ),
     "agents that are meant to pass break no rule": (
-        _passing_agents_pass,
+        _agents_conform,
         lambda _: len(default_agent_names()),
     ),
     "cassettes are scrubbed": (_scrubbed, lambda d: len(d.cassettes)),
@@ -240,7 +241,7 @@ _CHECKS: dict[str, tuple[Callable[[Shipped], Iterator[str]], Callable[[Shipped],
 
 def checks() -> Iterator[Check]:
     """Run every check on what ships, one by one."""
-    data = Shipped()
+    data = BundledData()
     for name, (look, count) in _CHECKS.items():
         wrong = tuple(look(data))
         yield Check(name, ok=not wrong, count=count(data), detail=wrong)

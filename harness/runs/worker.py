@@ -5,31 +5,31 @@ import sys
 from contextlib import redirect_stdout
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from harness.conversation.discovery import load_agent
 from harness.errors import UnreadableError
-from harness.judging.asked import asked_of
-from harness.judging.chunkings import Cuts
-from harness.judging.conversations.judge_conversation import (
+from harness.judging.blame import request_digest
+from harness.judging.conversations.judge import (
+    count_log,
+    crashed_conversation_result,
+    is_supported_by_agent,
     judge_conversation,
-    lost_conversation,
-    supported_conversation,
 )
-from harness.judging.conversations.logged import count_log
-from harness.judging.conversations.recording import NotHad, script_of_recording
+from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.judging.conversations.rules import CONVERSATION_RULES
-from harness.judging.conversations.session import offered
-from harness.judging.judge import CASSETTE_PREFIX, Loaded, empty_result, judge, supported
-from harness.judging.results import (
-    CassetteFacts,
-    Finding,
-    Outcome,
-    Result,
-    TurnFacts,
-    digest_of,
+from harness.judging.conversations.session import tools_of_cassette
+from harness.judging.judge import (
+    CASSETTE_PREFIX,
+    LoadedSubject,
+    empty_result,
+    is_supported_by_normalizer,
+    judge,
 )
+from harness.judging.replaying import Cuts
+from harness.judging.results import CassetteFacts, Finding, Outcome, Result, TurnFacts, body_digest
 from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
@@ -37,14 +37,36 @@ from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import CAPABILITIES
 from harness.recording.identify import identify
 from harness.recording.importing import only_answers
+from harness.recording.secrets import credentials
 from harness.runs.logs import load_log
 from harness.runs.plan import Job, Subject
 from harness.runs.run import AnyCase
-from harness.runs.select import subject_id
-from harness.runs.sources import source_of
+from harness.runs.selection import subject_id
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction
+
+
+def source_of(cassette: Cassette) -> CassetteFacts:
+    """Return what is known of `cassette`."""
+    origin, interactions = cassette.origin, cassette.interactions
+    return CassetteFacts(
+        by=origin.by,
+        at=origin.at,
+        source=origin.source,
+        licence=origin.licence,
+        reads=_reads([each.reads_kept for each in interactions]),
+        leaks=sum(len(credentials.unscrubbed_parts(each)) for each in interactions),
+        interactions=len(interactions),
+        size=sum(len(each.body) for each in interactions),
+    )
+
+
+def _reads(kept: list[bool]) -> Literal["recorded", "synthetic", "mixed"]:
+    if all(kept):
+        return "recorded"
+    return "mixed" if any(kept) else "synthetic"
+
 
 _NORMALIZERS_KEPT = 64
 # The jobs of one subject follow each other, so a few suffice.
@@ -67,7 +89,7 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None
     return msgspec.structs.replace(result, source=_source(job.subject)), case
 
 
-def _judge(job: Job, loaded: Loaded, cuts: Cuts) -> tuple[Result, AnyCase | None]:
+def _judge(job: Job, loaded: LoadedSubject, cuts: Cuts) -> tuple[Result, AnyCase | None]:
     # What a normalizer prints must not mix with the results on standard output.
     with redirect_stdout(sys.stderr):
         if job.subject.conversation:
@@ -75,7 +97,7 @@ def _judge(job: Job, loaded: Loaded, cuts: Cuts) -> tuple[Result, AnyCase | None
         return judge(loaded, _normalizer(job.normalizer), cuts=cuts)
 
 
-def is_supported(job: Job) -> bool:
+def is_job_supported(job: Job) -> bool:
     """Return whether the normalizer or agent of `job` declares all that its subject asks for.
 
     Raises:
@@ -85,17 +107,17 @@ def is_supported(job: Job) -> bool:
         return False  # it is never judged
     loaded = load_subject(job.subject)
     if job.subject.conversation:
-        return supported_conversation(loaded, _agent(job.normalizer))
-    return supported(loaded, _normalizer(job.normalizer))
+        return is_supported_by_agent(loaded, _agent(job.normalizer))
+    return is_supported_by_normalizer(loaded, _normalizer(job.normalizer))
 
 
-def crashed(job: Job, reason: str) -> Result:
+def crash_result(job: Job, reason: str) -> Result:
     """Return the result of a job whose process did not survive it."""
     if job.subject.kind == "log":
         return count_log(subject_id(job.subject), load_log(job.subject))[0]
     loaded, source = load_subject(job.subject), _source(job.subject)
     if job.subject.conversation:
-        lost = lost_conversation(loaded, job.normalizer, reason)
+        lost = crashed_conversation_result(loaded, job.normalizer, reason)
         return msgspec.structs.replace(lost, source=source)
     finding = Finding("NO-CRASH", "MUST", Outcome.CRASH, "replay", "no exception", reason)
     interactions = enumerate(loaded.cassette.interactions)
@@ -104,12 +126,12 @@ def crashed(job: Job, reason: str) -> Result:
         outcome=Outcome.CRASH,
         blame="normalizer",
         findings=(finding,),
-        turns=tuple(_lost_turn(place, each, reason) for place, each in interactions),
+        turns=tuple(_crashed_turn(place, each, reason) for place, each in interactions),
         source=source,
     )
 
 
-def _lost_turn(place: int, interaction: Interaction, reason: str) -> TurnFacts:
+def _crashed_turn(place: int, interaction: Interaction, reason: str) -> TurnFacts:
     """Return the facts of a turn that its user never got: it counts, as no success."""
     return TurnFacts(
         interaction=place,
@@ -121,13 +143,13 @@ def _lost_turn(place: int, interaction: Interaction, reason: str) -> TurnFacts:
         parse_error_blame="",
         finish="",
         failure="",
-        digest=digest_of(interaction.body),
-        asked=asked_of(interaction.request),
+        digest=body_digest(interaction.body),
+        asked=request_digest(interaction.request),
     )
 
 
 @lru_cache(_SUBJECTS_KEPT)
-def load_subject(subject: Subject) -> Loaded:
+def load_subject(subject: Subject) -> LoadedSubject:
     """Load a scenario with its cassette, or a cassette alone.
 
     Raises:
@@ -136,8 +158,10 @@ def load_subject(subject: Subject) -> Loaded:
     path = Path(subject.path)
     if subject.kind == "cassette":
         cassette = cassette_file.load(path, Path(subject.roots[0]) if subject.roots else None)
-        alone = _alone(cassette, subject.dialect)
-        return Loaded(alone, _recorded(alone, subject.path) if subject.conversation else None)
+        alone = _unlabelled_cassette(cassette, subject.dialect)
+        return LoadedSubject(
+            alone, _recorded_scenario(alone, subject.path) if subject.conversation else None
+        )
     scenario = load_scenario(path, Path(subject.roots[0]))
     _check_names(scenario, subject.path)
     cassette = _cassette(scenario.cassette, subject)
@@ -149,7 +173,7 @@ def load_subject(subject: Subject) -> Loaded:
             f"{scenario.cassette}; found {len(scenario.expect)}",
             where=subject.path,
         )
-    return Loaded(cassette, scenario)
+    return LoadedSubject(cassette, scenario)
 
 
 @lru_cache(_SUBJECTS_KEPT)
@@ -157,10 +181,10 @@ def _source(subject: Subject) -> CassetteFacts:
     return source_of(load_subject(subject).cassette)
 
 
-def _recorded(cassette: Cassette, where: str) -> Scenario:
+def _recorded_scenario(cassette: Cassette, where: str) -> Scenario:
     """Return the scenario that a recording stands for."""
-    script = script_of_recording(cassette)
-    if isinstance(script, NotHad):
+    script = script_from_recording(cassette)
+    if isinstance(script, NotReplayable):
         raise UnreadableError(f"agents cannot have this conversation: {script.why}", where=where)
     subject = f"{CASSETTE_PREFIX}{cassette.id}"
     return Scenario(subject, cassette.id, cassette.id, conversation=script)
@@ -170,7 +194,7 @@ def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> N
     """A mock tool that nobody can call would leave its scenario without a sense."""
     if not cassette.interactions:
         raise UnreadableError(f"{cassette.id} has no interaction", where=where)
-    tools = offered(cassette) if scenario.tools is None else scenario.tools
+    tools = tools_of_cassette(cassette) if scenario.tools is None else scenario.tools
     names = [tool.name for tool in tools]
     for name in scenario.conversation.tools if scenario.conversation else ():
         if name not in names:
@@ -183,7 +207,7 @@ def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> N
             )
 
 
-def _alone(cassette: Cassette, dialect: str) -> Cassette:
+def _unlabelled_cassette(cassette: Cassette, dialect: str) -> Cassette:
     """Return the cassette that no scenario labels, without what is no answer to be judged."""
     if dialect:
         return identify(cassette.in_dialect(dialect))

@@ -1,19 +1,83 @@
-"""Scenario files as items of the plugin, one for each normalizer or agent."""
+"""Cells as pytest items: how a cell is judged, reported and marked, and scenario files as items."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness import shipped
 from harness.errors import HarnessError
+from harness.judging.replaying import Cuts
+from harness.judging.results import Outcome, Result
 from harness.project import project
-from harness.runs.choose import chosen_names
+from harness.reporting.text.cell import findings_lines
+from harness.reporting.visible import marked
+from harness.runs.cells import selected_clients
+from harness.runs.expectations import AcceptedFailure, entry_for_cell
+from harness.runs.gate import replay_command
 from harness.runs.plan import Job
 from harness.runs.policy import expectations_of
-from harness.runs.select import select
-from harness.runs.worker import is_supported
-from harness.testing.cells import check, marks
+from harness.runs.selection import select_subjects, subject_id
+from harness.runs.worker import is_job_supported, judge_job
+
+CellFailed = pytest.fail.Exception
+
+
+def today() -> date:
+    """Return the day on which expectations must hold; pytest items have no other clock."""
+    return datetime.now(UTC).date()
+
+
+def check_cell(job: Job, cuts: Cuts, folder: Path) -> None:
+    """Judge a cell; fail where it does not conform, skip where it is unsupported.
+
+    Args:
+        job: the cell.
+        cuts: how its bytes are cut.
+        folder: where the reader of a failure stands.
+    """
+    result, _ = judge_job(job, cuts)
+    if result.outcome is Outcome.UNSUPPORTED:
+        pytest.skip(f"{job.normalizer} does not declare what the scenario asks for")
+    if not result.outcome.conforms:
+        pytest.fail("\n".join(_failure_lines(result, _replay_paths(job, folder))), pytrace=False)
+
+
+def expectation_marks(
+    job: Job, entries: Sequence[AcceptedFailure]
+) -> tuple[pytest.MarkDecorator, ...]:
+    """Return what the expectations of the project say of a cell, as marks."""
+    entry = entry_for_cell(entries, subject_id(job.subject), job.normalizer, today())
+    return () if entry is None else (_expectation_mark(entry),)
+
+
+def _expectation_mark(entry: AcceptedFailure) -> pytest.MarkDecorator:
+    why = " ".join(filter(None, (entry.reason, entry.issue)))
+    reason = marked(f"{why} (expectation {entry.id} x {entry.normalizer})")
+    match entry.expect:
+        case "skip":
+            return pytest.mark.skip(reason=reason)
+        case "fail" | "flaky":
+            return pytest.mark.xfail(
+                strict=entry.expect == "fail", raises=CellFailed, reason=reason
+            )
+
+
+def _replay_paths(job: Job, folder: Path) -> tuple[str, ...]:
+    """Return what `harness replay` must be told to find the subject again."""
+    path = Path(job.subject.path).resolve()
+    if any(map(path.is_relative_to, map(shipped.bundled_folder, ("scenarios", "cassettes")))):
+        return ()
+    return (os.path.relpath(path, folder),)
+
+
+def _failure_lines(result: Result, places: tuple[str, ...]) -> Iterator[str]:
+    yield f"{marked(result.cell)}: {result.outcome.value}, blame {result.blame}"
+    yield from findings_lines(result.findings)
+    yield f"  {marked(replay_command(result.cell, places))}"
 
 
 class ScenarioFile(pytest.File):
@@ -25,14 +89,16 @@ class ScenarioFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield the items, in the order in which normalizers or agents were named."""
         option = self.config.getoption
-        chosen = chosen_names(option("--harness-normalizer"), option("--harness-agent"))
+        chosen = selected_clients(option("--harness-normalizer"), option("--harness-agent"))
         try:
-            subject = select([self.path], option("--harness-dialect"))[0]
+            subject = select_subjects([self.path], option("--harness-dialect"))[0]
             names = chosen.agents if subject.conversation else chosen.normalizers
             jobs = [Job(subject, name) for name in names]
-            wanted = [job for job in jobs if is_supported(job) or option("--harness-unsupported")]
+            wanted = [
+                job for job in jobs if is_job_supported(job) or option("--harness-unsupported")
+            ]
             entries = expectations_of(project())
-            marked = [(job, marks(job, entries)) for job in wanted]
+            marked = [(job, expectation_marks(job, entries)) for job in wanted]
         except HarnessError as error:
             raise self.CollectError(str(error)) from error
         for job, decorators in marked:
@@ -52,7 +118,7 @@ class CellItem(pytest.Item):
     def runtest(self) -> None:
         """Judge the cell."""
         folder = self.config.invocation_params.dir
-        check(self._job, self.config.getoption("--harness-cuts"), folder)
+        check_cell(self._job, self.config.getoption("--harness-cuts"), folder)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the cell as scenario::normalizer."""

@@ -5,25 +5,104 @@ that none labels, where it supports them. `-k`, `-n auto`, `--lf` and `--junitxm
 test; what pytest collects is the same in each of its processes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import shlex
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import pytest
 
 from harness.errors import UsageError
-from harness.judging.chunkings import Cuts
+from harness.judging.replaying import Cuts
 from harness.project import project
-from harness.runs.choose import Chosen
-from harness.runs.expectations import stale_before
-from harness.runs.known import Known, known
+from harness.reporting.text.cell import findings_lines
+from harness.reporting.visible import marked
+from harness.runs.cells import SelectedClients, requested_cells
+from harness.runs.expectations import stale_entry
 from harness.runs.plan import Job
 from harness.runs.policy import expectations_of
-from harness.runs.select import subject_id
-from harness.runs.wanted import wanted
-from harness.runs.worker import is_supported
-from harness.testing.cells import check, marks, today
-from harness.testing.fuzzed import fuzzed
+from harness.runs.selection import ExistingNames, existing_names, subject_id
+from harness.runs.worker import is_job_supported
+from harness.testing.items import check_cell, expectation_marks, today
+
+if TYPE_CHECKING:
+    from harness.fuzzing.found import FuzzFinding
+
+_Kind: TypeAlias = Literal["normalizer", "agent"]
+# The same inputs in each run, so that an item is not red by chance.
+_SEED: Final = 0
+
+
+def fuzz_items(
+    normalizer: str,
+    agent: str,
+    profile: str | None,
+    cells: Collection[Job],
+    places: Collection[Path] = (),
+) -> Iterator[Any]:
+    """Yield an item for each of `normalizer` and `agent` that is named, where a profile is wanted.
+
+    Args:
+        normalizer: what is searched; "" for none.
+        agent: the same.
+        profile: a name; None for no item.
+        cells: of the suite, whose scenarios are started from.
+        places: paths that hold them, to be told; none for what ships.
+
+    Raises:
+        UsageError: the extra is missing, or there is no such profile.
+    """
+    if profile is None:
+        return
+    try:
+        from harness.fuzzing.profiles import find_profile  # noqa: PLC0415 - see the rule above
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"searching needs {error.name}, which is not installed",
+            where="fuzz",
+            hint="Install the extra: pip install 'toolcall-harness[fuzz]'",
+        ) from error
+    find_profile(profile)
+    named: tuple[tuple[_Kind, str], ...] = (("normalizer", normalizer), ("agent", agent))
+    for kind, name in named:
+        if name:
+            again = _fuzz_command(kind, name, profile, places)
+            run = _fuzz_check(kind, name, profile, cells, again)
+            yield pytest.param(run, id=f"fuzz-{profile}-{kind}")
+
+
+def _fuzz_check(
+    kind: _Kind, name: str, profile: str, cells: Collection[Job], again: str
+) -> Callable[[pytest.Config], None]:
+    def run(_config: pytest.Config) -> None:
+        from harness.fuzzing.shards import fuzz_findings  # noqa: PLC0415 - as above
+
+        found = fuzz_findings(name, profile, kind=kind, paths=_seed_paths(cells), random=_SEED)
+        if any(each.fails_gate for each in found):
+            pytest.fail("\n".join([*_finding_texts(found), f"  {marked(again)}"]), pytrace=False)
+
+    return run
+
+
+def _seed_paths(cells: Collection[Job]) -> list[Path]:
+    """Return the scenarios that a search starts from, or the recordings where there are none."""
+    turns = [job.subject for job in cells if job.subject.of_turns]
+    labelled = [subject for subject in turns if subject.kind == "scenario"]
+    return [Path(subject.path) for subject in labelled or turns]
+
+
+def _finding_texts(found: Collection["FuzzFinding"]) -> Iterator[str]:
+    for each in found:
+        yield marked(f"{each.slug}, found from {each.parent}")
+        yield from findings_lines([each.finding])
+
+
+def _fuzz_command(kind: _Kind, name: str, profile: str, places: Collection[Path]) -> str:
+    """Return the command that searches in the same way and keeps what it finds."""
+    option = "-n" if kind == "normalizer" else "-a"
+    how = (option, name, "--profile", profile, "--seed", str(_SEED), "-j", "1", "--save", ".")
+    return shlex.join(("harness", "fuzz", *map(str, places), *how))
+
 
 _Check: TypeAlias = Callable[[pytest.Config], None]
 
@@ -58,19 +137,21 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     """
     if not normalizer and not agent:
         raise UsageError("expected a normalizer or an agent", where="conformance_suite")
-    found = wanted(Chosen(_named(normalizer), _named(agent)), map(Path, paths), select)
+    found = requested_cells(
+        SelectedClients(_names(normalizer), _names(agent)), map(Path, paths), select
+    )
     jobs = tuple(job for job in found.jobs if job.subject.kind != "log")
     cells = _supported(jobs, found.words)
-    searches = fuzzed(normalizer, agent, fuzz, cells, found.paths)
+    searches = fuzz_items(normalizer, agent, fuzz, cells, found.paths)
     return _test_of((*_items(jobs, cells, cuts), *searches))
 
 
-def _named(name: str) -> tuple[str, ...]:
+def _names(name: str) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
 def _supported(jobs: tuple[Job, ...], words: str) -> tuple[Job, ...]:
-    cells = tuple(filter(is_supported, jobs))
+    cells = tuple(filter(is_job_supported, jobs))
     if not cells:
         raise UsageError(
             f"nothing that is supported is selected by {words!r}",
@@ -93,30 +174,30 @@ def _test_of(items: tuple[Any, ...]) -> Callable[..., None]:
 def _items(jobs: tuple[Job, ...], cells: tuple[Job, ...], cuts: Cuts | None) -> Iterator[Any]:
     entries = expectations_of(project())
     for job in cells:
-        said = marks(job, entries)
-        yield pytest.param(_checked(job, cuts), id=subject_id(job.subject), marks=said)
+        said = expectation_marks(job, entries)
+        yield pytest.param(_cell_check(job, cuts), id=subject_id(job.subject), marks=said)
     if entries:
         yield pytest.param(lambda _config: _check_expectations(jobs, cells), id="expectations")
 
 
-def _checked(job: Job, cuts: Cuts | None) -> _Check:
+def _cell_check(job: Job, cuts: Cuts | None) -> _Check:
     def run(config: pytest.Config) -> None:
         said = cuts or config.getoption("--harness-cuts", "standard")
-        check(job, said, config.invocation_params.dir)
+        check_cell(job, said, config.invocation_params.dir)
 
     return run
 
 
 def _check_expectations(jobs: tuple[Job, ...], cells: tuple[Job, ...]) -> None:
     """Fail where an entry has expired, or names no cell that there is."""
-    ran = Known(
+    ran = ExistingNames(
         frozenset(subject_id(job.subject) for job in jobs),
         frozenset(job.normalizer for job in jobs),
     )
     named = [(subject_id(job.subject), job.normalizer) for job in cells]
-    beside = known()
+    beside = existing_names()
     found = (
-        stale_before(entry, today(), named, ran, beside) for entry in expectations_of(project())
+        stale_entry(entry, today(), named, ran, beside) for entry in expectations_of(project())
     )
     told = [each.told for each in found if each is not None]
     if told:

@@ -7,11 +7,48 @@ was. At most one `Finish` or `StreamFailure` ends the stream.
 """
 
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from harness.turns.calls import CallKind, ParseError
+SNIPPET_CHARACTERS = 200
+
+Mode = Literal["tool_use", "json_fallback"]
+# A function takes a JSON object; a custom tool takes free text.
+CallKind = Literal["function", "custom"]
+
+
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
+    """A finished call.
+
+    Fields:
+        id: never empty; made up, stable and unique where the provider sent none.
+        name: as the model spelled it.
+        arguments: the JSON text as streamed, never repaired; "" for a call without any. Of
+            a custom tool, its input as it is.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    kind: CallKind = "function"
+
+
+class ParseError(msgspec.Struct, frozen=True, gc=False):
+    """A call whose arguments could not be used; nothing was executed.
+
+    Fields:
+        mode: `tool_use` for the API's own field, `json_fallback` for calls taught by prompt.
+        error: what was wrong, for a person.
+        snippet: the start of the raw text, at most `SNIPPET_CHARACTERS` characters.
+        id, name: of the call, where they arrived.
+    """
+
+    mode: Mode
+    error: str
+    snippet: str = ""
+    id: str = ""
+    name: str = ""
 
 
 class FinishReason(StrEnum):
@@ -122,3 +159,24 @@ Delta: TypeAlias = (
     | Finish
     | StreamFailure
 )
+
+
+class DeltaError(Exception):
+    """A normalizer yielded something that is no delta, or a delta with a field of a wrong type.
+
+    Annotations do not bind a foreign normalizer: a None for an id or a plain string for a
+    finish reason would pass through a run unnoticed, and make a file that nobody can read.
+    """
+
+    def __init__(self, delta: object) -> None:
+        super().__init__(_told(delta))
+
+
+def _told(delta: object) -> str:
+    kind = type(delta)
+    if kind.__module__ != "harness.turns.deltas" or not isinstance(delta, msgspec.Struct):
+        return f"expected a delta of harness.turns.deltas, found {kind.__name__}"
+    fields = ", ".join(
+        f"{name}: {type(value).__name__}" for name, value in msgspec.structs.asdict(delta).items()
+    )
+    return f"a field of the wrong type in {kind.__name__}({fields})"

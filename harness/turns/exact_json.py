@@ -6,6 +6,7 @@ hold, and so change what is executed; here every key and number keeps its spelli
 """
 
 import json
+import re
 from json.encoder import encode_basestring
 from typing import Any, Self
 
@@ -52,23 +53,27 @@ def decode_exactly(data: bytes) -> object:
     return _DECODE(data.decode("utf-8", "replace").removeprefix("\ufeff"))
 
 
-def written(value: object) -> str:
+def write_exactly(value: object) -> str:
     """Return the JSON text of a value that `decode_exactly` gave, or that holds such values."""
     match value:
         case str():
-            return _string(value)
+            return _write_string(value)
         case dict():
             pairs = value.pairs if isinstance(value, _Pairs) else value.items()
-            return "{" + ", ".join(f"{_string(key)}: {written(each)}" for key, each in pairs) + "}"
+            return (
+                "{"
+                + ", ".join(f"{_write_string(key)}: {write_exactly(each)}" for key, each in pairs)
+                + "}"
+            )
         case list():
-            return "[" + ", ".join(map(written, value)) + "]"
+            return "[" + ", ".join(map(write_exactly, value)) + "]"
         case _Number():
             return value.text
         case _:
             return _ENCODE(value)
 
 
-def _string(text: str) -> str:
+def _write_string(text: str) -> str:
     """Return a string as JSON; half a surrogate pair can only be spelt as its escape."""
     if not text.isascii():
         try:
@@ -76,3 +81,21 @@ def _string(text: str) -> str:
         except UnicodeEncodeError:
             return json.dumps(text)
     return encode_basestring(text)
+
+
+def encode_json(value: object) -> bytes:
+    """Return the JSON of `value`; half a surrogate pair can only be escaped."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value).encode()
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def join_surrogates(text: str) -> str:
+    """Return `text` with pairs joined and lone halves replaced by U+FFFD."""
+    if text.isascii() or _SURROGATE.search(text) is None:
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

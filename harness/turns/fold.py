@@ -10,23 +10,27 @@ from typing import Any, ClassVar, get_args
 
 import msgspec
 
-from harness.turns.calls import SNIPPET_CHARACTERS, CallKind, Mode, ParseError, ToolCall
-from harness.turns.delta_error import DeltaError
 from harness.turns.deltas import (
+    SNIPPET_CHARACTERS,
     ArgumentsDelta,
+    CallKind,
     Delta,
+    DeltaError,
     Finish,
     FinishReason,
+    Mode,
+    ParseError,
     ReasoningDelta,
     StreamFailure,
     TextDelta,
+    ToolCall,
     ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,
     Usage,
     UsageDelta,
 )
-from harness.turns.surrogates import join_surrogates
+from harness.turns.exact_json import join_surrogates
 from harness.turns.turn import Turn
 
 

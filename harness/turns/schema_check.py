@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import jsonschema_rs
 import msgspec
 
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 
 _SCHEMA_BYTES = 1 << 20
 _SCHEMAS_KEPT = 1024

@@ -1,9 +1,10 @@
-"""A turn: what one streamed response means, equal by value whatever the cuts were."""
+"""A turn: what one streamed response means; and a tool as a request declares it."""
+
+from typing import Any
 
 import msgspec
 
-from harness.turns.calls import ParseError, ToolCall
-from harness.turns.deltas import Finish, StreamFailure, Usage
+from harness.turns.deltas import Finish, ParseError, StreamFailure, ToolCall, Usage
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -23,3 +24,17 @@ class Turn(msgspec.Struct, frozen=True):
     finish: Finish | None = None
     usage: Usage | None = None
     failure: StreamFailure | None = None
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """A function that the model may call.
+
+    Fields:
+        name: as declared.
+        description: for the model.
+        parameters: the JSON Schema of the arguments object.
+    """
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = msgspec.field(default_factory=dict)

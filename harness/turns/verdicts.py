@@ -1,14 +1,28 @@
-"""Whether a finished call may run, and the delta that says so; shared by all dialects."""
+"""How a call ends: its id, why it must not run, and the delta that says so; shared by all dialects.
+
+An id is kept as given, made unique, and generated if none came. A generated id depends only on
+the content of the stream, so that it is the same for every chunking.
+"""
+
+import hashlib
 
 from harness.turns.arguments import ArgumentClass, parse
-from harness.turns.calls import SNIPPET_CHARACTERS, CallKind, Mode, ParseError
-from harness.turns.deltas import ToolCallEnd, ToolCallRejected
+from harness.turns.deltas import (
+    SNIPPET_CHARACTERS,
+    CallKind,
+    Mode,
+    ParseError,
+    ToolCallEnd,
+    ToolCallRejected,
+)
 
 # A turn that failed says why in each of its calls, however long the provider's words are.
 _REASON_CHARACTERS = 600
 
 
-def fault(name: str, arguments: str, kind: CallKind = "function", *, cut_short: bool) -> str:
+def unusable_reason(
+    name: str, arguments: str, kind: CallKind = "function", *, cut_short: bool
+) -> str:
     """Return why a finished call must not run; "" where it may.
 
     The input of a custom tool is free text, so no text of it is wrong; where the turn was
@@ -24,7 +38,7 @@ def fault(name: str, arguments: str, kind: CallKind = "function", *, cut_short: 
     return parsed.error
 
 
-def verdict(
+def end_of_call(
     position: int, error: str, raw: str, mode: Mode = "tool_use"
 ) -> ToolCallEnd | ToolCallRejected:
     """Return the delta that ends a call: rejected with a snippet of `raw` if there is an error."""
@@ -32,3 +46,35 @@ def verdict(
         return ToolCallEnd(position)
     reason = ParseError(mode, error[:_REASON_CHARACTERS], raw[:SNIPPET_CHARACTERS])
     return ToolCallRejected(position, reason)
+
+
+# As much of the response's id as tells it from others; each call hashes it anew.
+_SEED_CHARACTERS = 200
+
+
+class CallIds:
+    """The ids that were given out in one turn."""
+
+    __slots__ = ("_taken",)
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def unique(self, given: str, seed: str, position: int, name: str) -> str:
+        """Return the id for a call.
+
+        Args:
+            given: by the provider; "" where it gave none.
+            seed: what tells this response from others, such as its id.
+            position: of the call in its turn.
+            name: of the function.
+        """
+        call_id = given or _generated_id(f"{seed[:_SEED_CHARACTERS]}/{position}/{name}")
+        while call_id in self._taken:
+            call_id = f"{call_id}-{position}"
+        self._taken.add(call_id)
+        return call_id
+
+
+def _generated_id(text: str) -> str:
+    return "call_" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]

@@ -10,13 +10,19 @@ from typing import Final, cast, get_args
 import msgspec
 
 from harness.errors import UnreadableError
+from harness.files.typed import (
+    expect_list,
+    expect_mapping,
+    expect_text,
+    refuse_type,
+    refuse_unknown_keys,
+)
+from harness.providers import UNKNOWN, provider_of
+from harness.wire import prompt_tools
 from harness.wire import reads as reads_text
-from harness.wire import taught_tools
 from harness.wire.cassette import Cassette, Origin, OriginKind
 from harness.wire.cassette_text import digest
-from harness.wire.decompress import decoded, decoded_if_possible
-from harness.wire.fields import mapping, only_keys, refuse, sequence, text
-from harness.wire.hosts import UNKNOWN, provider_of
+from harness.wire.decompress import decode_body, decode_body_if_possible
 from harness.wire.interaction import Due, Ended, Headers, Interaction, Read, Request
 
 _ORIGIN_KEYS: Final = Origin.__struct_fields__
@@ -25,10 +31,10 @@ _HARNESS_KEYS: Final = (
 )
 VCRPY: Final = "vcrpy"
 _VCRPY_ORIGIN: Final = Origin("imported", by=VCRPY, kept="bodies and headers; no reads")
-_RECORD_AGAIN: Final = "Restore the file from version control, or record it again."
+_RESTORE_HINT: Final = "Restore the file from version control, or record it again."
 
 
-def cassette(
+def cassette_from_data(
     document: object, cassette_id: str, where: str, *, keep_encoded: bool = False
 ) -> Cassette:
     """Return the cassette that `document` spells.
@@ -44,9 +50,9 @@ def cassette(
         UnreadableError: it is not a vcrpy cassette, or claims what is not so.
     """
     if not isinstance(document, dict) or "interactions" not in document:
-        refuse("a vcrpy cassette with the key 'interactions'", document, where)
+        refuse_type("a vcrpy cassette with the key 'interactions'", document, where)
     _check_top_keys(document, where)
-    items = sequence(document["interactions"], f"{where}: interactions")
+    items = expect_list(document["interactions"], f"{where}: interactions")
     interactions = tuple(
         _interaction(item, f"{where}: interactions[{n}]", keep_encoded=keep_encoded)
         for n, item in enumerate(items)
@@ -68,38 +74,38 @@ def _check_top_keys(document: dict[object, object], where: str) -> None:
 def _own(
     value: object, interactions: tuple[Interaction, ...], cassette_id: str, where: str
 ) -> Cassette:
-    fields = mapping(value, where)
-    only_keys(fields, _HARNESS_KEYS, where)
+    fields = expect_mapping(value, where)
+    refuse_unknown_keys(fields, _HARNESS_KEYS, where)
     _check_digests(fields.get("body_sha256"), interactions, f"{where}.body_sha256")
     named = {
-        key: text(fields.get(key), f"{where}.{key}") or UNKNOWN
+        key: expect_text(fields.get(key), f"{where}.{key}") or UNKNOWN
         for key in ("provider", "model", "prompt")
     }
     origin = _origin(fields.get("origin"), f"{where}.origin")
-    dialect = text(fields.get("dialect"), f"{where}.dialect") or UNKNOWN
-    tools = taught_tools.read(fields.get("tools"), f"{where}.tools")
+    dialect = expect_text(fields.get("dialect"), f"{where}.dialect") or UNKNOWN
+    tools = prompt_tools.read_prompt_tools(fields.get("tools"), f"{where}.tools")
     found = Cassette(cassette_id, interactions, origin, **named)
     due = _due(fields.get("due"), f"{where}.due")
     return found.in_dialect(dialect).with_tools(tools).with_due(due)
 
 
 def _origin(value: object, where: str) -> Origin:
-    fields = mapping(value, where)
-    only_keys(fields, _ORIGIN_KEYS, where)
-    said = {key: text(item, f"{where}.{key}") for key, item in fields.items()}
+    fields = expect_mapping(value, where)
+    refuse_unknown_keys(fields, _ORIGIN_KEYS, where)
+    said = {key: expect_text(item, f"{where}.{key}") for key, item in fields.items()}
     kinds = get_args(OriginKind)
     if said.get("kind") not in kinds:
-        refuse(f"one of {', '.join(kinds)}", fields.get("kind"), f"{where}.kind")
+        refuse_type(f"one of {', '.join(kinds)}", fields.get("kind"), f"{where}.kind")
     return msgspec.convert(said, Origin)
 
 
 def _check_digests(value: object, interactions: tuple[Interaction, ...], where: str) -> None:
-    digests = sequence(value, where)
+    digests = expect_list(value, where)
     if len(digests) != len(interactions):
         raise UnreadableError(
             f"expected {len(interactions)} digests, one for each interaction, found {len(digests)}",
             where=where,
-            hint=_RECORD_AGAIN,
+            hint=_RESTORE_HINT,
         )
     for n, (said, interaction) in enumerate(zip(digests, interactions, strict=True)):
         found = digest(interaction.body)
@@ -108,20 +114,22 @@ def _check_digests(value: object, interactions: tuple[Interaction, ...], where: 
                 f"expected a body with SHA-256 {said}, found {found}: an editor or a git filter "
                 "changed the body",
                 where=f"{where}[{n}]",
-                hint=_RECORD_AGAIN,
+                hint=_RESTORE_HINT,
             )
 
 
 def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interaction:
-    fields = mapping(value, where)
-    response = mapping(fields.get("response"), f"{where}.response")
+    fields = expect_mapping(value, where)
+    response = expect_mapping(fields.get("response"), f"{where}.response")
     if not response:
-        refuse("a response", fields.get("response"), f"{where}.response")
+        refuse_type("a response", fields.get("response"), f"{where}.response")
     headers = _headers(response.get("headers"), f"{where}.response.headers")
     place = f"{where}.response.body"
     stored = _response_body(response, place)
     body, headers = (
-        decoded_if_possible(stored, headers) if keep_encoded else decoded(stored, headers, place)
+        decode_body_if_possible(stored, headers)
+        if keep_encoded
+        else decode_body(stored, headers, place)
     )
     kept, reads = _reads(response, body, f"{where}.response.reads")
     return Interaction(
@@ -132,32 +140,32 @@ def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interactio
         reads=reads,
         reads_kept=kept,
         ended=_ended(response.get("ended"), f"{where}.response.ended"),
-        encoding=text(response.get("encoding"), f"{where}.response.encoding"),
+        encoding=expect_text(response.get("encoding"), f"{where}.response.encoding"),
     )
 
 
 def _ended(value: object, where: str) -> Ended:
-    said = text(value, where) or "complete"
+    said = expect_text(value, where) or "complete"
     if said not in get_args(Ended):
-        refuse(f"one of {', '.join(get_args(Ended))}", value, where)
+        refuse_type(f"one of {', '.join(get_args(Ended))}", value, where)
     return cast("Ended", said)
 
 
 def _due(value: object, where: str) -> Due:
-    said = text(value, where)
+    said = expect_text(value, where)
     if said not in get_args(Due):
-        refuse(f"one of {', '.join(filter(None, get_args(Due)))}", value, where)
+        refuse_type(f"one of {', '.join(filter(None, get_args(Due)))}", value, where)
     return cast("Due", said)
 
 
 def _request(value: object, where: str) -> Request:
-    fields = mapping(value, where)
+    fields = expect_mapping(value, where)
     body = fields.get("body")
     if body is None and "parsed_body" in fields:
         body = msgspec.json.encode(fields["parsed_body"])
     return Request(
-        method=text(fields.get("method"), f"{where}.method") or "POST",
-        uri=text(fields.get("uri"), f"{where}.uri"),
+        method=expect_text(fields.get("method"), f"{where}.method") or "POST",
+        uri=expect_text(fields.get("uri"), f"{where}.uri"),
         headers=_headers(fields.get("headers"), f"{where}.headers"),
         body=_bytes(body, f"{where}.body"),
     )
@@ -179,7 +187,7 @@ def _bytes(value: object, where: str) -> bytes:
     if isinstance(value, str):
         return value.encode("utf-8")
     if not isinstance(value, bytes):
-        refuse("text or bytes", value, where, "Store the body as one string or as !!binary.")
+        refuse_type("text or bytes", value, where, "Store the body as one string or as !!binary.")
     return value
 
 
@@ -187,14 +195,14 @@ def _status(response: dict[str, object], where: str) -> int:
     status = response.get("status", response.get("status_code"))
     code = status.get("code") if isinstance(status, dict) else status
     if not isinstance(code, int) or isinstance(code, bool) or not 0 <= code <= 999:  # noqa: PLR2004 - HTTP has three digits
-        refuse("a status code", status, where)
+        refuse_type("a status code", status, where)
     return code
 
 
 def _headers(value: object, where: str) -> Headers:
     return tuple(
         (name, _header_value(item, f"{where}.{name}"))
-        for name, items in mapping(value, where).items()
+        for name, items in expect_mapping(value, where).items()
         for item in (items if isinstance(items, list) else [items])
     )
 
@@ -203,22 +211,24 @@ def _header_value(value: object, where: str) -> str:
     if isinstance(value, bytes):
         return value.decode("latin-1")
     if isinstance(value, dict | list):
-        refuse("text", value, where)
+        refuse_type("text", value, where)
     return "" if value is None else str(value)
 
 
 def _reads(response: dict[str, object], body: bytes, where: str) -> tuple[bool, tuple[Read, ...]]:
     said = response.get("reads", reads_text.SYNTHETIC)
     if said == reads_text.SYNTHETIC:
-        return False, reads_text.synthetic(body)
-    reads = reads_text.parse(said) if isinstance(said, str) else None
+        return False, reads_text.synthetic_reads(body)
+    reads = reads_text.parse_reads(said) if isinstance(said, str) else None
     if reads is None:
-        refuse("reads such as \"0:412 31:598\" (milliseconds:bytes), or 'synthetic'", said, where)
+        refuse_type(
+            "reads such as \"0:412 31:598\" (milliseconds:bytes), or 'synthetic'", said, where
+        )
     total = sum(read.size for read in reads)
     if total != len(body):
         raise UnreadableError(
             f"expected reads that add up to the body's {len(body)} bytes, found {total}",
             where=where,
-            hint=_RECORD_AGAIN,
+            hint=_RESTORE_HINT,
         )
     return True, reads

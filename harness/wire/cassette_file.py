@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 
 from harness.errors import UnreadableError
-from harness.wire import cassette_data, yaml_guard
+from harness.files import yaml_text
+from harness.wire import cassette_data
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_text import dump
 
@@ -36,8 +37,8 @@ def loads(data: bytes, cassette_id: str, *, where: str, keep_encoded: bool = Fal
 
     With `keep_encoded` a body whose content encoding cannot be taken off stays as it is.
     """
-    document = yaml_guard.load(data, where, tags=_VCRPY_TAGS)
-    return cassette_data.cassette(document, cassette_id, where, keep_encoded=keep_encoded)
+    document = yaml_text.load_yaml(data, where, tags=_VCRPY_TAGS)
+    return cassette_data.cassette_from_data(document, cassette_id, where, keep_encoded=keep_encoded)
 
 
 def save(cassette: Cassette, path: Path) -> None:
@@ -55,16 +56,16 @@ def save(cassette: Cassette, path: Path) -> None:
 def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:  # the size that a pipe or a device states says nothing
-            data = file.read(yaml_guard.MAX_BYTES + 1)
+            data = file.read(yaml_text.MAX_BYTES + 1)
     except OSError as error:
         raise UnreadableError(
             f"expected a file that can be read: {error.strerror}",
             where=str(path),
             hint="Check the path and its permissions.",
         ) from None
-    if len(data) > yaml_guard.MAX_BYTES:
+    if len(data) > yaml_text.MAX_BYTES:
         raise UnreadableError(
-            f"expected at most {yaml_guard.MAX_BYTES} bytes, found more",
+            f"expected at most {yaml_text.MAX_BYTES} bytes, found more",
             where=str(path),
             hint="Split the cassette.",
         )

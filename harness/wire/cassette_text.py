@@ -11,11 +11,11 @@ from http import HTTPStatus
 
 import msgspec
 
-from harness.wire import taught_tools
+from harness.files.yaml_text import format_block, format_scalar
+from harness.wire import prompt_tools
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Headers, Interaction
-from harness.wire.reads import SYNTHETIC, spell
-from harness.wire.scalar import block, word
+from harness.wire.reads import SYNTHETIC, format_reads
 
 _BASE64_LINE = 76
 
@@ -48,8 +48,8 @@ def digest(body: bytes) -> str:
 def _interaction(interaction: Interaction) -> Iterator[str]:
     request = interaction.request
     yield "- request:"
-    yield f"    method: {word(request.method)}"
-    yield f"    uri: {word(request.uri)}"
+    yield f"    method: {format_scalar(request.method)}"
+    yield f"    uri: {format_scalar(request.uri)}"
     yield from _headers(request.headers)
     yield f"    body: {_body(request.body, 4) if request.body else 'null'}"
     yield "  response:"
@@ -61,7 +61,7 @@ def _interaction(interaction: Interaction) -> Iterator[str]:
     if interaction.ended != "complete":
         yield f"    ended: {interaction.ended}"
     if interaction.encoding:
-        yield f"    encoding: {word(interaction.encoding)}"
+        yield f"    encoding: {format_scalar(interaction.encoding)}"
 
 
 def _headers(headers: Headers) -> Iterator[str]:
@@ -70,12 +70,13 @@ def _headers(headers: Headers) -> Iterator[str]:
         grouped.setdefault(name, []).append(value)
     yield "    headers:" + ("" if grouped else " {}")
     for name, values in grouped.items():
-        yield f"      {word(name)}: [{', '.join(word(value) for value in values)}]"
+        items = ", ".join(format_scalar(value) for value in values)
+        yield f"      {format_scalar(name)}: [{items}]"
 
 
 def _body(body: bytes, indent: int) -> str:
     try:
-        return block(body.decode("utf-8"), indent)
+        return format_block(body.decode("utf-8"), indent)
     except UnicodeDecodeError:
         return "!!binary |\n" + "\n".join(_base64_lines(body, indent + 2))
 
@@ -95,12 +96,12 @@ def _reads(interaction: Interaction) -> str:
             f"expected reads of at least one byte that add up to {len(interaction.body)}, "
             f"found {total}"
         )
-    return f'"{spell(interaction.reads)}"'
+    return f'"{format_reads(interaction.reads)}"'
 
 
 def _phrase(status: int) -> str:
     try:
-        return word(HTTPStatus(status).phrase)
+        return format_scalar(HTTPStatus(status).phrase)
     except ValueError:  # a code that no standard names
         return '""'
 
@@ -111,7 +112,7 @@ def _harness(cassette: Cassette) -> Iterator[str]:
     yield from _fields(msgspec.structs.asdict(cassette.origin).items(), "    ")
     names = ("provider", "model", "prompt", "dialect", "due")
     yield from _fields(((name, getattr(cassette, name)) for name in names), "  ")
-    yield from taught_tools.spell(cassette.tools, "  ")
+    yield from prompt_tools.format_prompt_tools(cassette.tools, "  ")
     yield "  body_sha256:" + ("" if cassette.interactions else " []")
     for interaction in cassette.interactions:
         yield f'  - "{digest(interaction.body)}"'
@@ -120,4 +121,4 @@ def _harness(cassette: Cassette) -> Iterator[str]:
 def _fields(fields: Iterable[tuple[str, str]], margin: str) -> Iterator[str]:
     for name, value in fields:
         if value:
-            yield f"{margin}{name}: {word(value)}"
+            yield f"{margin}{name}: {format_scalar(value)}"

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from harness.wire import aws_event_stream
+from harness.wire import aws
 
 Chunking: TypeAlias = tuple[int, ...]
 
-WHOLE: Chunking = ()
+UNSPLIT: Chunking = ()
 
 # Between the bytes of a line end or of two, after a line, inside a character, after a
 # backslash and inside its escape, around the colon of a field.
@@ -27,7 +27,7 @@ def each_byte(body: bytes) -> Chunking:
     return tuple(range(1, len(body)))
 
 
-def single_cuts(body: bytes) -> Iterator[Chunking]:
+def iter_single_cuts(body: bytes) -> Iterator[Chunking]:
     """Yield every chunking that has exactly one cut."""
     for cut in range(1, len(body)):
         yield (cut,)
@@ -37,7 +37,7 @@ def seams(body: bytes) -> Chunking:
     """Return all offsets where a decoder is likely to break, as one chunking."""
     found = {match.start() for match in _SEAM.finditer(body)}
     if body.startswith(b"\0"):
-        found.update(*aws_event_stream.borders(body))
+        found.update(*aws.borders(body))
     return tuple(sorted(cut for cut in found if 0 < cut < len(body)))
 
 

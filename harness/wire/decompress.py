@@ -41,13 +41,13 @@ def decompress(body: bytes, encoding: str, where: str) -> bytes:
     """
     for coding in reversed(_codings(encoding)):
         decode = _by_mark(body) or (
-            _as_it_is if _is_text(body) else _BY_NAME.get(coding, _as_it_is)
+            _unchanged if _is_text(body) else _BY_NAME.get(coding, _unchanged)
         )
         body = decode(body, coding, where)
     return body
 
 
-def decoded(body: bytes, headers: Headers, where: str) -> tuple[bytes, Headers]:
+def decode_body(body: bytes, headers: Headers, where: str) -> tuple[bytes, Headers]:
     """Return `body` without its content encoding, and `headers` without what described it.
 
     A coding that nobody knows stays, and so does its header.
@@ -63,10 +63,10 @@ def decoded(body: bytes, headers: Headers, where: str) -> tuple[bytes, Headers]:
     return found, tuple(header for header in headers if header[0].lower() not in _GONE)
 
 
-def decoded_if_possible(body: bytes, headers: Headers) -> tuple[bytes, Headers]:
+def decode_body_if_possible(body: bytes, headers: Headers) -> tuple[bytes, Headers]:
     """Return what `decoded` does; what it would refuse stays as it is, and so `why_encoded`."""
     try:
-        return decoded(body, headers, "")
+        return decode_body(body, headers, "")
     except UnreadableError:
         return body, headers
 
@@ -74,7 +74,7 @@ def decoded_if_possible(body: bytes, headers: Headers) -> tuple[bytes, Headers]:
 def why_encoded(body: bytes, headers: Headers) -> str:
     """Return why `body` is still encoded, "" where it is not."""
     try:
-        _, left = decoded(body, headers, "")
+        _, left = decode_body(body, headers, "")
     except UnreadableError as error:
         return error.what
     encoding = encoding_of(left)
@@ -112,7 +112,7 @@ def _is_text(body: bytes) -> bool:
     return True
 
 
-def _as_it_is(body: bytes, coding: str, where: str) -> bytes:
+def _unchanged(body: bytes, coding: str, where: str) -> bytes:
     del coding, where
     return body
 
@@ -211,11 +211,11 @@ def _too_large(where: str) -> UnreadableError:
 _Decode = Callable[[bytes, str, str], bytes]
 
 _BY_NAME: Final[dict[str, _Decode]] = {
-    "": _as_it_is,
-    "identity": _as_it_is,
+    "": _unchanged,
+    "identity": _unchanged,
     # Without its first bytes it is decoded already.
-    "gzip": _as_it_is,
-    "x-gzip": _as_it_is,
+    "gzip": _unchanged,
+    "x-gzip": _unchanged,
     "deflate": _deflate,
     "br": _brotli,
     "zstd": _zstd,

@@ -1,6 +1,10 @@
-"""A frame: one server-sent event, one NDJSON line, one AWS event-stream message."""
+"""Frames: one event of a body each, or a complete body that is not a stream; their size limit."""
+
+from typing import Final
 
 import msgspec
+
+from harness.errors import StreamError
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -23,3 +27,48 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     offset: int = 0
     complete: bool = True
     failure: str = ""
+
+
+# Larger than any event seen in the field (quirk SSE-HUGE-EVENT asks for at least 16 MiB).
+MAX_EVENT_BYTES: Final = 64 * 1024 * 1024
+
+
+def check_size(size: int, what: str, offset: int) -> None:
+    """Refuse a frame of more than `MAX_EVENT_BYTES`.
+
+    Raises:
+        StreamError: it is larger.
+    """
+    if size > MAX_EVENT_BYTES:
+        raise StreamError(f"{what} is larger than {MAX_EVENT_BYTES} bytes", offset=offset)
+
+
+_SPACE = b" \t\r\n"
+
+
+class PlainDecoder:
+    """Keep the whole body; it is one frame when it is over.
+
+    Args:
+        offset: of the first byte that it is fed.
+    """
+
+    def __init__(self, offset: int = 0) -> None:
+        self._offset = offset
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Keep `data`; nothing is said before the end.
+
+        Raises:
+            StreamError: the body is larger than the limit.
+        """
+        self._pieces.append(data)
+        self._size += len(data)
+        check_size(self._size, "a plain body", self._offset)
+        return []
+
+    def close(self) -> list[Frame]:
+        """Return the body without the blanks at its end."""
+        return [Frame(b"".join(self._pieces).rstrip(_SPACE), "", self._offset)]

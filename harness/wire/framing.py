@@ -8,12 +8,51 @@ one frame, and the dialect says what it means.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol
 
-from harness.wire.aws_event_stream import MessageDecoder
-from harness.wire.event_stream import EventStreamDecoder
-from harness.wire.frames import Frame
-from harness.wire.json_elements import ElementDecoder
-from harness.wire.json_lines import LineDecoder
-from harness.wire.plain_body import PlainDecoder
+from harness.wire.aws import MessageDecoder
+from harness.wire.frames import Frame, PlainDecoder
+from harness.wire.json_stream import ElementDecoder, LineDecoder
+from harness.wire.sse import SSEDecoder
+
+_BOM = b"\xef\xbb\xbf"
+_KEPT_BYTES = 300
+# How the lines begin that an event stream without an event may still hold.
+_FIELDS = (b":", b"data", b"event", b"id", b"retry")
+
+
+class EventStreamDecoder:
+    """Decode one body; `SSEDecoder` with a memory for what was no event."""
+
+    def __init__(self) -> None:
+        self._events = SSEDecoder()
+        self._head = b""
+        self._came = False
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Return the events that `data` completes.
+
+        Raises:
+            StreamError: an event is larger than the limit.
+        """
+        found = self._events.feed(data)
+        if found:
+            self._came = True
+        elif not self._came and len(self._head) < _KEPT_BYTES:
+            self._head += data[: _KEPT_BYTES - len(self._head)]
+        return found
+
+    def close(self) -> list[Frame]:
+        """Return the event that the end cut short, or the words of a body without any.
+
+        Raises:
+            StreamError: as `feed`.
+        """
+        found = self._events.close()
+        if found or self._came:
+            return found
+        words = self._head.strip().removeprefix(_BOM).strip()
+        is_stream = all(line.startswith(_FIELDS) for line in words.splitlines() if line.strip())
+        return [] if is_stream else [Frame(words, "", self._head.index(words))]
+
 
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 
@@ -38,7 +77,7 @@ _BY_FIRST_BYTE: Final[dict[bytes, Callable[[int], Decoder]]] = {
 }
 
 
-def frames(reads: Iterable[bytes]) -> Iterator[Frame]:
+def iter_frames(reads: Iterable[bytes]) -> Iterator[Frame]:
     """Yield the frames of `reads` as soon as each is complete.
 
     However many blanks come first (servers send them while a model is busy), the first other

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from harness.errors import StreamError
-from harness.wire.aws_event_stream import borders
+from harness.wire.aws import borders
 from harness.wire.interaction import Read
-from harness.wire.json_elements import ElementDecoder
-from harness.wire.json_lines import holds_lines
+from harness.wire.json_stream import ElementDecoder, holds_lines
 
 SYNTHETIC: Final = "synthetic"
 
@@ -21,7 +20,7 @@ _LINE_END = re.compile(rb"\n")
 _BLANK_LINE = re.compile(rb"\r\n\r\n|\n\r?\n|\r\r")
 
 
-def parse(text: str) -> tuple[Read, ...] | None:
+def parse_reads(text: str) -> tuple[Read, ...] | None:
     """Return the reads that `text` spells, or None where it is not such a text."""
     if not _PAIRS.fullmatch(text):
         return None
@@ -29,12 +28,12 @@ def parse(text: str) -> tuple[Read, ...] | None:
     return tuple(Read(int(size), int(delay)) for delay, size in pairs)
 
 
-def spell(reads: tuple[Read, ...]) -> str:
+def format_reads(reads: tuple[Read, ...]) -> str:
     """Return the text that `parse` reads back as `reads`."""
     return " ".join(f"{read.delay_ms}:{read.size}" for read in reads)
 
 
-def synthetic(body: bytes) -> tuple[Read, ...]:
+def synthetic_reads(body: bytes) -> tuple[Read, ...]:
     """Return one read for each frame of `body`, as a server that flushes each would give."""
     ends_of = _ENDS_BY_FIRST_BYTE.get(body.lstrip()[:1], _event_ends)
     ends = sorted({*ends_of(body), len(body)} - {0})

@@ -10,8 +10,7 @@ colon, decoding the payload later gives the same events.
 import re
 
 from harness.errors import StreamError
-from harness.wire.frames import Frame
-from harness.wire.limits import MAX_EVENT_BYTES
+from harness.wire.frames import MAX_EVENT_BYTES, Frame
 
 _BOM = b"\xef\xbb\xbf"
 # To look for a byte as a number takes a third of the time that one as text takes.

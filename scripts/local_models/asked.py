@@ -10,8 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from harness.conversation.wording import Language
-from harness.turns.tools import Tool
-from harness.wire import yaml_guard
+from harness.files import yaml_text
+from harness.turns.turn import Tool
 from harness.wire.interaction import Due
 
 FILE: Final = Path(__file__).with_name("prompts.yaml")
@@ -72,4 +72,4 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def asked() -> Asked:
     """Return what is asked."""
-    return msgspec.convert(yaml_guard.load(FILE.read_bytes(), str(FILE)), Asked)
+    return msgspec.convert(yaml_text.load_yaml(FILE.read_bytes(), str(FILE)), Asked)

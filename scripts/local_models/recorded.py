@@ -9,15 +9,15 @@ from zlib import crc32
 import httpx
 import msgspec
 
-from harness.conversation.asking import request_of
-from harness.conversation.capabilities import Capabilities
+from harness.conversation.asking import next_request
 from harness.conversation.discovery import load_agent
-from harness.conversation.messages import Message, system, user
 from harness.conversation.prompts import system_text
 from harness.conversation.task import Limits, Reply, Send, Task
 from harness.conversation.wording import Language
-from harness.recording.transport import About, Recorder
-from harness.turns.tools import Tool
+from harness.providers import Capabilities
+from harness.recording.recorder import Recorder, RecordingLabels
+from harness.turns.messages import Message, system, user
+from harness.turns.turn import Tool
 from harness.wire.interaction import Due, Request
 from scripts.local_models.asked import Toolbox, asked
 from scripts.local_models.servers import Server
@@ -74,13 +74,13 @@ def record(server: Server, job: Job, path: Path) -> None:
             _ask(server, job, tools, client)
 
 
-def _about(server: Server, job: Job, tools: tuple[Tool, ...]) -> About:
+def _about(server: Server, job: Job, tools: tuple[Tool, ...]) -> RecordingLabels:
     told = tuple(
         {"name": it.name, "description": it.description, "parameters": it.parameters}
         for it in tools
     )
     asking = f"prompts.yaml {job.name}, seed {job.seed}, temperature {job.temperature}"
-    return About(
+    return RecordingLabels(
         provider=server.provider,
         model=server.model,
         prompt=job.way.prompt_id(job.language) + ("+talk" if job.talk else ""),
@@ -97,7 +97,7 @@ def _ask(server: Server, job: Job, tools: tuple[Tool, ...], client: httpx.Client
     messages = [system(system_text(prompt, tools)), user(question)]
     task = _task(server, job, tools, _sender(server, job, client))
     offered = () if prompt.taught else tools
-    reply = task.send(request_of(task, messages, offered, job.way.options(tools)))
+    reply = task.send(next_request(task, messages, offered, job.way.options(tools)))
     for _ in reply.reads:
         pass
 

@@ -12,13 +12,12 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.conversation.messages import Message, assistant, user
 from harness.conversation.prompts import Prompt, find_prompt
-from harness.conversation.taught import taught_text
+from harness.conversation.taught import assistant_text
 from harness.conversation.wording import Language
-from harness.turns.calls import ToolCall
-from harness.turns.tools import Tool
-from harness.turns.turn import Turn
+from harness.turns.deltas import ToolCall
+from harness.turns.messages import Message, assistant, user
+from harness.turns.turn import Tool, Turn
 from scripts.local_models.asked import Toolbox
 
 Spell = Callable[[Prompt, ToolCall], Message]
@@ -80,7 +79,7 @@ def _native(prompt: Prompt, call: ToolCall) -> Message:
 
 
 def _taught(prompt: Prompt, call: ToolCall) -> Message:
-    return assistant(taught_text(prompt, Turn(tool_calls=(call,))))
+    return assistant(assistant_text(prompt, Turn(tool_calls=(call,))))
 
 
 def _bare(prompt: Prompt, call: ToolCall) -> Message:

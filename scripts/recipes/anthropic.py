@@ -5,10 +5,9 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.anthropic.spelling import Spelling
+from harness.dialects.anthropic.writer_options import WriterOptions
 from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, UsageDelta
-from harness.wire.aws_event_stream import encode_event, encode_exception
-from harness.wire.bedrock_chunk import wrapped
+from harness.wire.aws import encode_event, encode_exception, wrap_chunk
 from scripts.recipes.asking import Api, Asked, Json
 from scripts.recipes.kit import (
     Edit,
@@ -85,7 +84,7 @@ def _said(*deltas: Delta, edits: tuple[Edit, ...] = (), **spelling: Any) -> Repl
     # The API counts in each message; only what is an error and nothing else has no message.
     counted = any(isinstance(delta, UsageDelta) for delta in deltas)
     counts = () if counted or isinstance(deltas[0], StreamFailure) else tokens(412, 58)
-    return stream(deltas, counts, edits=edits, spelling=Spelling(**spelling))
+    return stream(deltas, counts, edits=edits, spelling=WriterOptions(**spelling))
 
 
 def _bridge(name: str, *deltas: Delta, edits: tuple[Edit, ...] = (), **spelling: Any) -> Recipe:  # noqa: ANN401 - as above
@@ -106,7 +105,7 @@ def _block(index: int, block: Json, *deltas: Json) -> tuple[bytes, ...]:
 
 
 def _in_message(line: bytes) -> bytes:
-    return encode_event(wrapped(line.rstrip()), "chunk")
+    return encode_event(wrap_chunk(line.rstrip()), "chunk")
 
 
 def _from_bedrock(*deltas: Delta, edits: tuple[Edit, ...] = ()) -> Reply:

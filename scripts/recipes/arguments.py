@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.turns.deltas import ArgumentsDelta, ToolCallStart
 from scripts.recipes.kit import Recipe, call, finish, stream, swap
 
@@ -82,7 +82,7 @@ def _spelled(name: str, tool: str, arguments: str, spelled: _Arguments) -> Recip
             stream(
                 call(tool, arguments, call_id="call_a", pieces=4),
                 finish("tool_calls"),
-                spelling=Spelling(arguments=spelled),
+                spelling=WriterOptions(arguments=spelled),
             ),
         ),
     )

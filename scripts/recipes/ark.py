@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from harness.dialects.openai_chat.profiles import PROFILES
+from harness.dialects.openai_chat.writer_options import PROFILES
 from harness.turns.deltas import Delta, ToolCallStart
 from scripts.recipes.kit import (
     Recipe,

@@ -2,9 +2,9 @@
 
 import json
 
-from harness.dialects.bedrock_converse.spelling import Spelling
+from harness.dialects.bedrock_converse.writer_options import WriterOptions
 from harness.turns.deltas import ArgumentsDelta, ToolCallEnd, ToolCallStart
-from harness.wire.aws_event_stream import encode_event
+from harness.wire.aws import encode_event
 from scripts.recipes.asking import Api, Asked, Json
 from scripts.recipes.kit import (
     Recipe,
@@ -29,7 +29,7 @@ _CLAUDE = "anthropic.claude-haiku-4-5"
 _NOVA = "amazon.nova-lite-v1"
 _GPT_OSS = "openai.gpt-oss-120b-1"
 _JSON = "application/json"
-_MESSAGES = Spelling()
+_MESSAGES = WriterOptions()
 _ASKS_WEATHER = "Compare the weather in Oslo and Bergen."
 _ASKS_FILE = "What does a.txt say?"
 
@@ -177,7 +177,9 @@ RECIPES = (
     _recipe("call", stream(_ONE, spelling=_MESSAGES)),
     _recipe(
         "text-and-call",
-        stream(text("Let me ", "look — ", "ein Blick genügt 🔍."), _ONE, spelling=Spelling(gaps=1)),
+        stream(
+            text("Let me ", "look — ", "ein Blick genügt 🔍."), _ONE, spelling=WriterOptions(gaps=1)
+        ),
     ),
     _recipe(
         "text",
@@ -185,7 +187,7 @@ RECIPES = (
             text("Grüße aus ", "東京 und ", "Zürich."),
             finish("end_turn"),
             tokens(21, 12),
-            spelling=Spelling(block_starts="all"),
+            spelling=WriterOptions(block_starts="all"),
             edits=(insert(3, _UNKNOWN, _CITATION),),
         ),
         tools=(),
@@ -201,16 +203,16 @@ RECIPES = (
         ),
     ),
     _recipe(
-        "no-input", stream(_NO_INPUT, spelling=Spelling(tool_type="given")), "What time is it?"
+        "no-input", stream(_NO_INPUT, spelling=WriterOptions(tool_type="given")), "What time is it?"
     ),
     _recipe(
         "empty-fragment",
-        stream(_NO_INPUT, spelling=Spelling(input="empty-first")),
+        stream(_NO_INPUT, spelling=WriterOptions(input="empty-first")),
         "What time is it?",
     ),
-    _two("two-calls", stream(_TWO, spelling=Spelling(input="empty-first"))),
-    _two("two-calls-without-stops", stream(_TWO, spelling=Spelling(block_stops=False))),
-    _two("interleaved", stream(_INTERLEAVED, spelling=Spelling(first_index=1))),
+    _two("two-calls", stream(_TWO, spelling=WriterOptions(input="empty-first"))),
+    _two("two-calls-without-stops", stream(_TWO, spelling=WriterOptions(block_stops=False))),
+    _two("interleaved", stream(_INTERLEAVED, spelling=WriterOptions(first_index=1))),
     _recipe(
         "scrambled",
         stream(_SCRAMBLED, tokens(88, 30), spelling=_MESSAGES),
@@ -222,7 +224,7 @@ RECIPES = (
         "server-tool",
         stream(
             _ONE,
-            spelling=Spelling(tool_type="given", input="whole", first_index=2),
+            spelling=WriterOptions(tool_type="given", input="whole", first_index=2),
             edits=(insert(1, *_server_tool(0)),),
         ),
         model=_NOVA,
@@ -278,7 +280,7 @@ RECIPES = (
         stream(_ONE, spelling=_MESSAGES, edits=(cut_after(b'"stopReason": "tool'),)),
     ),
     _recipe("damaged", stream(_ONE, spelling=_MESSAGES, edits=(swap(rb"\"a.", rb"\"b."),))),
-    _recipe("as-lines", stream(_TWO, spelling=Spelling(framing="lines", padding=False))),
+    _recipe("as-lines", stream(_TWO, spelling=WriterOptions(framing="lines", padding=False))),
     _recipe("document", raw(json.dumps(_DOCUMENT).encode(), content_type=_JSON)),
     _recipe(
         "http-400",

@@ -1,8 +1,7 @@
 """Bedrock's invoke calls: the events of a model's own API, each wrapped in an AWS message."""
 
-from harness.dialects.openai_chat.spelling import Spelling as ChatSpelling
-from harness.wire.aws_event_stream import encode_event
-from harness.wire.bedrock_chunk import wrapped
+from harness.dialects.openai_chat.writer_options import WriterOptions as ChatSpelling
+from harness.wire.aws import encode_event, wrap_chunk
 from scripts.recipes.asking import OPENAI_CHAT, Api
 from scripts.recipes.kit import (
     Edit,
@@ -24,7 +23,7 @@ _GPT_OSS = Api("openai-chat", {"aws-bedrock": _INVOKE}, OPENAI_CHAT.body)
 
 def _as_message(event: bytes) -> bytes:
     """Return a server-sent event as Bedrock sends it."""
-    return encode_event(wrapped(event.removeprefix(b"data: ").rstrip()), "chunk")
+    return encode_event(wrap_chunk(event.removeprefix(b"data: ").rstrip()), "chunk")
 
 
 _AS_MESSAGES: Edit = each(_as_message)

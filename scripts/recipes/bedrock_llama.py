@@ -2,9 +2,8 @@
 
 import json
 
-from harness.dialects.bedrock_llama.spelling import Spelling
-from harness.wire.aws_event_stream import encode, encode_event, encode_exception
-from harness.wire.bedrock_chunk import wrapped
+from harness.dialects.bedrock_llama.write import WriterOptions
+from harness.wire.aws import encode_event, encode_exception, encode_message, wrap_chunk
 from scripts.recipes.asking import Api, Asked, Json
 from scripts.recipes.kit import (
     Edit,
@@ -58,9 +57,9 @@ def _recipe(name: str, reply: Reply) -> Recipe:
     return Recipe(cassette, "In winter the forest", (), (reply,), api=_API)
 
 
-def _turn(name: str, *edits: Edit, spelling: Spelling | None = None) -> Recipe:
+def _turn(name: str, *edits: Edit, spelling: WriterOptions | None = None) -> Recipe:
     """Return the plain turn, spelled and edited in some way."""
-    return _recipe(name, stream(_TURN, spelling=spelling or Spelling(), edits=edits))
+    return _recipe(name, stream(_TURN, spelling=spelling or WriterOptions(), edits=edits))
 
 
 def _json(value: object, status: int = 200) -> Reply:
@@ -68,7 +67,7 @@ def _json(value: object, status: int = 200) -> Reply:
 
 
 def _chunk(**fields: object) -> bytes:
-    return encode_event(wrapped(json.dumps(fields, ensure_ascii=False).encode()), "chunk")
+    return encode_event(wrap_chunk(json.dumps(fields, ensure_ascii=False).encode()), "chunk")
 
 
 def _piece(piece: str, reason: str | None = None, **fields: object) -> bytes:
@@ -78,7 +77,7 @@ def _piece(piece: str, reason: str | None = None, **fields: object) -> bytes:
 def _unpadded(piece: str, reason: str | None = None) -> bytes:
     """Return a piece whose envelope is as small as it may be."""
     event = json.dumps({"generation": piece, "stop_reason": reason}).encode()
-    return encode_event(wrapped(event).partition(b',"p"')[0] + b"}", "chunk")
+    return encode_event(wrap_chunk(event).partition(b',"p"')[0] + b"}", "chunk")
 
 
 def _cut(place: int, size: int) -> Edit:
@@ -100,14 +99,17 @@ def _damage(place: int, at: int) -> Edit:
 def _error(code: str, words: str) -> bytes:
     """Return an error, which has its words in a header and no payload."""
     headers = {":message-type": "error", ":error-code": code, ":error-message": words}
-    return encode(b"", headers)
+    return encode_message(b"", headers)
 
 
 RECIPES = (
     _recipe(
         "text",
         stream(
-            text(" turns", " tür", "kis 雪", "."), tokens(5, 5), finish("stop"), spelling=Spelling()
+            text(" turns", " tür", "kis 雪", "."),
+            tokens(5, 5),
+            finish("stop"),
+            spelling=WriterOptions(),
         ),
     ),
     _recipe(
@@ -116,11 +118,11 @@ RECIPES = (
             text(" turns", " white"),
             tokens(5, 2),
             finish("length"),
-            spelling=Spelling(finish="with-text", metrics=False),
+            spelling=WriterOptions(finish="with-text", metrics=False),
         ),
     ),
     _recipe(
-        "unknown-reason", stream(text(" turns"), finish("content_policy"), spelling=Spelling())
+        "unknown-reason", stream(text(" turns"), finish("content_policy"), spelling=WriterOptions())
     ),
     _recipe(
         "metrics-alone",
@@ -149,7 +151,7 @@ RECIPES = (
             text(_CALL[:14], _CALL[14:40], _CALL[40:]),
             tokens(5, 24),
             finish("stop"),
-            spelling=Spelling(finish="with-text"),
+            spelling=WriterOptions(finish="with-text"),
         ),
     ),
     _recipe(
@@ -157,14 +159,14 @@ RECIPES = (
         stream(
             text(" turns"),
             fails("modelTimeoutException", "Model processing timed out."),
-            spelling=Spelling(),
+            spelling=WriterOptions(),
         ),
     ),
     _recipe(
         "exception-first",
         stream(
             fails("throttlingException", "Too many requests, please wait before trying again."),
-            spelling=Spelling(),
+            spelling=WriterOptions(),
         ),
     ),
     _recipe(
@@ -184,7 +186,7 @@ RECIPES = (
         stream(
             text(" turns", " white", "."),
             finish("stop"),
-            spelling=Spelling(),
+            spelling=WriterOptions(),
             edits=(_cut(2, 90),),
         ),
     ),
@@ -206,5 +208,5 @@ RECIPES = (
         _json({"Message": "User: arn is not authorized to perform: bedrock:InvokeModel"}, 403),
     ),
     _recipe("http-504", raw(_HTML, status=504, content_type="text/html")),
-    _recipe("empty-body", Reply(spelling=Spelling())),
+    _recipe("empty-body", Reply(spelling=WriterOptions())),
 )

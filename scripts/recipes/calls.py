@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.turns.deltas import ToolCallEnd, ToolCallStart
 from scripts.recipes.kit import (
     DONE,
@@ -52,7 +52,7 @@ def _two(name: str, reply: Reply | None = None, **spelling: Any) -> Recipe:  # n
         f"compatible/any/{name}",
         "Compare the weather in Oslo and Bergen.",
         ("get_weather",),
-        (reply or stream(_TWO, spelling=Spelling(**spelling)),),
+        (reply or stream(_TWO, spelling=WriterOptions(**spelling)),),
     )
 
 
@@ -62,7 +62,7 @@ def _one(name: str, reply: Reply | None = None, **spelling: Any) -> Recipe:  # n
         f"compatible/any/{name}",
         "What does a.txt say?",
         ("read_file", "get_time", "run_in_terminal"),
-        (reply or stream(_ONE, spelling=Spelling(**spelling)),),
+        (reply or stream(_ONE, spelling=WriterOptions(**spelling)),),
     )
 
 
@@ -185,7 +185,7 @@ RECIPES = (
         stream(
             call("read_file", '{"path": "a.txt"}'),
             finish("function_call"),
-            spelling=Spelling(where="legacy"),
+            spelling=WriterOptions(where="legacy"),
         ),
     ),
     _one(
@@ -271,7 +271,7 @@ RECIPES = (
                     DONE,
                 ),
             ),
-            spelling=Spelling(done=False),
+            spelling=WriterOptions(done=False),
         ),
     ),
 )

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from harness.dialects.cohere.spelling import Spelling
+from harness.dialects.cohere.writer_options import WriterOptions
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -40,7 +40,7 @@ _PLAN = tuple(reasoning("I will look up", " the weather", " in both cities."))
 _CALLED = (*tokens(1204, 52), Finish(FinishReason.TOOL_CALLS, "TOOL_CALL"))
 _COMPLETE = (*tokens(511, 19), Finish(FinishReason.STOP, "COMPLETE"))
 _LENGTH = (*tokens(511, 16), Finish(FinishReason.LENGTH, "MAX_TOKENS"))
-_V1 = Spelling(version="v1", framing="ndjson")
+_V1 = WriterOptions(version="v1", framing="ndjson")
 _V1_TYPE = "application/stream+json"
 _JSON_TYPE = "application/json"
 
@@ -92,7 +92,7 @@ def _v1(
     *parts: tuple[Delta, ...],
     question: str = _WEATHER,
     tools: tuple[str, ...] = ("get_weather",),
-    spelling: Spelling = _V1,
+    spelling: WriterOptions = _V1,
 ) -> Recipe:
     deltas = tuple(delta for part in parts for delta in part)
     reply = Reply(deltas, spelling, content_type=_V1_TYPE)
@@ -100,7 +100,7 @@ def _v1(
 
 
 def _said(*parts: tuple[Delta, ...], **switches: Any) -> Reply:  # noqa: ANN401 - fields of a spelling
-    return stream(*parts, spelling=Spelling(**switches))
+    return stream(*parts, spelling=WriterOptions(**switches))
 
 
 def _json(value: object) -> bytes:
@@ -186,18 +186,18 @@ RECIPES = (
     ),
     _v2(
         "command-a-03-2025/end-in-call",
-        stream(_PLAN, _OSLO, _CALLED, spelling=Spelling(), edits=(cut_after(b"Os"),)),
+        stream(_PLAN, _OSLO, _CALLED, spelling=WriterOptions(), edits=(cut_after(b"Os"),)),
     ),
     _v2(
         "command-a-03-2025/end-before-message-end",
-        stream(_OSLO, _CALLED, spelling=Spelling(), edits=(end_before(b"message-end"),)),
+        stream(_OSLO, _CALLED, spelling=WriterOptions(), edits=(end_before(b"message-end"),)),
     ),
     _v2(
         "command-a-03-2025/unknown-event",
         stream(
             _OSLO,
             _CALLED,
-            spelling=Spelling(),
+            spelling=WriterOptions(),
             edits=(insert(2, b'event: debug\ndata: {"type": "debug", "prompt": "<BOS>"}\n\n'),),
         ),
     ),
@@ -228,7 +228,7 @@ RECIPES = (
         _COMPLETE,
         question="Show order 9007199254740993.",
         tools=("show_order",),
-        spelling=Spelling(version="v1", framing="ndjson", calls="list"),
+        spelling=WriterOptions(version="v1", framing="ndjson", calls="list"),
     ),
     _v1("command-r-plus/v1-end-in-call", _OPEN, (StreamFailure("interrupted"),)),
 )

@@ -6,8 +6,8 @@ which are answered in order whatever these say.
 
 import json
 
-from harness.dialects.ollama.spelling import Spelling as OllamaSpelling
-from harness.dialects.openai_chat.profiles import PROFILES
+from harness.dialects.ollama.writer_options import WriterOptions as OllamaSpelling
+from harness.dialects.openai_chat.writer_options import PROFILES
 from scripts.recipes.asking import OPENAI_CHAT, Api
 from scripts.recipes.kit import (
     Json,

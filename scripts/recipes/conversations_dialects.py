@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from harness.dialects.anthropic.spelling import Spelling as Anthropic
-from harness.dialects.bedrock_converse.spelling import Spelling as Converse
-from harness.dialects.gemini.spelling import Spelling as Gemini
-from harness.dialects.openai_responses.spelling import Spelling as Responses
+from harness.dialects.anthropic.writer_options import WriterOptions as Anthropic
+from harness.dialects.bedrock_converse.writer_options import WriterOptions as Converse
+from harness.dialects.gemini.writer_options import WriterOptions as Gemini
+from harness.dialects.openai_responses.writer_options import WriterOptions as Responses
 from scripts.recipes import anthropic, bedrock_converse, gemini, openai_responses
 from scripts.recipes.asking import Api
 from scripts.recipes.conversations_loops import Made, Round, reply_of

@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from harness.dialects.openai_chat.profiles import PROFILES
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.openai_chat.writer_options import PROFILES, WriterOptions
 from scripts.recipes.conversations import fed_back
 from scripts.recipes.kit import (
     Edit,
@@ -28,7 +27,7 @@ from scripts.recipes.kit import (
 )
 
 _DASHSCOPE = PROFILES["dashscope"]
-_OPENAI = Spelling()
+_OPENAI = WriterOptions()
 
 
 class Made(msgspec.Struct, frozen=True):
@@ -96,7 +95,7 @@ def _native(
     question: str,
     tools: tuple[str, ...],
     *rounds: Round,
-    spelling: Spelling = _DASHSCOPE,
+    spelling: WriterOptions = _DASHSCOPE,
 ) -> Recipe:
     replies = tuple(reply_of(each, spelling) for each in rounds)
     return Recipe(name, question, tools, replies, tuple(map(_later, rounds[:-1])))

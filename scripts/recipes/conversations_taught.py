@@ -5,8 +5,8 @@ No request declares tools in the API's field, and results are told in words.
 
 from msgspec.structs import replace
 
-from harness.dialects.ollama.spelling import Spelling as OllamaSpelling
-from harness.dialects.openai_chat.profiles import PROFILES
+from harness.dialects.ollama.writer_options import WriterOptions as OllamaSpelling
+from harness.dialects.openai_chat.writer_options import PROFILES
 from scripts.recipes.conversations import told
 from scripts.recipes.kit import Json, Recipe, as_json, finish, spelled, stream, tokens
 from scripts.recipes.ollama import CHAT as OLLAMA_CHAT

@@ -2,8 +2,7 @@
 
 import json
 
-from harness.dialects.openai_chat.profiles import PROFILES
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.openai_chat.writer_options import PROFILES, WriterOptions
 from scripts.recipes.kit import (
     Recipe,
     call,
@@ -17,7 +16,7 @@ from scripts.recipes.kit import (
 )
 
 _EMPTY_LATER = PROFILES["dashscope"]
-_NULL_LATER = Spelling(later_id="null", later_name="null", call_type="first", idle="null")
+_NULL_LATER = WriterOptions(later_id="null", later_name="null", call_type="first", idle="null")
 _ARTICLE = json.dumps({"title": "Spring", "content": "The snow is gone."})
 _ARTICLE_ZH = json.dumps({"title": "春天", "content": "雪化了。\n花开了。"}, ensure_ascii=False)
 _MEMORY = json.dumps({"key": "language", "value": "Chinese"})
@@ -106,7 +105,7 @@ RECIPES = (
             stream(
                 call("writing", _ARTICLE, call_id="call_9f2e", pieces=4),
                 finish("tool_calls"),
-                spelling=Spelling(
+                spelling=WriterOptions(
                     where="additional-kwargs", later_id="empty", later_name="empty", idle="empty"
                 ),
             ),

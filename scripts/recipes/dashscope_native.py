@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from harness.dialects.dashscope.spelling import Spelling
+from harness.dialects.dashscope.writer_options import WriterOptions
 from harness.turns.deltas import Delta, ToolCallStart
 from scripts.recipes.asking import Api, Asked
 from scripts.recipes.kit import (
@@ -79,7 +79,7 @@ def _weather(
 ) -> Recipe:
     """Return a recipe about the weather; deltas are written in the spelling."""
     if not isinstance(reply, Reply):
-        reply = stream(reply, spelling=Spelling(**spelling))
+        reply = stream(reply, spelling=WriterOptions(**spelling))
     api = SNAPSHOTS if spelling.get("output") == "snapshots" else INCREMENTS
     question = "Compare the weather in Oslo and Bergen."
     recipe = f"dashscope/{model}/native-{name}"
@@ -87,7 +87,7 @@ def _weather(
 
 
 def _talk(name: str, *said: Delta, **spelling: Any) -> Recipe:  # noqa: ANN401 - the switches of Spelling
-    reply = stream(said, spelling=Spelling(**spelling))
+    reply = stream(said, spelling=WriterOptions(**spelling))
     api = SNAPSHOTS if spelling.get("output") == "snapshots" else INCREMENTS
     return Recipe(f"dashscope/qwen-plus/native-{name}", "Tell a joke.", (), (reply,), api=api)
 
@@ -139,7 +139,7 @@ RECIPES = (
         stream(
             text("Oslo: snow. ", "Bergen: rain."),
             finish("stop"),
-            spelling=Spelling(),
+            spelling=WriterOptions(),
             edits=(swap(b'"choices": [', _SEARCHED + b', "choices": ['),),
         ),
     ),
@@ -176,7 +176,9 @@ RECIPES = (
     ),
     _weather(
         "end-before-finish",
-        stream(_ONE, spelling=Spelling(), edits=(end_before(b'"finish_reason": "tool_calls"'),)),
+        stream(
+            _ONE, spelling=WriterOptions(), edits=(end_before(b'"finish_reason": "tool_calls"'),)
+        ),
     ),
     _weather("empty-body", raw(b"\n")),
 )

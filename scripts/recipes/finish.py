@@ -1,6 +1,6 @@
 """How a turn ends: reasons that are wrong, doubled, early, unknown or missing."""
 
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.turns.deltas import ToolCallStart
 from scripts.recipes.kit import (
     Recipe,
@@ -40,7 +40,7 @@ RECIPES = (
     _weather("stop-with-calls", stream(_CALL, finish("stop"))),
     _weather(
         "finish-empty-until-last",
-        stream(_CALL, finish("tool_calls"), spelling=Spelling(finish="empty-until-last")),
+        stream(_CALL, finish("tool_calls"), spelling=WriterOptions(finish="empty-until-last")),
     ),
     _weather(
         "finish-twice",
@@ -48,24 +48,24 @@ RECIPES = (
             _CALL,
             finish("tool_calls"),
             tokens(40, 9),
-            spelling=Spelling(finish="twice", usage="with-finish"),
+            spelling=WriterOptions(finish="twice", usage="with-finish"),
         ),
     ),
     _weather(
         "tool-calls-then-stop",
-        stream(_CALL, finish("tool_calls"), spelling=Spelling(finish="then-stop")),
+        stream(_CALL, finish("tool_calls"), spelling=WriterOptions(finish="then-stop")),
     ),
     _plain(
         "stop-too-early",
-        stream(_HELLO, finish("stop"), spelling=Spelling(finish="stop-too-early")),
+        stream(_HELLO, finish("stop"), spelling=WriterOptions(finish="stop-too-early")),
     ),
     _weather(
         "stop-too-early-call",
-        stream(_CALL, finish("tool_calls"), spelling=Spelling(finish="stop-too-early")),
+        stream(_CALL, finish("tool_calls"), spelling=WriterOptions(finish="stop-too-early")),
     ),
     _weather(
         "finish-with-call",
-        stream(_CALL, finish("tool_calls"), spelling=Spelling(finish="with-call")),
+        stream(_CALL, finish("tool_calls"), spelling=WriterOptions(finish="with-call")),
     ),
     _weather("unknown-reason-call", stream(_CALL, finish("eos"))),
     _plain("unknown-reason-text", stream(_HELLO, finish("eos"))),
@@ -79,13 +79,15 @@ RECIPES = (
     _plain("content-filter", stream(_HELLO[:1], finish("content_filter")), "openai/gpt-4o-mini"),
     _weather(
         "finish-missing-call",
-        stream(_CALL, finish("tool_calls"), spelling=Spelling(finish="absent")),
+        stream(_CALL, finish("tool_calls"), spelling=WriterOptions(finish="absent")),
     ),
     _plain(
         "finish-missing-text",
-        stream(_HELLO, finish("stop"), spelling=Spelling(finish="absent")),
+        stream(_HELLO, finish("stop"), spelling=WriterOptions(finish="absent")),
     ),
-    _weather("done-missing", stream(_CALL, finish("tool_calls"), spelling=Spelling(done=False))),
+    _weather(
+        "done-missing", stream(_CALL, finish("tool_calls"), spelling=WriterOptions(done=False))
+    ),
     _weather(
         "end-in-call",
         stream(_CALL, finish("tool_calls"), edits=(end_before(b'"}"'),)),

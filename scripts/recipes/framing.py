@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from scripts.recipes.kit import (
     Edit,
     Recipe,
@@ -25,7 +25,7 @@ _TURN = (
 
 
 def _recipe(name: str, *edits: Edit, model: str = "compatible/any", **spelling: Any) -> Recipe:  # noqa: ANN401 - the switches of Spelling
-    reply = stream(_TURN, edits=edits, spelling=Spelling(**spelling))
+    reply = stream(_TURN, edits=edits, spelling=WriterOptions(**spelling))
     return Recipe(f"{model}/{name}", "What is the weather in Oslo?", ("get_weather",), (reply,))
 
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from harness.dialects.gemini.spelling import Spelling
+from harness.dialects.gemini.writer_options import WriterOptions
 from scripts.recipes.asking import Api, Asked, Json
 from scripts.recipes.kit import (
     Recipe,
@@ -60,7 +60,7 @@ def _weather(name: str, reply: Reply, *, api: Api = SSE_API, model: str = _MODEL
 
 
 def _said(*deltas: Any, edits: Any = (), **spelling: Any) -> Reply:  # noqa: ANN401 - deltas, edits, switches of Spelling
-    return stream(*deltas, edits=edits, spelling=Spelling(**spelling))
+    return stream(*deltas, edits=edits, spelling=WriterOptions(**spelling))
 
 
 def _event(*parts: Json, reason: object = None, **fields: object) -> bytes:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from harness.dialects.google_interactions.spelling import Spelling
+from harness.dialects.google_interactions.writer_options import WriterOptions
 from scripts.recipes.asking import Api, Asked, Json
 from scripts.recipes.kit import (
     Recipe,
@@ -57,7 +57,7 @@ def _recipe(name: str, reply: Reply) -> Recipe:
 
 
 def _said(*deltas: Any, edits: Any = (), **spelling: Any) -> Reply:  # noqa: ANN401 - deltas, edits, switches of Spelling
-    return stream(*deltas, edits=edits, spelling=Spelling(**spelling))
+    return stream(*deltas, edits=edits, spelling=WriterOptions(**spelling))
 
 
 RECIPES = (

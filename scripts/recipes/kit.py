@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from harness.conversation.prompts import find_prompt, system_text
-from harness.dialects.dialect import Dialect
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.kit.dialect import Dialect
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.dialects.table import DIALECTS
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -28,7 +28,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Read, Request
 from scripts.recipes.asking import NATIVE, OPENAI_CHAT, Api, Asked
@@ -61,7 +61,7 @@ class Reply(msgspec.Struct, frozen=True):
     """
 
     deltas: tuple[Delta, ...] = ()
-    spelling: Any = Spelling()
+    spelling: Any = WriterOptions()
     edits: tuple[Edit, ...] = ()
     raw: Events = ()
     status: int = 200
@@ -145,7 +145,7 @@ def stream(
 ) -> Reply:
     """Return the reply that says `parts`, in order."""
     deltas = tuple(itertools.chain.from_iterable(parts))
-    return Reply(deltas, spelling or Spelling(), edits)
+    return Reply(deltas, spelling or WriterOptions(), edits)
 
 
 def raw(*events: bytes, status: int = 200, content_type: str = "") -> Reply:

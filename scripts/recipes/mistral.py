@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from harness.dialects.mistral.spelling import Spelling
+from harness.dialects.mistral.writer_options import WriterOptions
 from harness.turns.deltas import Delta, ToolCallStart
 from scripts.recipes.asking import Api, Asked
 from scripts.recipes.kit import (
@@ -66,7 +66,7 @@ _UNREADABLE: Json = {
 def _weather(name: str, reply: Reply | tuple[Delta, ...], **spelling: Any) -> Recipe:  # noqa: ANN401 - the switches of Spelling
     """Return a recipe about the weather; deltas are written in the spelling."""
     if not isinstance(reply, Reply):
-        reply = stream(reply, spelling=Spelling(**spelling))
+        reply = stream(reply, spelling=WriterOptions(**spelling))
     question = "Compare the weather in Oslo and Bergen."
     return Recipe(f"mistral/{_SMALL}/{name}", question, ("get_weather",), (reply,), api=MISTRAL)
 
@@ -106,7 +106,7 @@ RECIPES = (
             stream(
                 call("show_order", "{}", call_id="oB4jL8mYd"),
                 finish("tool_calls"),
-                spelling=Spelling(arguments="object"),
+                spelling=WriterOptions(arguments="object"),
                 edits=(swap(b'"arguments": {}', b'"arguments": ' + _ORDER.encode()),),
             ),
         ),
@@ -120,7 +120,7 @@ RECIPES = (
             stream(
                 call("get_time", "{}", call_id="tQ5hN1sUf"),
                 finish("tool_calls"),
-                spelling=Spelling(),
+                spelling=WriterOptions(),
             ),
         ),
         api=MISTRAL,
@@ -132,7 +132,7 @@ RECIPES = (
             text("It has ", "366."),
             finish("stop"),
             tokens(24, 19),
-            spelling=Spelling(closed=True),
+            spelling=WriterOptions(closed=True),
         ),
     ),
     _talk(
@@ -141,7 +141,7 @@ RECIPES = (
             reasoning("A leap year ", "has one more."),
             text("366 Tage: ", "一年。"),
             finish("stop"),
-            spelling=Spelling(content="parts"),
+            spelling=WriterOptions(content="parts"),
         ),
     ),
     _talk(
@@ -150,7 +150,7 @@ RECIPES = (
             reasoning("I should look ", "it up."),
             call("search", '{"query": "leap year"}', call_id="sM6gV2rKw"),
             finish("tool_calls"),
-            spelling=Spelling(),
+            spelling=WriterOptions(),
         ),
         tools=("search",),
     ),
@@ -159,18 +159,20 @@ RECIPES = (
         stream(
             text("It has 366. ", "Every fourth year is one."),
             finish("stop"),
-            spelling=Spelling(content="parts", sources=True),
+            spelling=WriterOptions(content="parts", sources=True),
         ),
         _SMALL,
     ),
     _talk(
         "plain-text",
-        stream(text("It ", "has ", "366."), finish("stop"), tokens(24, 6), spelling=Spelling()),
+        stream(
+            text("It ", "has ", "366."), finish("stop"), tokens(24, 6), spelling=WriterOptions()
+        ),
         _SMALL,
     ),
     _talk(
         "model-length",
-        stream(text("It has ", "366 and"), finish("model_length"), spelling=Spelling()),
+        stream(text("It has ", "366 and"), finish("model_length"), spelling=WriterOptions()),
         _SMALL,
     ),
     _weather(
@@ -197,16 +199,17 @@ RECIPES = (
     ),
     _weather("json-for-stream", (*text("Comparing."), *_TWO, *tokens(81, 25)), document=True),
     _weather("done-missing", _ONE, done=False),
-    _weather("done-without-finish", stream(_ONE[:-1], spelling=Spelling())),
+    _weather("done-without-finish", stream(_ONE[:-1], spelling=WriterOptions())),
     _weather(
-        "end-in-event", stream(_ONE, spelling=Spelling(), edits=(cut_after(b'\\"city\\": \\"Os'),))
+        "end-in-event",
+        stream(_ONE, spelling=WriterOptions(), edits=(cut_after(b'\\"city\\": \\"Os'),)),
     ),
     _weather(
         "end-before-finish",
         stream(
             text("Let me ", "compare."),
             _ONE,
-            spelling=Spelling(finish="own-chunk"),
+            spelling=WriterOptions(finish="own-chunk"),
             edits=(end_before(b'"tool_calls"}'),),
         ),
     ),
@@ -220,7 +223,7 @@ RECIPES = (
             stream(
                 text("It ", "has ", "366."),
                 finish("stop"),
-                spelling=Spelling(done=False),
+                spelling=WriterOptions(done=False),
                 edits=(
                     insert(1, _other_choice("There ")),
                     insert(3, _other_choice("are 366.")),

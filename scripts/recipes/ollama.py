@@ -2,7 +2,7 @@
 
 import json
 
-from harness.dialects.ollama.spelling import Spelling
+from harness.dialects.ollama.writer_options import WriterOptions
 from harness.turns.deltas import Delta, Finish, FinishReason
 from scripts.recipes.asking import Api, Asked, Json
 from scripts.recipes.kit import (
@@ -26,7 +26,7 @@ _WEATHER = "What is the weather in Oslo and in Bergen?"
 _OSLO = tuple(call("get_weather", '{"city": "Oslo"}', call_id="call_k3v9"))
 _BERGEN = tuple(call("get_weather", '{"city": "Bergen"}', index=1, call_id="call_q7d2"))
 _STOP = (*tokens(168, 41), *finish("stop"))
-_OLD = Spelling(call_id="absent", index="without-zero")
+_OLD = WriterOptions(call_id="absent", index="without-zero")
 
 
 def _chat_body(asked: Asked) -> Json:
@@ -57,8 +57,8 @@ def _recipe(
     return Recipe(f"ollama/{name}", question, tools, (reply,), api=api)
 
 
-def _said(*parts: tuple[Delta, ...], spelling: Spelling | None = None) -> Reply:
-    return stream(*parts, spelling=spelling or Spelling())
+def _said(*parts: tuple[Delta, ...], spelling: WriterOptions | None = None) -> Reply:
+    return stream(*parts, spelling=spelling or WriterOptions())
 
 
 def _document(**message: object) -> bytes:
@@ -79,13 +79,16 @@ RECIPES = (
     _recipe("granite3/calls-without-ids", _said(_OSLO, _BERGEN, _STOP, spelling=_OLD)),
     _recipe("qwen3/call-then-stop", _said(_OSLO, _STOP)),
     _recipe(
-        "qwen3/calls-in-one-line", _said(_OSLO, _BERGEN, _STOP, spelling=Spelling(calls="one-line"))
+        "qwen3/calls-in-one-line",
+        _said(_OSLO, _BERGEN, _STOP, spelling=WriterOptions(calls="one-line")),
     ),
     _recipe(
         "gpt-oss/call-in-the-last-line",
-        _said(_OSLO, _STOP, spelling=Spelling(calls="with-done")),
+        _said(_OSLO, _STOP, spelling=WriterOptions(calls="with-done")),
     ),
-    _recipe("llama3.2/arguments-as-text", _said(_OSLO, _STOP, spelling=Spelling(arguments="text"))),
+    _recipe(
+        "llama3.2/arguments-as-text", _said(_OSLO, _STOP, spelling=WriterOptions(arguments="text"))
+    ),
     _recipe(
         "qwen3/text-then-call",
         _said(tuple(text("Let me ", "look, ", "både Oslo og Bergen.")), _OSLO, _BERGEN, _STOP),
@@ -108,14 +111,14 @@ RECIPES = (
     ),
     _recipe(
         "qwen3/no-final-newline",
-        _said(_OSLO, _STOP, spelling=Spelling(final_newline=False)),
+        _said(_OSLO, _STOP, spelling=WriterOptions(final_newline=False)),
     ),
     _recipe(
         "gemma3/generate",
         _said(
             tuple(text("One", ", two", ", three", ".")),
             _STOP,
-            spelling=Spelling(endpoint="generate"),
+            spelling=WriterOptions(endpoint="generate"),
         ),
         "Count to three.",
         (),
@@ -123,7 +126,7 @@ RECIPES = (
     ),
     _recipe(
         "llama2/no-done-reason",
-        _said(tuple(text("Hei", "!")), _STOP, spelling=Spelling(done_reason=False)),
+        _said(tuple(text("Hei", "!")), _STOP, spelling=WriterOptions(done_reason=False)),
         "Say hello in Norwegian.",
         (),
     ),
@@ -149,20 +152,20 @@ RECIPES = (
             text("I will look."),
             _OSLO,
             _STOP,
-            spelling=Spelling(),
+            spelling=WriterOptions(),
             edits=(cut_after(b'"arguments": {"city": "Os'),),
         ),
     ),
     _recipe(
         "qwen3/end-after-call",
-        stream(_OSLO, _STOP, spelling=Spelling(), edits=(end_before(b'"done": true'),)),
+        stream(_OSLO, _STOP, spelling=WriterOptions(), edits=(end_before(b'"done": true'),)),
     ),
     _recipe(
         "qwen3/arguments-null",
         stream(
             call("get_time", '{"zone": 0}', call_id="call_t1m3"),
             _STOP,
-            spelling=Spelling(),
+            spelling=WriterOptions(),
             edits=(swap(b'"arguments": {"zone": 0}', b'"arguments": null'),),
         ),
         "What time is it?",

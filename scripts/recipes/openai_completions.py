@@ -2,7 +2,7 @@
 
 import json
 
-from harness.dialects.openai_completions.spelling import Spelling
+from harness.dialects.openai_completions.write import WriterOptions
 from scripts.recipes.asking import Api, Asked, Json
 from scripts.recipes.kit import (
     DONE,
@@ -58,9 +58,9 @@ def _recipe(model: str, name: str, reply: Reply, **request: object) -> Recipe:
     )
 
 
-def _turn(name: str, *edits: Edit, spelling: Spelling | None = None) -> Recipe:
+def _turn(name: str, *edits: Edit, spelling: WriterOptions | None = None) -> Recipe:
     """Return the plain turn, spelled and edited in some way."""
-    reply = stream(_TURN, spelling=spelling or Spelling(), edits=edits)
+    reply = stream(_TURN, spelling=spelling or WriterOptions(), edits=edits)
     return _recipe(_ANY, f"completion-{name}", reply)
 
 
@@ -88,7 +88,9 @@ RECIPES = (
     _recipe(
         _MODEL,
         "completion",
-        stream(text(" turns", " white", "."), finish("stop"), tokens(5, 4), spelling=Spelling()),
+        stream(
+            text(" turns", " white", "."), finish("stop"), tokens(5, 4), spelling=WriterOptions()
+        ),
     ),
     _recipe(
         _MODEL,
@@ -96,13 +98,13 @@ RECIPES = (
         stream(
             text(" tür", "nt 雪", "白"),
             finish("length"),
-            spelling=Spelling(finish="with-text", done=False),
+            spelling=WriterOptions(finish="with-text", done=False),
         ),
     ),
     _recipe(
         _ANY,
         "completion-error",
-        stream(text(" turns"), fails("overloaded", "no capacity left"), spelling=Spelling()),
+        stream(text(" turns"), fails("overloaded", "no capacity left"), spelling=WriterOptions()),
     ),
     _recipe(
         _ANY,
@@ -110,7 +112,7 @@ RECIPES = (
         stream(
             text(" turns", " white"),
             fails("interrupted"),
-            spelling=Spelling(),
+            spelling=WriterOptions(),
             edits=(cut_after(b'"text": " wh'),),
         ),
     ),
@@ -125,7 +127,7 @@ RECIPES = (
         stream(
             text(" turns"),
             fails("interrupted"),
-            spelling=Spelling(),
+            spelling=WriterOptions(),
             edits=(append(b'data: {"choices": [{"index": 0, "delta": {"content": "x"}}]}\n\n'),),
         ),
     ),
@@ -180,22 +182,26 @@ RECIPES = (
     _recipe(
         _ANY,
         "completion-unknown-word",
-        stream(text(" turns", " turns"), finish("repetition"), spelling=Spelling()),
+        stream(text(" turns", " turns"), finish("repetition"), spelling=WriterOptions()),
     ),
-    _recipe(_ANY, "completion-abort", stream(text(" turns"), finish("abort"), spelling=Spelling())),
+    _recipe(
+        _ANY, "completion-abort", stream(text(" turns"), finish("abort"), spelling=WriterOptions())
+    ),
     _turn("end-before-finish", end_before(b'"finish_reason": "stop"')),
     _turn("done-before-finish", end_before(b'"finish_reason": "stop"'), append(DONE)),
     _recipe(
         _ANY,
         "completion-cut-in-usage",
-        stream(_TURN, tokens(5, 4), spelling=Spelling(), edits=(cut_after(b'"prompt_tokens": 5'),)),
+        stream(
+            _TURN, tokens(5, 4), spelling=WriterOptions(), edits=(cut_after(b'"prompt_tokens": 5'),)
+        ),
     ),
     _turn(
         "no-final-blank",
         cut_after(b'"finish_reason": "stop"}], "model": "any"}'),
-        spelling=Spelling(finish="with-text"),
+        spelling=WriterOptions(finish="with-text"),
     ),
-    _turn("crlf", spelling=Spelling(crlf=True)),
+    _turn("crlf", spelling=WriterOptions(crlf=True)),
     _turn(
         "pings",
         insert(0, b": connected\n\n"),
@@ -220,7 +226,9 @@ RECIPES = (
     _recipe(
         _ANY,
         "completion-like-call",
-        stream(text(_CALL[:11], _CALL[11:40], _CALL[40:]), finish("stop"), spelling=Spelling()),
+        stream(
+            text(_CALL[:11], _CALL[11:40], _CALL[40:]), finish("stop"), spelling=WriterOptions()
+        ),
     ),
     _recipe(
         _ANY,
@@ -248,6 +256,6 @@ RECIPES = (
     ),
     _recipe(_ANY, "completion-http-502", raw(_HTML, status=502, content_type="text/html")),
     _recipe(_ANY, "completion-html", raw(_HTML, content_type="text/html")),
-    _recipe(_ANY, "completion-empty-body", Reply(spelling=Spelling(done=False))),
+    _recipe(_ANY, "completion-empty-body", Reply(spelling=WriterOptions(done=False))),
     _recipe(_ANY, "completion-only-done", raw(DONE)),
 )

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from harness.dialects.openai_responses.spelling import Spelling
+from harness.dialects.openai_responses.writer_options import WriterOptions
 from harness.turns.deltas import Delta, ToolCallStart
 from scripts.recipes.asking import Api, Asked, Json
 from scripts.recipes.kit import (
@@ -95,7 +95,7 @@ def _recipe(
 
 
 def _said(*deltas: Delta, edits: tuple[Edit, ...] = (), **spelling: Any) -> Reply:  # noqa: ANN401 - the switches of Spelling
-    return stream(deltas, edits=edits, spelling=Spelling(**spelling))
+    return stream(deltas, edits=edits, spelling=WriterOptions(**spelling))
 
 
 def _bridge(name: str, *deltas: Delta, by: str = _BRIDGE, **spelling: Any) -> Recipe:  # noqa: ANN401 - as above
@@ -162,7 +162,7 @@ RECIPES = (
             content_type=_JSON,
         ),
     ),
-    _recipe("responses-empty-body", stream(edits=(lambda _: (),), spelling=Spelling())),
+    _recipe("responses-empty-body", stream(edits=(lambda _: (),), spelling=WriterOptions())),
     # Calls that are no functions
     _recipe("responses-custom-tool", raw(*CUSTOM_CALL)),
     _recipe("x-search", raw(*SEARCHING_X), by="xai/grok-4-fast", tools=()),

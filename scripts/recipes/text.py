@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.turns.deltas import Delta
 from scripts.recipes.kit import Recipe, call, finish, reasoning, stream, text, tokens
 
@@ -18,7 +18,7 @@ def _recipe(
     tools: tuple[str, ...] = (),
     **spelling: Any,  # noqa: ANN401 - the switches of Spelling
 ) -> Recipe:
-    reply = stream(deltas, spelling=Spelling(**spelling))
+    reply = stream(deltas, spelling=WriterOptions(**spelling))
     options = {"stream_options": {"include_usage": True}}
     return Recipe(f"{model}/{name}", "Say hello.", tools, (reply,), request=options)
 

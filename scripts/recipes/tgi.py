@@ -2,7 +2,7 @@
 
 import json
 
-from harness.dialects.tgi.spelling import Spelling
+from harness.dialects.tgi.write import WriterOptions
 from scripts.recipes.asking import Api, Asked, Json
 from scripts.recipes.kit import (
     DONE,
@@ -49,9 +49,9 @@ def _recipe(name: str, reply: Reply) -> Recipe:
     return Recipe(f"huggingface/any/{name}", "In winter the forest", (), (reply,), api=_API)
 
 
-def _turn(name: str, *edits: Edit, spelling: Spelling | None = None) -> Recipe:
+def _turn(name: str, *edits: Edit, spelling: WriterOptions | None = None) -> Recipe:
     """Return the plain turn, spelled and edited in some way."""
-    return _recipe(name, stream(_TURN, spelling=spelling or Spelling(), edits=edits))
+    return _recipe(name, stream(_TURN, spelling=spelling or WriterOptions(), edits=edits))
 
 
 def _event(**fields: object) -> bytes:
@@ -86,7 +86,10 @@ RECIPES = (
     _recipe(
         "tokens",
         stream(
-            text(" turns", " white", "."), tokens(5, 4), finish("eos_token"), spelling=Spelling()
+            text(" turns", " white", "."),
+            tokens(5, 4),
+            finish("eos_token"),
+            spelling=WriterOptions(),
         ),
     ),
     _recipe(
@@ -95,7 +98,7 @@ RECIPES = (
             text(" tür", "nt 雪", "白"),
             tokens(5, 3),
             finish("length"),
-            spelling=Spelling(last="text", index=False),
+            spelling=WriterOptions(last="text", index=False),
         ),
     ),
     _recipe(
@@ -103,7 +106,7 @@ RECIPES = (
         stream(
             text(" turns", " white."),
             finish("stop"),
-            spelling=Spelling(last="text", details="null"),
+            spelling=WriterOptions(last="text", details="null"),
         ),
     ),
     _recipe(
@@ -111,7 +114,7 @@ RECIPES = (
         stream(
             text(" turns"),
             fails("generation", "Request failed during generation: CUDA out of memory"),
-            spelling=Spelling(),
+            spelling=WriterOptions(),
         ),
     ),
     _recipe(
@@ -119,7 +122,7 @@ RECIPES = (
         stream(
             text(" turns", " white"),
             finish("eos_token"),
-            spelling=Spelling(),
+            spelling=WriterOptions(),
             edits=(end_before(b'"special": true'),),
         ),
     ),
@@ -133,12 +136,14 @@ RECIPES = (
             text(" turns", " white.", "\n\n"),
             tokens(5, 3),
             finish("stop_sequence"),
-            spelling=Spelling(last="text"),
+            spelling=WriterOptions(last="text"),
         ),
     ),
     _recipe(
         "tokens-unknown-word",
-        stream(text(" turns"), tokens(5, 1), finish("max_time"), spelling=Spelling(last="text")),
+        stream(
+            text(" turns"), tokens(5, 1), finish("max_time"), spelling=WriterOptions(last="text")
+        ),
     ),
     _recipe(
         "tokens-special-inside",
@@ -174,13 +179,13 @@ RECIPES = (
             text(_CALL[:12], _CALL[12:30], _CALL[30:]),
             tokens(5, 21),
             finish("eos_token"),
-            spelling=Spelling(special_text="<|im_end|>"),
+            spelling=WriterOptions(special_text="<|im_end|>"),
         ),
     ),
     _turn("tokens-cut-in-event", cut_after(b'"text": " white"')),
     _turn("tokens-cut-in-last", cut_after(b'"generated_text": " turns white."')),
     _turn("tokens-no-final-blank", cut_after(b'"input_length": 5, "seed": null}}')),
-    _turn("tokens-crlf", each(_crlf), spelling=Spelling(space=True)),
+    _turn("tokens-crlf", each(_crlf), spelling=WriterOptions(space=True)),
     _turn("tokens-comments", insert(0, b":\n\n"), insert(2, b":\n\n", b":\n\n")),
     _turn("tokens-pings", insert(1, b"event:ping\ndata:\n\n"), insert(3, b"data:null\n\n")),
     _turn("tokens-done", append(DONE)),
@@ -228,5 +233,5 @@ RECIPES = (
         _json({"error": ["`inputs` must be a text", "`parameters` has no member `top`"]}, 400),
     ),
     _recipe("tokens-html", raw(_HTML, status=503, content_type="text/html")),
-    _recipe("tokens-empty-body", Reply(spelling=Spelling())),
+    _recipe("tokens-empty-body", Reply(spelling=WriterOptions())),
 )

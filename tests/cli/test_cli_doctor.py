@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from harness.cli import doctor as doctor_module
-from harness.runs.kill_table import Caught, Kill
-from harness.runs.upkeep import Check, Shipped
+from harness.runs.kill_table import KillRow, MeasuredKill
+from harness.runs.upkeep import BundledData, Check
 from tests.cli.conftest import Harness
 
 WELL = Check("all is well", ok=True, count=3, detail=())
@@ -14,9 +14,9 @@ ILL = Check("something is not", ok=False, count=20, detail=tuple(f"wrong {n}" fo
 
 
 TABLE = (
-    Kill("CALL-NAMED", "MUST", "Named.", "turns", "name-lost", "a/b", 2, 3.5, 9),
-    Kill("CALL-ORDER", "MUST", "Ordered.", "turns", "calls-reversed", "", 0),
-    Kill("CONV-PROBE", "MUST", "Probed.", "conversation", "probe-failure-is-no", "g/h", 4),
+    MeasuredKill("CALL-NAMED", "MUST", "Named.", "turns", "name-lost", "a/b", 2, 3.5, 9),
+    MeasuredKill("CALL-ORDER", "MUST", "Ordered.", "turns", "calls-reversed", "", 0),
+    MeasuredKill("CONV-PROBE", "MUST", "Probed.", "conversation", "probe-failure-is-no", "g/h", 4),
 )
 
 
@@ -86,8 +86,8 @@ def test_the_table_is_written_before_it_is_checked(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _checks(monkeypatch, WELL)
-    rows = (Caught("CALL-NAMED", "name-lost", "a/b", 2),)
-    monkeypatch.setattr(Shipped, "kill_rows", lambda _self, every: rows if every else ())
+    rows = (KillRow("CALL-NAMED", "name-lost", "a/b", 2),)
+    monkeypatch.setattr(BundledData, "kill_rows", lambda _self, every: rows if every else ())
     written: list[object] = []
 
     def write(found: object) -> str:

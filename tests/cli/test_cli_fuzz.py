@@ -9,8 +9,8 @@ from harness import shipped
 from harness.cli import fuzz as fuzz_module
 from tests.cli.conftest import Harness
 
-MISTRAL = str(shipped.folder("scenarios") / "mistral")
-FINISH = str(shipped.folder("scenarios") / "finish")
+MISTRAL = str(shipped.bundled_folder("scenarios") / "mistral")
+FINISH = str(shipped.bundled_folder("scenarios") / "finish")
 FEW = ("--examples", "30", "--seed", "1", "-j", "1")
 
 

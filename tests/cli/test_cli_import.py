@@ -10,7 +10,12 @@ from click.testing import CliRunner, Result
 from harness.cli import import_
 from harness.cli.import_ import import_command
 from harness.conversation.conversation import Conversation
-from harness.conversation.history.jsonl import About, Logged, decode, encode
+from harness.conversation.history.jsonl import (
+    ConversationLabels,
+    LoggedConversation,
+    decode,
+    encode,
+)
 from harness.errors import UsageError
 from harness.wire.cassette_file import load
 
@@ -211,7 +216,7 @@ def test_conversations_are_kept_as_such_and_no_cassette_is_made_of_them(tmp_path
 
 def test_a_damaged_conversation_is_told_with_its_place(tmp_path: Path) -> None:
     given = tmp_path / "chat.jsonl"
-    logged = Logged(About(), Conversation(tuple(CHAT), (), "done", "So."))
+    logged = LoggedConversation(ConversationLabels(), Conversation(tuple(CHAT), (), "done", "So."))
     given.write_bytes(b"".join(encode(logged).splitlines(keepends=True)[:-1]))
     (unusable,) = told(given, "-o", tmp_path / "out")["unusable"]
     assert unusable["reason"] == ("expected 2 messages, as the header says, found 1 (at line 1)")

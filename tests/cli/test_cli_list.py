@@ -6,7 +6,7 @@ import pytest
 
 from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.rules import RULES
-from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.mutants import MUTANTS
 from tests.cli.conftest import Harness
 
 KEYS = {
@@ -68,7 +68,7 @@ def test_all_that_ships_is_there(harness: Harness) -> None:
     rules = [row["id"] for row in harness("list", "rules", "--format", "json").json]
     assert rules == [*RULES, *CONVERSATION_RULES]
     names = {row["name"] for row in harness("list", "normalizers", "--format", "json").json}
-    assert names >= {"reference", "dashscope-restore", "naive", *MINIATURES}
+    assert names >= {"reference", "dashscope-restore", "naive", *MUTANTS}
 
 
 def test_quirks_say_which_scenarios_show_them(harness: Harness) -> None:

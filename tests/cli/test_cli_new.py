@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.new_cassette import spelling_of
+from harness.cli.new import parse_writer_options
 from harness.dialects.table import DIALECTS
-from harness.judging.judge import Loaded, judge
+from harness.judging.judge import LoadedSubject, judge
 from harness.judging.results import Outcome
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
@@ -36,23 +36,23 @@ CHAT = ("--like", LIKE["openai-chat"])
 CUT = 'get_weather={"city": "Os'
 
 
-def written(harness: Harness, folder: Path, *words: str, quirk: str = QUIRK) -> Loaded:
+def written(harness: Harness, folder: Path, *words: str, quirk: str = QUIRK) -> LoadedSubject:
     left = harness("new", quirk, "-o", str(folder), *words)
     assert left.code == 0, left.err
     cassette, scenario = map(Path, left.out.splitlines())
     assert "harness show" in left.err
     assert "harness run" in left.err
-    return Loaded(
+    return LoadedSubject(
         load(cassette, folder / "cassettes"), load_scenario(scenario, folder / "scenarios")
     )
 
 
-def scenario_of(made: Loaded) -> Scenario:
+def scenario_of(made: LoadedSubject) -> Scenario:
     assert made.scenario is not None
     return made.scenario
 
 
-def outcome(made: Loaded, name: str) -> Outcome:
+def outcome(made: LoadedSubject, name: str) -> Outcome:
     result, _ = judge(made, load_normalizer(name))
     return result.outcome
 
@@ -134,5 +134,5 @@ def test_what_cannot_be_written_is_refused_with_the_next_step(
 
 
 def test_switches_take_the_type_that_the_spelling_has() -> None:
-    made = spelling_of("openai-chat", ["name_pieces=2", "bom=true", "choice=null"], "m")
+    made = parse_writer_options("openai-chat", ["name_pieces=2", "bom=true", "choice=null"], "m")
     assert (made.name_pieces, made.bom, made.choice, made.model) == (2, True, None, "m")

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from harness.cli.record import record_command
 from harness.errors import UnreadableError, UsageError
 from harness.judging.scenario_file import load_scenario
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load, save
 from tests.recording.paced_server import PacedServer
@@ -110,7 +110,7 @@ def test_a_scenario_finds_its_cassette_in_the_folder_beside(tmp_path: Path) -> N
         )  # fmt: skip
     scenario = load_scenario(tmp_path / "scenarios" / "m1" / "told.yaml", tmp_path / "scenarios")
     assert scenario.cassette == "m1/told"
-    assert {subject.kind for subject in select([tmp_path / "scenarios"])} == {"scenario"}
+    assert {subject.kind for subject in select_subjects([tmp_path / "scenarios"])} == {"scenario"}
 
 
 def test_refresh_shows_a_difference_in_meaning(asked: tuple[PacedServer, Path]) -> None:

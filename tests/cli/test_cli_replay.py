@@ -10,9 +10,9 @@ import pytest
 from harness import shipped
 from harness.judging.results import Outcome
 from harness.runs.plan import Job
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job
-from harness.testing.cells import _told
+from harness.testing.items import _failure_lines
 from tests.cli.conftest import Harness
 
 EVIL = "x\x1b]0;pwned\x07"
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="no such file names ther
 def _evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("c").mkdir()
-    shutil.copyfile(shipped.folder("cassettes") / f"{CASSETTE}.yaml", f"c/{EVIL}.yaml")
+    shutil.copyfile(shipped.bundled_folder("cassettes") / f"{CASSETTE}.yaml", f"c/{EVIL}.yaml")
 
 
 def test_a_replay_names_its_cell_and_cassette_harmlessly(harness: Harness) -> None:
@@ -54,9 +54,9 @@ def test_an_error_names_it_harmlessly(harness: Harness) -> None:
 
 
 def test_pytest_names_it_harmlessly() -> None:
-    result, _ = judge_job(Job(select([Path("c")])[0], "naive"), "quick")
+    result, _ = judge_job(Job(select_subjects([Path("c")])[0], "naive"), "quick")
     assert result.outcome is not Outcome.PASS
-    told = "\n".join(_told(result, ("c",)))
+    told = "\n".join(_failure_lines(result, ("c",)))
     assert f"harness replay 'cassette:{SHOWN}/naive' --in c" in told
     assert "\x1b" not in told
 

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from harness.cli.page_file import finished_run, shipped_beside
 from harness.cli.report import report_command
+from harness.cli.run_files import bundled_context, read_finished_run
 from harness.errors import UnreadableError, UsageError
-from harness.reporting.page import page
+from harness.reporting.page import render_page
 from harness.runs.gate import judge_gate
 
 GOLDEN = Path(__file__).parent.parent / "reporting" / "golden"
@@ -40,8 +40,8 @@ def test_a_named_run_is_written_where_it_should_be() -> None:
     _put("run.jsonl")
     result = _report("run.jsonl", "-o", "out/page.html")
     assert (result.exit_code, result.output) == (0, f"{Path('out/page.html')}\n")
-    run, beside = finished_run(Path("run.jsonl")), shipped_beside()
-    assert Path("out/page.html").read_text(encoding="utf-8") == page(
+    run, beside = read_finished_run(Path("run.jsonl")), bundled_context()
+    assert Path("out/page.html").read_text(encoding="utf-8") == render_page(
         run, msgspec.structs.replace(beside, label="run"), judge_gate(run)
     )
 

@@ -13,7 +13,7 @@ import pytest
 
 from harness import shipped
 from harness.judging.scenario_file import find_scenarios
-from harness.normalizers.discovery import default_names
+from harness.normalizers.discovery import default_normalizer_names
 from harness.runs import execute as execute_module
 from harness.runs.gate import Gate
 from harness.runs.rankings import Rankings
@@ -25,10 +25,10 @@ from tests.cli.cli_samples import Left, command
 from tests.cli.cli_samples import harness as harness_process
 from tests.cli.conftest import Harness
 
-DASHSCOPE = str(shipped.folder("scenarios") / "dashscope")
+DASHSCOPE = str(shipped.bundled_folder("scenarios") / "dashscope")
 # It grows with each scenario that is added there.
 COUNT = len(find_scenarios([Path(DASHSCOPE)]))
-TOOLS = str(shipped.folder("scenarios") / "tools")
+TOOLS = str(shipped.bundled_folder("scenarios") / "tools")
 REFERENCE = ("-n", "reference")
 NAIVE = ("-n", "naive")
 QUICK = ("--cuts", "quick")
@@ -55,8 +55,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _imported() -> str:
     """Put a cassette into ./own that counts as somebody's recording; return its folder."""
     found = cassette_file.load(
-        shipped.folder("cassettes") / "dashscope/qwen-plus/split-chunks.yaml",
-        shipped.folder("cassettes"),
+        shipped.bundled_folder("cassettes") / "dashscope/qwen-plus/split-chunks.yaml",
+        shipped.bundled_folder("cassettes"),
     )
     own = msgspec.structs.replace(found, id="split", origin=Origin("imported", by="a test"))
     Path("own").mkdir()
@@ -70,7 +70,7 @@ def _imported() -> str:
 def test_0_where_all_conform(harness: Harness) -> None:
     left = harness("run", DASHSCOPE, *QUICK)
     assert left.code == 0
-    assert f"gate pass: {len(default_names()) * COUNT} cells conform" in left.err
+    assert f"gate pass: {len(default_normalizer_names()) * COUNT} cells conform" in left.err
     assert "report: reports/index.html" in left.err
 
 

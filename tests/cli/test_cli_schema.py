@@ -28,7 +28,7 @@ def test_every_shipped_scenario_fits_and_a_misspelled_key_does_not(harness: Harn
     check = jsonschema_rs.validator_for(_schema(harness, "scenario"))
     files = [
         yaml.load(path.read_bytes(), yaml.CSafeLoader)
-        for path in find_scenarios([shipped.folder("scenarios")])
+        for path in find_scenarios([shipped.bundled_folder("scenarios")])
     ]
     assert [file["title"] for file in files if not check.is_valid(file)] == []
     assert not check.is_valid({**files[0], "titel": "x"})
@@ -37,7 +37,7 @@ def test_every_shipped_scenario_fits_and_a_misspelled_key_does_not(harness: Harn
 @pytest.fixture
 def lines(harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.chdir(tmp_path)
-    scenario = str(shipped.folder("scenarios") / "dashscope" / "split-chunks.yaml")
+    scenario = str(shipped.bundled_folder("scenarios") / "dashscope" / "split-chunks.yaml")
     harness("run", scenario, "-n", "naive", "-n", "reference", "--cuts", "quick")
     return [json.loads(line) for line in Path("reports/run.jsonl").read_text().splitlines()]
 
@@ -52,5 +52,5 @@ def test_what_a_run_writes_fits(harness: Harness, lines: list[Any]) -> None:
 def test_what_a_run_prints_fits(harness: Harness, lines: list[Any]) -> None:
     assert lines
     check = jsonschema_rs.validator_for(_schema(harness, "summary"))
-    scenario = str(shipped.folder("scenarios") / "dashscope" / "split-chunks.yaml")
+    scenario = str(shipped.bundled_folder("scenarios") / "dashscope" / "split-chunks.yaml")
     check.validate(harness("run", scenario, "--cuts", "quick", "--format", "json").json)

@@ -94,7 +94,7 @@ def test_a_cassette_that_ships_is_named_by_its_id(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved(tmp_path / "x" / "y.yaml")
-    monkeypatch.setattr("harness.cli.cassette_argument.folder", lambda _name: tmp_path)
+    monkeypatch.setattr("harness.cli.options.bundled_folder", lambda _name: tmp_path)
     assert shown("x/y").startswith("id          x/y\n")
 
 

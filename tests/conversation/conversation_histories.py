@@ -2,14 +2,12 @@
 
 from hypothesis import strategies as st
 
-from harness.conversation.capabilities import PROVIDERS, Capabilities
 from harness.conversation.feedback import ToolResult
-from harness.conversation.history.ids import distinct_ids, fit_ids
-from harness.conversation.history.policies import POLICIES
-from harness.conversation.history.storing import Storing
-from harness.conversation.messages import Message, system, user
-from harness.turns.calls import ParseError, ToolCall
-from harness.turns.deltas import Finish, FinishReason, StreamFailure
+from harness.conversation.history.identifiers import distinct_ids, fit_ids
+from harness.conversation.history.storing import HISTORY_POLICIES, StoringOptions
+from harness.providers import PROVIDERS, Capabilities
+from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall
+from harness.turns.messages import Message, system, user
 from harness.turns.turn import Turn
 
 CAPABILITIES = st.sampled_from(
@@ -49,9 +47,11 @@ TURNS = st.builds(
 )
 VALUES = st.sampled_from(["Rain.", "", {"a": 1}, [1, None], 3, None])
 STORINGS = st.builds(
-    Storing, rejected=st.sampled_from(["text", "result"]), language=st.sampled_from(["en", "zh"])
+    StoringOptions,
+    rejected=st.sampled_from(["text", "result"]),
+    language=st.sampled_from(["en", "zh"]),
 )
-POLICY_NAMES = st.sampled_from(sorted(POLICIES))
+POLICY_NAMES = st.sampled_from(sorted(HISTORY_POLICIES))
 
 
 @st.composite
@@ -76,5 +76,5 @@ def histories(draw: st.DrawFn, capabilities: Capabilities, policy: str) -> tuple
         for turn in draw(st.lists(TURNS, max_size=4)):
             iteration += 1
             results = draw(results_of(turn))
-            messages += POLICIES[policy](turn, results, iteration, capabilities, storing)
+            messages += HISTORY_POLICIES[policy](turn, results, iteration, capabilities, storing)
     return fit_ids(messages, capabilities.tool_id_pattern).messages

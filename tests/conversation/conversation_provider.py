@@ -7,17 +7,17 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from harness.conversation.capabilities import Capabilities
 from harness.conversation.task import Reply, Task, ToolFailed
-from harness.dialects.anthropic import spelling as anthropic
-from harness.dialects.bedrock_converse import spelling as bedrock_converse
-from harness.dialects.gemini import spelling as gemini
-from harness.dialects.ollama import spelling as ollama
-from harness.dialects.openai_responses import spelling as openai_responses
+from harness.dialects.anthropic import writer_options as anthropic
+from harness.dialects.bedrock_converse import writer_options as bedrock_converse
+from harness.dialects.gemini import writer_options as gemini
+from harness.dialects.ollama import writer_options as ollama
+from harness.dialects.openai_responses import writer_options as openai_responses
 from harness.dialects.table import DIALECTS
+from harness.providers import Capabilities
 from harness.turns.deltas import CUT_SHORT, Delta, Finish, FinishReason, StreamFailure
-from harness.turns.tools import Tool
-from harness.wire.framing import frames
+from harness.turns.turn import Tool
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Request
 
 Call: TypeAlias = tuple[str, str, str]  # id, name, arguments
@@ -43,11 +43,11 @@ _ENDS: Final[dict[str, dict[FinishReason, str]]] = {
     "openai-responses": {STOP: "stop", LENGTH: "length", FILTER: "content_filter"},
 }
 SPELLINGS: Final[dict[str, Any]] = {
-    "anthropic": anthropic.Spelling(),
-    "bedrock-converse": bedrock_converse.Spelling(),
-    "gemini": gemini.Spelling(),
-    "ollama": ollama.Spelling(),
-    "openai-responses": openai_responses.Spelling(),
+    "anthropic": anthropic.WriterOptions(),
+    "bedrock-converse": bedrock_converse.WriterOptions(),
+    "gemini": gemini.WriterOptions(),
+    "ollama": ollama.WriterOptions(),
+    "openai-responses": openai_responses.WriterOptions(),
 }
 
 
@@ -114,7 +114,7 @@ def as_dialect(body: bytes, dialect: str) -> bytes:
     """Return a stream of `said` as another API spells it; anything else as it is."""
     if not body.startswith(b'data: {"id": "x"') or not body.endswith(b"\n\n"):
         return body
-    deltas = DIALECTS["openai-chat"].read(frames([body]), ())
+    deltas = DIALECTS["openai-chat"].read(iter_frames([body]), ())
     spelled = tuple(_ended(delta, dialect) for delta in deltas)
     return b"".join(DIALECTS[dialect].write(spelled, SPELLINGS[dialect]))
 

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from harness.conversation.asking import request_of
-from harness.conversation.capabilities import Capabilities
-from harness.conversation.messages import Message, assistant, tool_result, user
-from harness.turns.calls import ToolCall
+from harness.conversation.asking import next_request
+from harness.providers import Capabilities
+from harness.turns.deltas import ToolCall
+from harness.turns.messages import Message, assistant, tool_result, user
 from tests.conversation.conversation_provider import TOOLS, Provider
 
 CALL = ToolCall("c1", "get_weather", '{"city": "Oslo"}')
@@ -23,6 +23,6 @@ def body_of(
     task = Provider(b"").task(
         dialect=dialect, capabilities=Capabilities(reasoning_field=field), uri=uri
     )
-    request = request_of(task, messages, TOOLS[:1], options or {})
+    request = next_request(task, messages, TOOLS[:1], options or {})
     body: dict[str, Any] = json.loads(request.body)
     return body

@@ -16,7 +16,7 @@ from harness.judging.conversations.script import (
     ExpectedRequest,
     MockAnswer,
 )
-from harness.judging.judge import Loaded
+from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import Scenario
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Read, Request
@@ -49,7 +49,7 @@ def stage(
     answer: str = "晴。",
     executed: tuple[ExpectedExecution, ...] = (),
     **more: Any,  # noqa: ANN401 - keys of what is expected, and of the script
-) -> Loaded:
+) -> LoadedSubject:
     """Return a conversation; `policies`, `capabilities`, `questions`, `limits` are the script's."""
     policies = more.pop("policies", {})
     script = ConversationScript(
@@ -70,7 +70,7 @@ def stage(
         "test",
         "m",
     )
-    return Loaded(
+    return LoadedSubject(
         cassette,
         Scenario(
             f"test/{name}",

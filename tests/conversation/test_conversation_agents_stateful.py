@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from harness.conversation.agent import Agent
-from harness.conversation.capabilities import PROVIDERS, Capabilities
 from harness.conversation.conversation import Conversation, Ending
 from harness.conversation.gateway import gateway
 from harness.conversation.history.check import history_problems
-from harness.conversation.loop import action, dashscope, direct, grouped, plain, tag
+from harness.conversation.plain_loop import action, dashscope, direct, grouped, plain, tag
 from harness.conversation.task import Limits, Reply, Task
 from harness.judging.conversations.chat_form import as_read, messages_of
+from harness.providers import PROVIDERS, Capabilities
 from harness.wire.interaction import Request
 from tests.conversation.conversation_provider import SPELLINGS, Provider, as_dialect
 from tests.conversation.conversation_replies import (

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.conversation.budget import CallBudget
-from harness.conversation.calling import run_calls
+from harness.conversation.calling import CallBudget, run_calls
 from harness.conversation.task import ToolFailed
-from harness.turns.calls import ToolCall
+from harness.turns.deltas import ToolCall
 from tests.conversation.conversation_provider import FAILING, TOOLS, WEATHER, Provider, said
 
 NAMES = st.sampled_from([*(tool.name for tool in TOOLS), "nope", ""])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.conversation.prompts.descriptions import describe
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 
 COLUMNS = Tool(
     "schema.list_columns",

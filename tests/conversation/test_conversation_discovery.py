@@ -12,7 +12,7 @@ from harness.conversation.discovery import (
     installed_agent_names,
     load_agent,
 )
-from harness.conversation.miniatures import MINIATURES
+from harness.conversation.mutants import MUTANTS
 from harness.errors import AgentLoadError, UsageError
 
 SHIPPED = {
@@ -29,10 +29,10 @@ SHIPPED = {
 def test_what_ships_is_installed_and_meant_to_pass() -> None:
     assert set(installed_agent_names()) >= SHIPPED
     assert set(default_agent_names()) >= SHIPPED
-    assert {agent.name for agent in available_agents()} >= SHIPPED | MINIATURES.keys()
+    assert {agent.name for agent in available_agents()} >= SHIPPED | MUTANTS.keys()
 
 
-@pytest.mark.parametrize("name", [*sorted(SHIPPED), *sorted(MINIATURES)])
+@pytest.mark.parametrize("name", [*sorted(SHIPPED), *sorted(MUTANTS)])
 def test_an_agent_is_called_what_it_was_named_by(name: str) -> None:
     assert load_agent(name).name == name
 
@@ -40,7 +40,7 @@ def test_an_agent_is_called_what_it_was_named_by(name: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "kind"),
     [
-        ("harness.conversation.loop:plain", Agent),
+        ("harness.conversation.plain_loop:plain", Agent),
         ("harness.conversation.gateway.agent:converse", Agent),
     ],
 )
@@ -57,7 +57,7 @@ def test_a_name_that_nobody_has_is_told_with_those_that_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["no.such.module:converse", "harness.conversation.loop:nothing", "sys:maxsize"]
+    "spec", ["no.such.module:converse", "harness.conversation.plain_loop:nothing", "sys:maxsize"]
 )
 def test_what_cannot_be_loaded_is_told_with_its_name(spec: str) -> None:
     with pytest.raises(AgentLoadError) as caught:

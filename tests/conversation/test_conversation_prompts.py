@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from harness.conversation.prompts import PROMPTS, find_prompt, system_text
 from harness.errors import UsageError
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.stage import read_text_calls
+from harness.text_calls.table import TEXT_DIALECTS
 from harness.turns.deltas import Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
-from harness.turns.text_calls.policy import TextPolicy
-from harness.turns.text_calls.stage import text_calls
-from harness.turns.text_calls.table import TEXT_DIALECTS
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 
 LIST = Tool("schema.list_tables", "List the tables.", {"type": "object", "properties": {}})
 TIME = Tool("get_time", "Tell the time.")
@@ -74,7 +74,7 @@ def test_a_model_that_repeats_the_example_calls_nothing(prompt) -> None:  # type
     policy = TextPolicy(frozenset(prompt.text_dialects))
     for example in re.findall(r"```(?:json)?\n(.*?)\n```", text, re.DOTALL):
         deltas = (TextDelta(example), Finish(FinishReason.STOP))
-        assert fold(text_calls(deltas, (LIST, TIME), policy)).tool_calls == ()
+        assert fold(read_text_calls(deltas, (LIST, TIME), policy)).tool_calls == ()
 
 
 def test_the_examples_of_the_action_protocol_are_strict_json() -> None:

@@ -8,9 +8,8 @@ from harness.dialects.table import DIALECTS
 from harness.turns.deltas import Delta
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.aws_event_stream import encode_event, encode_exception
-from harness.wire.bedrock_chunk import wrapped
-from harness.wire.framing import frames
+from harness.wire.aws import encode_event, encode_exception, wrap_chunk
+from harness.wire.framing import iter_frames
 from tests.dialects.openai_chat_streams import assert_protocol
 from tests.replay_every_way import replay_every_way
 
@@ -21,7 +20,7 @@ def read_deltas(dialect: str, body: bytes) -> tuple[Delta, ...]:
     """Return the deltas of `body`, cut every way."""
 
     def deltas(reads: Iterable[bytes]) -> tuple[Delta, ...]:
-        return tuple(DIALECTS[dialect].read(frames(reads), ()))
+        return tuple(DIALECTS[dialect].read(iter_frames(reads), ()))
 
     said = replay_every_way(deltas, body, tail=b"")
     assert_protocol(said)
@@ -42,7 +41,7 @@ def messages(*events: tuple[str, object]) -> bytes:
 
 def chunks(*values: object) -> bytes:
     """Spell events of an invoke stream."""
-    return b"".join(encode_event(wrapped(dumped(value)), "chunk") for value in values)
+    return b"".join(encode_event(wrap_chunk(dumped(value)), "chunk") for value in values)
 
 
 def dumped(value: object) -> bytes:

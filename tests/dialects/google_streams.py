@@ -7,13 +7,13 @@ import msgspec
 from hypothesis import strategies as st
 
 from harness.dialects.table import DIALECTS
-from harness.turns.calls import ToolCall
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
     Finish,
     ReasoningDelta,
     TextDelta,
+    ToolCall,
     ToolCallEnd,
     ToolCallStart,
     Usage,
@@ -21,7 +21,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from tests.dialects.openai_chat_streams import assert_protocol
 from tests.replay_every_way import replay_every_way
 
@@ -31,7 +31,7 @@ Json = dict[str, Any]
 def read_turn(dialect: str, body: bytes) -> Turn:
     """Return the turn of `body`, cut every way."""
     read = DIALECTS[dialect].read
-    deltas = replay_every_way(lambda reads: tuple(read(frames(reads), ())), body)
+    deltas = replay_every_way(lambda reads: tuple(read(iter_frames(reads), ())), body)
     assert_protocol(deltas)
     return fold(deltas)
 

@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from harness.dialects.openai_chat.policy import Policy
-from harness.turns.calls import ToolCall
+from harness.dialects.openai_chat.policy import ReaderPolicy
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
     StreamFailure,
+    ToolCall,
     ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,
@@ -69,7 +69,7 @@ def failed(code: str, message: str, **fields: Any) -> Turn:  # noqa: ANN401 - as
     return Turn(failure=StreamFailure(code, message), **fields)
 
 
-def read_turn(body: bytes, *, plain: bool = False, policy: Policy | None = None) -> Turn:
+def read_turn(body: bytes, *, plain: bool = False, policy: ReaderPolicy | None = None) -> Turn:
     """Return the turn of `body`, cut every way; a plain body is no event stream."""
     tail = b"" if plain else TAIL
     deltas = read_deltas(body, tools=TOOLS, policy=policy, tail=tail)

@@ -7,11 +7,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from harness.dialects.openai_responses.read import read
-from harness.turns.calls import ToolCall
-from harness.turns.deltas import Delta, Finish, FinishReason
+from harness.turns.deltas import Delta, Finish, FinishReason, ToolCall
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from tests.dialects.openai_chat_streams import assert_protocol
 from tests.replay_every_way import TAIL, replay_every_way
 
@@ -61,7 +60,7 @@ def read_deltas(body: bytes, *, tools: tuple[str, ...] = (), plain: bool = False
     """Return the deltas of `body`, cut every way; a plain body is no event stream."""
 
     def decode(reads: Iterable[bytes]) -> list[Delta]:
-        return list(read(frames(reads), tools))
+        return list(read(iter_frames(reads), tools))
 
     deltas = replay_every_way(decode, body, tail=b"" if plain else TAIL)
     assert_protocol(deltas)

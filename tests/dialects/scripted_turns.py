@@ -9,7 +9,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from tests.dialects.openai_chat_streams import assert_protocol
 from tests.replay_every_way import replay_every_way
 
@@ -17,7 +17,7 @@ from tests.replay_every_way import replay_every_way
 def read_deltas(dialect: str, body: bytes) -> tuple[Delta, ...]:
     """Return the deltas of `body`, the same for every chunking."""
     return replay_every_way(
-        lambda reads: tuple(DIALECTS[dialect].read(frames(reads), ())), body, tail=b""
+        lambda reads: tuple(DIALECTS[dialect].read(iter_frames(reads), ())), body, tail=b""
     )
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.wire import cassette_file
-from harness.wire.aws_event_stream import encode_event
-from harness.wire.framing import frames
+from harness.wire.aws import encode_event
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 from harness.wire.payload import NotJson, decode_json
 from harness.wire.sse import encode
@@ -62,7 +62,7 @@ def payloads(dialect: str) -> tuple[tuple[str, Any], ...]:
     return tuple(
         (frame.event, value)
         for body in bodies(dialect)
-        for frame in frames([body])
+        for frame in iter_frames([body])
         if isinstance(value := _decoded(frame.data), dict)
     )
 

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from harness.dialects.table import DIALECTS
-from harness.turns.calls import ParseError
 from harness.turns.deltas import (
     ArgumentsDelta,
     Finish,
     FinishReason,
+    ParseError,
     ReasoningDelta,
     TextDelta,
     ToolCallEnd,
@@ -17,7 +17,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from tests.dialects.anthropic_streams import (
     OSLO,
     STARTED,
@@ -83,7 +83,7 @@ def test_text_is_passed_on_before_the_next_event() -> None:
         yield sse(STARTED, start(0, {"type": "text", "text": ""}), said("Hi"))
         raise AssertionError("asked for more before the text was handed on")
 
-    deltas = DIALECTS["anthropic"].read(frames(reads()), ())  # type: ignore[arg-type]  # a generator
+    deltas = DIALECTS["anthropic"].read(iter_frames(reads()), ())  # type: ignore[arg-type]  # a generator
     assert next(deltas) == TextDelta("Hi")
 
 

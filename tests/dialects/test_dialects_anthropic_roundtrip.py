@@ -12,8 +12,8 @@ import msgspec
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.dialects.anthropic.spelling import Spelling
 from harness.dialects.anthropic.write import write
+from harness.dialects.anthropic.writer_options import WriterOptions
 from harness.turns.arguments import same_value
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -51,7 +51,7 @@ class Script(msgspec.Struct, frozen=True):
     after: tuple[Delta, ...]
     usage: Usage | None
     finish: Finish
-    spelling: Spelling
+    spelling: WriterOptions
 
     def deltas(self) -> list[Delta]:
         """Return the deltas in the order of the contract."""
@@ -115,10 +115,10 @@ def _switch(name: str, hint: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a
     """Return the values of one switch, its contract value as often as all others."""
     options: tuple[Any, ...] = get_args(hint) if get_origin(hint) is Literal else (False, True)
     options = FREE_TEXT.get(name, options)
-    return st.just(msgspec.structs.asdict(Spelling())[name]) | st.sampled_from(options)
+    return st.just(msgspec.structs.asdict(WriterOptions())[name]) | st.sampled_from(options)
 
 
-SWITCHES = {name: _switch(name, hint) for name, hint in get_type_hints(Spelling).items()}
+SWITCHES = {name: _switch(name, hint) for name, hint in get_type_hints(WriterOptions).items()}
 
 
 @st.composite
@@ -132,11 +132,11 @@ def scripts(draw: st.DrawFn) -> Script:
         after=tuple(draw(st.lists(texts, max_size=1))),
         usage=draw(st.none() | st.builds(Usage, counts, counts)),
         finish=draw(st.sampled_from(FINISHES)),
-        spelling=Spelling(**{name: draw(switch) for name, switch in SWITCHES.items()}),
+        spelling=WriterOptions(**{name: draw(switch) for name, switch in SWITCHES.items()}),
     )
 
 
-CONTRADICTIONS: dict[str, Callable[[Script, Spelling], bool]] = {
+CONTRADICTIONS: dict[str, Callable[[Script, WriterOptions], bool]] = {
     "several blocks are open, and no index says whose each fragment is": lambda c, s: (
         c.interleaved and len(c.calls) > 1 and s.index in ("zero", "absent") and s.whole == "no"
     ),
@@ -191,7 +191,7 @@ def test_fragments_keep_the_text_of_the_arguments(script: Script) -> None:
 
 @given(scripts())
 def test_the_whole_message_is_read_to_the_same_turn_as_its_stream(script: Script) -> None:
-    plain = Spelling()
+    plain = WriterOptions()
     streamed = fold(read_deltas(b"".join(write(script.deltas(), plain))))
     for whole in ("document", "in-start"):
         spelling = msgspec.structs.replace(plain, whole=whole)

@@ -2,14 +2,14 @@
 
 import json
 
-from harness.dialects.anthropic.spelling import Spelling
 from harness.dialects.anthropic.write import write
-from harness.turns.calls import ParseError
+from harness.dialects.anthropic.writer_options import WriterOptions
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
+    ParseError,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
@@ -29,7 +29,7 @@ CALL: tuple[Delta, ...] = (
 TURN = (*CALL, UsageDelta(Usage(5, 7)), Finish(FinishReason.TOOL_CALLS, ""))
 
 
-def events(*deltas: Delta, spelling: Spelling | None = None) -> list[Json]:
+def events(*deltas: Delta, spelling: WriterOptions | None = None) -> list[Json]:
     written = write(deltas, spelling)
     return [json.loads(event.partition(b"data: ")[2]) for event in written]
 
@@ -79,7 +79,7 @@ def test_failures_are_told_by_an_error_or_by_what_is_left_out() -> None:
 def test_an_input_that_is_no_object_can_only_be_fragments() -> None:
     deltas = (CALL[0], ArgumentsDelta(0, '{"a": Dave}'), ToolCallEnd(0), TURN[-1])
     for way in ("object", "in-start", "one-fragment"):
-        found = read_turn(b"".join(write(deltas, Spelling(input=way))))
+        found = read_turn(b"".join(write(deltas, WriterOptions(input=way))))
         assert [error.snippet for error in found.parse_errors] == ['{"a": Dave}']
 
 
@@ -89,12 +89,15 @@ def test_half_a_surrogate_pair_is_written_as_an_escape() -> None:
 
 
 def test_lists_and_lines() -> None:
-    assert json.loads(b"".join(write(TURN, Spelling(framing="list"))))[0]["type"] == "message_start"
-    assert all(json.loads(line) for line in write(TURN, Spelling(framing="lines")))
+    assert (
+        json.loads(b"".join(write(TURN, WriterOptions(framing="list"))))[0]["type"]
+        == "message_start"
+    )
+    assert all(json.loads(line) for line in write(TURN, WriterOptions(framing="lines")))
     nothing = (StreamFailure("empty_stream", ""),)
-    assert b"".join(write(nothing, Spelling(framing="list"))) == b"[]"
+    assert b"".join(write(nothing, WriterOptions(framing="list"))) == b"[]"
 
 
 def test_gateways_end_with_done() -> None:
-    assert write(TURN, Spelling(done=True))[-1] == b"event: data\ndata: [DONE]\n\n"
-    assert write(CALL, Spelling(done=True))[-1].startswith(b"event: content_block_stop")
+    assert write(TURN, WriterOptions(done=True))[-1] == b"event: data\ndata: [DONE]\n\n"
+    assert write(CALL, WriterOptions(done=True))[-1].startswith(b"event: content_block_stop")

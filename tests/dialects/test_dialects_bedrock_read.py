@@ -5,10 +5,9 @@ import json
 import pytest
 
 from harness.dialects.table import read_request
-from harness.turns.calls import ParseError, ToolCall
-from harness.turns.deltas import Finish, FinishReason, StreamFailure, Usage
+from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall, Usage
 from harness.turns.turn import Turn
-from harness.wire.aws_event_stream import encode_event
+from harness.wire.aws import encode_event
 from harness.wire.interaction import Request
 from tests.dialects.bedrock_streams import (
     START,

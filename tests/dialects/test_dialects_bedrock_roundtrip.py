@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.dialects.bedrock_converse.spelling import Spelling
-from harness.dialects.bedrock_llama.spelling import Spelling as LlamaSpelling
+from harness.dialects.bedrock_converse.writer_options import WriterOptions
+from harness.dialects.bedrock_llama.write import WriterOptions as LlamaSpelling
 from harness.dialects.table import DIALECTS
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -37,7 +37,7 @@ from tests.dialects.test_dialects_openai_chat_roundtrip import (
     objects,
     texts,
 )
-from tests.judging.test_judging_strict_bedrock import assert_agrees
+from tests.dialects.test_dialects_oracle_bedrock import assert_agrees
 
 R = FinishReason
 FINISHES = (
@@ -88,8 +88,10 @@ def said(script: Script) -> list[Delta]:
     return [*script.deltas()[:-1], finish]
 
 
-@given(scripts, spellings(Spelling))
-def test_what_is_written_reads_back_to_the_same_turn(script: Script, spelling: Spelling) -> None:
+@given(scripts, spellings(WriterOptions))
+def test_what_is_written_reads_back_to_the_same_turn(
+    script: Script, spelling: WriterOptions
+) -> None:
     cut = script.finish.reason in _CUT_SHORT
     assume(not cut or all(call.arguments for call in script.calls))
     assume(script.calls or script.finish.reason is not R.TOOL_CALLS)

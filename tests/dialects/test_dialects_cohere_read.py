@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.table import DIALECTS, read_request
-from harness.turns.calls import ToolCall
-from harness.turns.deltas import Finish, FinishReason, StreamFailure, TextDelta, Usage
+from harness.turns.deltas import Finish, FinishReason, StreamFailure, TextDelta, ToolCall, Usage
 from harness.turns.turn import Turn
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Request
 from tests.dialects.openai_chat_streams import sse
 from tests.dialects.scripted_turns import read_turn
@@ -200,7 +199,7 @@ def test_a_call_that_is_none_is_reported_and_its_sibling_runs(event: Json, why: 
 
 def test_text_comes_out_before_the_stream_is_over() -> None:
     reads = iter((sse(text("a")), sse(end())))
-    deltas = DIALECTS["cohere"].read(frames(reads), ())
+    deltas = DIALECTS["cohere"].read(iter_frames(reads), ())
     assert next(deltas) == TextDelta("a")
     assert next(reads) == sse(end())
 

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.dialects.cohere.spelling import Spelling
 from harness.dialects.cohere.write import write
-from harness.fuzzing.strategies import Script, scripts, spellings
+from harness.dialects.cohere.writer_options import WriterOptions
+from harness.fuzzing.strategies import TurnScript, turn_scripts, writer_options
 from harness.turns.deltas import Finish, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
@@ -23,17 +23,17 @@ FINISHES = (
     Finish(FinishReason.CONTENT_FILTER, "ERROR_TOXIC"),
     Finish(FinishReason.OTHER, "none of ours"),
 )
-SPELLINGS = spellings("cohere", response_id=("", "r1"))
+SPELLINGS = writer_options("cohere", response_id=("", "r1"))
 
 
-def _wanted(script: Script) -> Turn:
+def _wanted(script: TurnScript) -> Turn:
     finish = script.finish
     if script.calls and finish.reason in (FinishReason.STOP, FinishReason.OTHER):
         finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
     return fold([*script.deltas()[:-1], finish])
 
 
-def _may_have_been_cut(script: Script) -> bool:
+def _may_have_been_cut(script: TurnScript) -> bool:
     """Without arguments, a call of a turn that was cut short may have been cut off before them."""
     whole = (FinishReason.STOP, FinishReason.TOOL_CALLS)
     return script.finish.reason not in whole and any(
@@ -41,20 +41,20 @@ def _may_have_been_cut(script: Script) -> bool:
     )
 
 
-@given(scripts(FINISHES), SPELLINGS)
+@given(turn_scripts(FINISHES), SPELLINGS)
 def test_what_is_written_in_any_spelling_is_read_to_the_same_turn(
-    script: Script, spelling: Spelling
+    script: TurnScript, spelling: WriterOptions
 ) -> None:
     assume(not _may_have_been_cut(script))
     body = b"".join(write(script.deltas(), spelling))
     assert_same(read_turn("cohere", body), _wanted(script), ids=spelling.version == "v2")
 
 
-def _text_of(script: Script, kind: type[TextDelta | ReasoningDelta]) -> str:
+def _text_of(script: TurnScript, kind: type[TextDelta | ReasoningDelta]) -> str:
     return "".join(delta.text for delta in script.before if isinstance(delta, kind))
 
 
-def _usage(script: Script) -> Json:
+def _usage(script: TurnScript) -> Json:
     if script.usage is None:
         return {}
     tokens = {
@@ -64,8 +64,8 @@ def _usage(script: Script) -> Json:
     return {"tokens": tokens, "billed_units": {"input_tokens": 1, "output_tokens": 1}}
 
 
-@given(script=scripts(FINISHES), plan=st.booleans())
-def test_a_complete_response_of_v2_is_the_same_turn(script: Script, *, plan: bool) -> None:
+@given(script=turn_scripts(FINISHES), plan=st.booleans())
+def test_a_complete_response_of_v2_is_the_same_turn(script: TurnScript, *, plan: bool) -> None:
     assume(not _may_have_been_cut(script))
     thoughts = _text_of(script, ReasoningDelta)
     thinking = [] if plan else [{"type": "thinking", "thinking": thoughts}]
@@ -86,13 +86,13 @@ def test_a_complete_response_of_v2_is_the_same_turn(script: Script, *, plan: boo
     assert_same(read_turn("cohere", body), _wanted(script))
 
 
-@given(scripts(FINISHES))
-def test_a_complete_response_of_v1_is_the_same_turn(script: Script) -> None:
+@given(turn_scripts(FINISHES))
+def test_a_complete_response_of_v1_is_the_same_turn(script: TurnScript) -> None:
     assume(not _may_have_been_cut(script))
     # Its one text is the answer, or the plan where there are calls.
     kind = ReasoningDelta if script.calls else TextDelta
     before = tuple(delta for delta in script.before if isinstance(delta, kind))
-    script = Script(before, script.calls, script.usage, script.finish)
+    script = TurnScript(before, script.calls, script.usage, script.finish)
     calls = [
         {"name": name, "parameters": json.loads("".join(pieces) or "{}")}
         for _, name, pieces in script.calls

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from harness.dialects.dashscope import DIALECT
-from harness.dialects.dashscope.pieces import Mode, Pieces
-from harness.turns.chat_request import ChatRequest
-from harness.turns.tools import Tool
-from harness.turns.turn import Turn
+from harness.dialects.dashscope.snapshots import GrowingFields, Mode
+from harness.dialects.kit.parse_request import ChatRequest
+from harness.turns.turn import Tool, Turn
 from tests.dialects.scripted_turns import read_turn
 
 Json = dict[str, Any]
@@ -103,7 +102,7 @@ def test_what_was_held_back_is_said_when_the_turn_fails() -> None:
 
 def test_text_is_handed_on_at_once_and_held_back_only_while_it_is_doubtful() -> None:
     said: list[str] = []
-    pieces = Pieces()
+    pieces = GrowingFields()
     pieces.field("text", said.append, said.clear)
     for value, so_far in (("He", "He"), ("Hello", "He"), ("Hello you", "Hello you")):
         pieces.take("text", value)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import msgspec
 from hypothesis import assume, given
 
-from harness.dialects.dashscope.spelling import Spelling
 from harness.dialects.dashscope.write import write
-from harness.fuzzing.strategies import Script, scripts, spellings
+from harness.dialects.dashscope.writer_options import WriterOptions
+from harness.fuzzing.strategies import TurnScript, turn_scripts, writer_options
 from harness.turns.deltas import Finish, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
@@ -20,10 +20,10 @@ FINISHES = (
     Finish(FinishReason.LENGTH, "length"),
     Finish(FinishReason.OTHER, "none of ours"),
 )
-SPELLINGS = spellings("dashscope", model=("qwen-plus",), request_id=("", "r1"))
+SPELLINGS = writer_options("dashscope", model=("qwen-plus",), request_id=("", "r1"))
 
 
-def _looks_like_snapshots(script: Script) -> bool:
+def _looks_like_snapshots(script: TurnScript) -> bool:
     """Whether some increment begins with the one before."""
     fields = [
         [delta.text for delta in script.before if isinstance(delta, kind)]
@@ -34,7 +34,7 @@ def _looks_like_snapshots(script: Script) -> bool:
     return any(after.startswith(before) for before, after in pairs)
 
 
-CONTRADICTIONS: dict[str, Callable[[Script, Spelling], bool]] = {
+CONTRADICTIONS: dict[str, Callable[[TurnScript, WriterOptions], bool]] = {
     "increments that begin with what came before are snapshots too": (
         lambda c, s: s.output == "increments" and not s.document and _looks_like_snapshots(c)
     ),
@@ -47,29 +47,29 @@ CONTRADICTIONS: dict[str, Callable[[Script, Spelling], bool]] = {
 }
 
 
-def _contradict(script: Script, spelling: Spelling) -> bool:
+def _contradict(script: TurnScript, spelling: WriterOptions) -> bool:
     return any(holds(script, spelling) for holds in CONTRADICTIONS.values())
 
 
-def _wanted(script: Script) -> Turn:
+def _wanted(script: TurnScript) -> Turn:
     finish = script.finish
     if script.calls and finish.reason in (FinishReason.STOP, FinishReason.OTHER):
         finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
     return fold([*script.deltas()[:-1], finish])
 
 
-@given(scripts(FINISHES), SPELLINGS)
+@given(turn_scripts(FINISHES), SPELLINGS)
 def test_what_is_written_in_any_spelling_is_read_to_the_same_turn(
-    script: Script, spelling: Spelling
+    script: TurnScript, spelling: WriterOptions
 ) -> None:
     assume(not _contradict(script, spelling))
     body = b"".join(write(script.deltas(), spelling))
     assert_same(read_turn("dashscope", body), _wanted(script))
 
 
-@given(scripts(FINISHES), SPELLINGS)
+@given(turn_scripts(FINISHES), SPELLINGS)
 def test_a_plain_response_is_the_same_turn_as_its_stream(
-    script: Script, spelling: Spelling
+    script: TurnScript, spelling: WriterOptions
 ) -> None:
     spelling = msgspec.structs.replace(spelling, document=False)
     assume(not _contradict(script, spelling))
@@ -78,8 +78,10 @@ def test_a_plain_response_is_the_same_turn_as_its_stream(
     assert read_turn("dashscope", document) == read_turn("dashscope", stream)
 
 
-@given(scripts(FINISHES), SPELLINGS)
-def test_snapshots_and_increments_are_the_same_turn(script: Script, spelling: Spelling) -> None:
+@given(turn_scripts(FINISHES), SPELLINGS)
+def test_snapshots_and_increments_are_the_same_turn(
+    script: TurnScript, spelling: WriterOptions
+) -> None:
     increments = msgspec.structs.replace(spelling, output="increments", document=False)
     assume(not _contradict(script, increments))
     snapshots = msgspec.structs.replace(increments, output="snapshots")

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.dialects.oracles import ORACLES, oracle_reading
 from harness.dialects.table import DIALECTS
 from harness.errors import StreamError
-from harness.judging.strict_reading.table import READINGS, strict_reading
 from harness.turns.deltas import Delta
 from harness.turns.fold import fold
 from harness.wire.cuts import seams, split
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction, Read, Request
 from tests.dialects.openai_chat_streams import assert_protocol
 from tests.dialects.shipped_bodies import bodies, events, framed, keys, payloads, requests, words
@@ -42,15 +42,15 @@ def check(dialect: str, body: bytes) -> None:
     assert (whole is None) == (cut is None)
     if whole is not None and cut is not None:
         assert fold(whole) == fold(cut)
-    if dialect in READINGS:
-        strict_reading(_interaction(dialect, body))
+    if dialect in ORACLES:
+        oracle_reading(_interaction(dialect, body))
 
 
 def _read(dialect: str, reads: list[bytes]) -> list[Delta] | None:
     """Return the deltas of `reads`; None where they pass a limit."""
     size = sum(map(len, reads))
     try:
-        deltas = list(DIALECTS[dialect].read(frames(reads), ("get_weather",)))
+        deltas = list(DIALECTS[dialect].read(iter_frames(reads), ("get_weather",)))
     except StreamError:
         return None
     assert_protocol(deltas)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.gemini.paths import path_of, steps_of
-from harness.dialects.gemini.request import read_request
+from harness.dialects.gemini.parse_request import parse_request
+from harness.dialects.gemini.partial_args import format_path, parse_path
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, Usage
 from harness.turns.turn import Turn
 from tests.dialects.google_streams import Json, read_turn, sse, words
@@ -222,7 +222,7 @@ def test_what_is_no_answer_fails(body: bytes, code: str, message: str) -> None:
 
 @given(st.lists(words | st.integers(0, 10**9 - 1), min_size=1, max_size=5))
 def test_a_path_leads_back_to_its_steps(steps: list[str | int]) -> None:
-    assert steps_of(path_of(tuple(steps))) == tuple(steps)
+    assert parse_path(format_path(tuple(steps))) == tuple(steps)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_a_path_leads_back_to_its_steps(steps: list[str | int]) -> None:
     ],
 )
 def test_a_request_names_its_model_in_the_address(uri: str, model: str, *, stream: bool) -> None:
-    found = read_request(uri, {"model": "models/inner"})
+    found = parse_request(uri, {"model": "models/inner"})
     assert (found.model, found.stream) == (model, stream)
 
 
@@ -245,6 +245,6 @@ def test_a_request_declares_its_functions(member: str) -> None:
         "tools": [{"googleSearch": {}}, {member: [{"name": "f"}]}],
         "system_instruction": {"parts": [{"text": "Be"}, {"text": " kind"}]},
     }
-    found = read_request("", {"request": body})
+    found = parse_request("", {"request": body})
     assert [tool.name for tool in found.tools] == ["f"]
     assert found.system == "Be kind"

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.gemini.spelling import Spelling
 from harness.dialects.gemini.write import write
-from harness.turns.calls import ParseError
+from harness.dialects.gemini.writer_options import WriterOptions
 from harness.turns.deltas import (
     ArgumentsDelta,
     Finish,
     FinishReason,
+    ParseError,
     StreamFailure,
     ToolCallEnd,
     ToolCallRejected,
@@ -33,11 +33,11 @@ FINISHES = st.sampled_from(
         Finish(FinishReason.OTHER, "A_NEW_WORD"),
     )
 )
-SPELLINGS = spellings(Spelling)
+SPELLINGS = spellings(WriterOptions)
 _DECIDED_BY_CALLS = (FinishReason.STOP, FinishReason.OTHER)
 
 
-def expected(script: Script, spelling: Spelling) -> Turn:
+def expected(script: Script, spelling: WriterOptions) -> Turn:
     """Return the turn that is left of `script` in a spelling."""
     turn = fold(script.deltas())
     finish = script.finish
@@ -47,7 +47,7 @@ def expected(script: Script, spelling: Spelling) -> Turn:
     return without_ids(turn) if spelling.call_id == "absent" else turn
 
 
-def is_told(script: Script, spelling: Spelling) -> bool:
+def is_told(script: Script, spelling: WriterOptions) -> bool:
     """Return whether the spelling leaves a whole turn."""
     if spelling.finish == "absent":
         return False
@@ -56,7 +56,7 @@ def is_told(script: Script, spelling: Spelling) -> bool:
 
 
 @given(scripts(FINISHES), SPELLINGS)
-def test_what_is_written_reads_as_the_same_turn(script: Script, spelling: Spelling) -> None:
+def test_what_is_written_reads_as_the_same_turn(script: Script, spelling: WriterOptions) -> None:
     found = read_turn("gemini", b"".join(write(script.deltas(), spelling)))
     if not is_told(script, spelling):
         assert spelling.finish != "absent" or found.failure
@@ -71,7 +71,9 @@ def test_what_is_written_reads_as_the_same_turn(script: Script, spelling: Spelli
 
 
 @given(scripts(FINISHES), SPELLINGS)
-def test_the_whole_response_is_the_turn_of_its_stream(script: Script, spelling: Spelling) -> None:
+def test_the_whole_response_is_the_turn_of_its_stream(
+    script: Script, spelling: WriterOptions
+) -> None:
     whole = msgspec.structs.replace(spelling, framing="document")
     streamed, document = (
         read_turn("gemini", b"".join(write(script.deltas(), each))) for each in (spelling, whole)
@@ -88,7 +90,7 @@ def test_a_failure_rejects_every_call(code: str, framing: str) -> None:
         ToolCallRejected(0, ParseError("tool_use", "")),
         StreamFailure(code, "no"),
     )
-    found = read_turn("gemini", b"".join(write(deltas, Spelling(framing=framing))))  # type: ignore[arg-type]  # one of the literals above
+    found = read_turn("gemini", b"".join(write(deltas, WriterOptions(framing=framing))))  # type: ignore[arg-type]  # one of the literals above
     assert found.failure is not None
     assert found.failure.code == code
     assert [(error.name, error.snippet) for error in found.parse_errors] == [("f", '{"a": 1}')]
@@ -103,7 +105,7 @@ def test_line_ends_between_tokens_of_arguments_break_no_framing(framing: str) ->
         ToolCallEnd(0),
         Finish(FinishReason.STOP, "STOP"),
     )
-    found = read_turn("gemini", b"".join(write(deltas, Spelling(framing=framing))))  # type: ignore[arg-type]  # one of the literals above
+    found = read_turn("gemini", b"".join(write(deltas, WriterOptions(framing=framing))))  # type: ignore[arg-type]  # one of the literals above
     (call,) = found.tool_calls
     assert json.loads(call.arguments) == {"a": 1, "b": "\n"}
 
@@ -121,4 +123,4 @@ def test_arguments_that_are_no_object_are_written_as_text_and_rejected(text: str
 
 def test_no_delta_is_no_event() -> None:
     assert write(()) == ()
-    assert write((), Spelling(framing="array")) == (b"[]",)
+    assert write((), WriterOptions(framing="array")) == (b"[]",)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.google_interactions.request import read_request
-from harness.dialects.google_interactions.spelling import Spelling
+from harness.dialects.google_interactions.parse_request import parse_request
 from harness.dialects.google_interactions.write import write
+from harness.dialects.google_interactions.writer_options import WriterOptions
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, TextDelta
 from harness.turns.fold import fold
 from tests.dialects.google_streams import Json, Script, read_turn, scripts, spellings, sse
@@ -27,8 +27,8 @@ FINISHES = st.sampled_from(
 DIALECT = "google-interactions"
 
 
-@given(scripts(FINISHES), spellings(Spelling))
-def test_what_is_written_reads_as_the_same_turn(script: Script, spelling: Spelling) -> None:
+@given(scripts(FINISHES), spellings(WriterOptions))
+def test_what_is_written_reads_as_the_same_turn(script: Script, spelling: WriterOptions) -> None:
     found = read_turn(DIALECT, b"".join(write(script.deltas(), spelling)))
     cut_short = script.finish.raw not in ("completed", "requires_action")
     if spelling.status == "absent":
@@ -48,9 +48,9 @@ def without_digits(turn: Any) -> Any:  # noqa: ANN401 - a turn, in which objects
     return msgspec.structs.replace(turn, tool_calls=tuple(calls))
 
 
-@given(scripts(FINISHES), spellings(Spelling))
+@given(scripts(FINISHES), spellings(WriterOptions))
 def test_the_whole_interaction_is_the_turn_of_its_stream(
-    script: Script, spelling: Spelling
+    script: Script, spelling: WriterOptions
 ) -> None:
     if spelling.status == "absent":
         return
@@ -135,7 +135,7 @@ def test_text_in_a_thought_is_reasoning() -> None:
 @pytest.mark.parametrize("framing", ["sse", "lines"])
 @pytest.mark.parametrize("code", ["interrupted", "failed", "cancelled", "quota"])
 def test_a_failure_is_told(code: str, framing: str, version: str) -> None:
-    spelling = Spelling(framing=framing, version=version)  # type: ignore[arg-type]  # literals of the table above
+    spelling = WriterOptions(framing=framing, version=version)  # type: ignore[arg-type]  # literals of the table above
     body = b"".join(write((TextDelta("x"), StreamFailure(code, "no")), spelling))
     failure = read_turn(DIALECT, body).failure
     assert failure is not None
@@ -167,5 +167,5 @@ def test_an_empty_stream_is_no_event() -> None:
 
 def test_a_request_declares_its_functions() -> None:
     tools = [{"type": "google_search"}, {"type": "function", "name": "f", "parameters": {}}]
-    found = read_request("", {"model": "m", "stream": True, "tools": tools})
+    found = parse_request("", {"model": "m", "stream": True, "tools": tools})
     assert (found.model, found.stream, [tool.name for tool in found.tools]) == ("m", True, ["f"])

@@ -21,7 +21,7 @@ from harness.turns.deltas import (
     ToolCallStart,
 )
 from harness.turns.fold import fold
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from tests.dialects.shipped_bodies import bodies, events
 
 _FEW, _TIMES = 60, 4
@@ -41,7 +41,7 @@ def _reads(body: bytes) -> Iterator[bytes]:
 
 def _reader(dialect: str) -> Callable[[bytes], object]:
     read = DIALECTS[dialect].read
-    return lambda body: fold(read(frames(_reads(body)), ("get_weather",)))
+    return lambda body: fold(read(iter_frames(_reads(body)), ("get_weather",)))
 
 
 def _steps(work: Callable[[bytes], object], body: bytes) -> int:

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
+from harness.dialects.kit.parse_request import ChatRequest
 from harness.dialects.mistral import DIALECT
-from harness.turns.chat_request import ChatRequest
-from harness.turns.tools import Tool
-from harness.turns.turn import Turn
+from harness.turns.turn import Tool, Turn
 from tests.dialects.scripted_turns import read_turn
 
 Json = dict[str, Any]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import msgspec
 from hypothesis import assume, given
 
-from harness.dialects.mistral.spelling import Spelling
 from harness.dialects.mistral.write import write
-from harness.fuzzing.strategies import Script, scripts, spellings
+from harness.dialects.mistral.writer_options import WriterOptions
+from harness.fuzzing.strategies import TurnScript, turn_scripts, writer_options
 from harness.turns.deltas import Finish, FinishReason
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
@@ -21,14 +21,14 @@ FINISHES = (
     Finish(FinishReason.LENGTH, "model_length"),
     Finish(FinishReason.OTHER, "none of ours"),
 )
-SPELLINGS = spellings("mistral", response_id=("", "r1"))
+SPELLINGS = writer_options("mistral", response_id=("", "r1"))
 
 
-def _tells_no_place(spelling: Spelling) -> bool:
+def _tells_no_place(spelling: WriterOptions) -> bool:
     return spelling.call_id != "kept" and spelling.index != "kept"
 
 
-def _some_neighbours_share_a_name(script: Script, spelling: Spelling) -> bool:
+def _some_neighbours_share_a_name(script: TurnScript, spelling: WriterOptions) -> bool:
     in_fragments = spelling.calls == "fragments" and not spelling.document
     return any(
         one == two and (in_fragments or not first or not second)
@@ -36,7 +36,7 @@ def _some_neighbours_share_a_name(script: Script, spelling: Spelling) -> bool:
     )
 
 
-CONTRADICTIONS: dict[str, Callable[[Script, Spelling], bool]] = {
+CONTRADICTIONS: dict[str, Callable[[TurnScript, WriterOptions], bool]] = {
     "neither id nor index, and the same name again: fragments of one call, or another one": (
         lambda c, s: _tells_no_place(s) and _some_neighbours_share_a_name(c, s)
     ),
@@ -52,29 +52,29 @@ CONTRADICTIONS: dict[str, Callable[[Script, Spelling], bool]] = {
 }
 
 
-def _contradict(script: Script, spelling: Spelling) -> bool:
+def _contradict(script: TurnScript, spelling: WriterOptions) -> bool:
     return any(holds(script, spelling) for holds in CONTRADICTIONS.values())
 
 
-def _wanted(script: Script) -> Turn:
+def _wanted(script: TurnScript) -> Turn:
     finish = script.finish
     if script.calls and finish.reason in (FinishReason.STOP, FinishReason.OTHER):
         finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
     return fold([*script.deltas()[:-1], finish])
 
 
-@given(scripts(FINISHES), SPELLINGS)
+@given(turn_scripts(FINISHES), SPELLINGS)
 def test_what_is_written_in_any_spelling_is_read_to_the_same_turn(
-    script: Script, spelling: Spelling
+    script: TurnScript, spelling: WriterOptions
 ) -> None:
     assume(not _contradict(script, spelling))
     body = b"".join(write(script.deltas(), spelling))
     assert_same(read_turn("mistral", body), _wanted(script), ids=spelling.call_id == "kept")
 
 
-@given(scripts(FINISHES), SPELLINGS)
+@given(turn_scripts(FINISHES), SPELLINGS)
 def test_a_whole_completion_is_the_same_turn_as_its_stream(
-    script: Script, spelling: Spelling
+    script: TurnScript, spelling: WriterOptions
 ) -> None:
     assume(not _contradict(script, spelling))
     spelling = msgspec.structs.replace(spelling, document=False, calls="together")
@@ -83,9 +83,9 @@ def test_a_whole_completion_is_the_same_turn_as_its_stream(
     assert read_turn("mistral", document) == read_turn("mistral", stream)
 
 
-@given(scripts(FINISHES))
-def test_with_ids_or_places_nothing_but_a_limit_is_excluded(script: Script) -> None:
+@given(turn_scripts(FINISHES))
+def test_with_ids_or_places_nothing_but_a_limit_is_excluded(script: TurnScript) -> None:
     assume(script.finish.reason in (FinishReason.STOP, FinishReason.TOOL_CALLS))
     assume(all(call_id != "null" for call_id, _, _ in script.calls))
-    assert not _contradict(script, Spelling(index="zero", calls="fragments"))
-    assert not _contradict(script, Spelling(call_id="null"))
+    assert not _contradict(script, WriterOptions(index="zero", calls="fragments"))
+    assert not _contradict(script, WriterOptions(call_id="null"))

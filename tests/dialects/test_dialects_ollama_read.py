@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.table import DIALECTS, read_request
-from harness.turns.calls import ToolCall
-from harness.turns.deltas import Finish, FinishReason, StreamFailure, TextDelta, Usage
+from harness.turns.deltas import Finish, FinishReason, StreamFailure, TextDelta, ToolCall, Usage
 from harness.turns.turn import Turn
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Request
 from tests.dialects.scripted_turns import read_turn
 from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING, WORDS
@@ -145,7 +144,7 @@ def test_ids_of_two_responses_differ() -> None:
 
 def test_text_comes_out_before_the_stream_is_over() -> None:
     reads = iter((lines(said("a")), lines(DONE)))
-    deltas = DIALECTS["ollama"].read(frames(reads), ())
+    deltas = DIALECTS["ollama"].read(iter_frames(reads), ())
     assert next(deltas) == TextDelta("a")
     assert next(reads) == lines(DONE)
 

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.dialects.ollama.spelling import Spelling
 from harness.dialects.ollama.write import write
-from harness.fuzzing.strategies import Script, scripts, spellings
+from harness.dialects.ollama.writer_options import WriterOptions
+from harness.fuzzing.strategies import TurnScript, turn_scripts, writer_options
 from harness.turns.deltas import Finish, FinishReason
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
@@ -21,26 +21,26 @@ FINISHES = (
     Finish(FinishReason.OTHER, "load"),
     Finish(FinishReason.OTHER, "none of ours"),
 )
-SPELLINGS = spellings("ollama")
+SPELLINGS = writer_options("ollama")
 
 
-def _wanted(script: Script, spelling: Spelling) -> Turn:
+def _wanted(script: TurnScript, spelling: WriterOptions) -> Turn:
     finish = script.finish if spelling.done_reason else Finish(FinishReason.STOP, "")
     if script.calls and finish.reason in (FinishReason.STOP, FinishReason.OTHER):
         finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
     return fold([*script.deltas()[:-1], finish])
 
 
-def _may_have_been_cut(script: Script) -> bool:
+def _may_have_been_cut(script: TurnScript) -> bool:
     """Without arguments, a call of a turn that was cut short may have been cut off before them."""
     return script.finish.reason is not FinishReason.STOP and any(
         not fragments for _, _, fragments in script.calls
     )
 
 
-@given(scripts(FINISHES), SPELLINGS)
+@given(turn_scripts(FINISHES), SPELLINGS)
 def test_what_is_written_in_any_spelling_is_read_to_the_same_turn(
-    script: Script, spelling: Spelling
+    script: TurnScript, spelling: WriterOptions
 ) -> None:
     assume(not _may_have_been_cut(script))
     body = b"".join(write(script.deltas(), spelling))
@@ -48,9 +48,9 @@ def test_what_is_written_in_any_spelling_is_read_to_the_same_turn(
     assert_same(turn, _wanted(script, spelling), ids=spelling.call_id == "kept")
 
 
-@given(script=scripts(FINISHES), spelling=SPELLINGS, indented=st.booleans())
+@given(script=turn_scripts(FINISHES), spelling=SPELLINGS, indented=st.booleans())
 def test_the_complete_response_is_the_same_turn(
-    script: Script, spelling: Spelling, *, indented: bool
+    script: TurnScript, spelling: WriterOptions, *, indented: bool
 ) -> None:
     assume(not _may_have_been_cut(script))
     lines = write(script.deltas(), spelling)

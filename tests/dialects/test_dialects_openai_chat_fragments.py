@@ -13,8 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.dialects.openai_chat.completeness import Completeness
-from harness.dialects.openai_chat.fragments import Fragments
+from harness.dialects.openai_chat.fragments import Completeness, Fragments
 from harness.turns.json_prefix import PrefixState, prefix_state
 
 # Keys and values that look like arguments themselves, so that fragments repeat by chance.

@@ -5,14 +5,13 @@ import json
 import pytest
 from hypothesis import assume, given, settings
 
-from harness.dialects.openai_chat.profiles import PROFILES
-from harness.dialects.openai_chat.spelling import Spelling
 from harness.dialects.openai_chat.write import write
-from harness.fuzzing.strategies import Script, scripts
+from harness.dialects.openai_chat.writer_options import PROFILES, WriterOptions
+from harness.fuzzing.strategies import TurnScript, turn_scripts
+from harness.providers import PROVIDER_NAMES
 from harness.turns.deltas import Finish, FinishReason, ToolCallEnd, ToolCallStart
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.hosts import PROVIDERS
 from tests.dialects.scripted_turns import assert_same, read_turn
 
 FINISHES = (
@@ -26,22 +25,22 @@ each_profile = pytest.mark.parametrize("provider", sorted(PROFILES))
 fewer_examples = settings(max_examples=max(10, settings().max_examples // 4))
 
 
-def _wanted(script: Script) -> Turn:
+def _wanted(script: TurnScript) -> Turn:
     finish = script.finish
     if script.calls and finish.reason is FinishReason.STOP:
         finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
     return fold([*script.deltas()[:-1], finish])
 
 
-def _may_have_been_cut(script: Script) -> bool:
+def _may_have_been_cut(script: TurnScript) -> bool:
     cut = script.finish.reason in (FinishReason.LENGTH, FinishReason.CONTENT_FILTER)
     return cut and any(not fragments for _, _, fragments in script.calls)
 
 
 @each_profile
 @fewer_examples
-@given(script=scripts(FINISHES))
-def test_each_profile_reads_back_to_the_same_turn(provider: str, script: Script) -> None:
+@given(script=turn_scripts(FINISHES))
+def test_each_profile_reads_back_to_the_same_turn(provider: str, script: TurnScript) -> None:
     assume(not _may_have_been_cut(script))
     body = b"".join(write(script.deltas(), PROFILES[provider]))
     assert_same(read_turn("openai-chat", body), _wanted(script))
@@ -49,8 +48,8 @@ def test_each_profile_reads_back_to_the_same_turn(provider: str, script: Script)
 
 @each_profile
 def test_each_profile_is_of_a_known_provider_and_says_something(provider: str) -> None:
-    assert provider in PROVIDERS
-    assert PROFILES[provider] != Spelling()
+    assert provider in PROVIDER_NAMES
+    assert PROFILES[provider] != WriterOptions()
 
 
 def test_ark_spells_a_call_whole_beside_its_finish_reason_and_names_the_role_each_time() -> None:

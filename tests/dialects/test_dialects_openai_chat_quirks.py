@@ -394,6 +394,6 @@ def test_a_quirk_is_read_to_what_was_meant(quirk: str) -> None:
 
 
 def test_every_b_group_quirk_of_the_catalogue_is_here() -> None:
-    catalogue = load_catalogue(shipped.folder("catalogue") / "quirks")
+    catalogue = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     wanted = {quirk.id for quirk in catalogue.values() if quirk.group == "B"}
     assert wanted <= B_GROUP.keys()

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from harness.dialects.openai_chat.policy import Policy
-from harness.turns.calls import ToolCall
-from harness.turns.deltas import StreamFailure, ToolCallStart
+from harness.dialects.openai_chat.policy import ReaderPolicy
+from harness.turns.deltas import StreamFailure, ToolCall, ToolCallStart
 from harness.turns.fold import fold
 from tests.dialects.openai_chat_streams import (
     BERGEN,
@@ -209,7 +208,7 @@ def test_policy_names(policy: Any, wanted: list[str]) -> None:  # noqa: ANN401 -
         opening("", name="get_time", index=1, id="c2"),
         entry("{}", name="get_time", index=1),
     )
-    deltas = read_deltas(body, tools=("get", "get_weather"), policy=Policy(names=policy))
+    deltas = read_deltas(body, tools=("get", "get_weather"), policy=ReaderPolicy(names=policy))
     assert [delta.name for delta in deltas if isinstance(delta, ToolCallStart)] == wanted
 
 
@@ -222,7 +221,7 @@ def test_policy_names_by_tools_knows_a_doubled_name() -> None:
 def test_policy_arguments() -> None:
     body = calls(opening(), entry('{"ci'), entry(OSLO))
     assert read_turn(body).tool_calls == (call(),)
-    appended = read_turn(body, policy=Policy(arguments="append"))
+    appended = read_turn(body, policy=ReaderPolicy(arguments="append"))
     assert appended.tool_calls == ()
     assert appended.parse_errors[0].snippet == '{"ci{"city":"Oslo"}'
 
@@ -232,7 +231,7 @@ def test_policy_nameless() -> None:
         {"index": 0, "id": "c1", "function": {"arguments": OSLO}}, opening(OSLO, index=1, id="c2")
     )
     assert [each.id for each in read_turn(body).parse_errors] == ["c1"]
-    dropped = read_turn(body, policy=Policy(nameless="drop"))
+    dropped = read_turn(body, policy=ReaderPolicy(nameless="drop"))
     assert dropped.parse_errors == ()
     assert dropped.tool_calls == (call(call_id="c2"),)
 
@@ -240,7 +239,7 @@ def test_policy_nameless() -> None:
 def test_policy_unfinished_event() -> None:
     body = sse(chunk({"content": "hi"}), chunk(finish="stop")).rstrip()
     assert read_turn(body).finish is not None
-    dropped = read_turn(body, policy=Policy(unfinished_event="drop"))
+    dropped = read_turn(body, policy=ReaderPolicy(unfinished_event="drop"))
     assert dropped.failure is not None
     assert dropped.failure.code == "interrupted"
 
@@ -248,6 +247,6 @@ def test_policy_unfinished_event() -> None:
 def test_policy_done_without_finish() -> None:
     body = sse(chunk({"tool_calls": [opening(OSLO)]}), "[DONE]")
     assert read_turn(body).tool_calls == (call(),)
-    interrupted = read_turn(body, policy=Policy(done_without_finish="interrupted"))
+    interrupted = read_turn(body, policy=ReaderPolicy(done_without_finish="interrupted"))
     assert interrupted.tool_calls == ()
     assert interrupted.failure is not None

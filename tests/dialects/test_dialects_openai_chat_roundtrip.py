@@ -13,8 +13,8 @@ import msgspec
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.dialects.openai_chat.spelling import Spelling
 from harness.dialects.openai_chat.write import write
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.turns.arguments import same_value
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -58,7 +58,7 @@ class Script(msgspec.Struct, frozen=True):
     after: tuple[Delta, ...]
     usage: Usage | None
     finish: Finish
-    spelling: Spelling
+    spelling: WriterOptions
 
     def deltas(self) -> list[Delta]:
         """Return the deltas in the order of the contract."""
@@ -133,7 +133,7 @@ FREE_TEXT: dict[str, tuple[str, ...]] = {
 
 def _switch(name: str, hint: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a type hint
     """Return the values of one switch, its contract value as often as all others."""
-    default = msgspec.structs.asdict(Spelling())[name]
+    default = msgspec.structs.asdict(WriterOptions())[name]
     if get_origin(hint) is Literal:
         options: tuple[Any, ...] = get_args(hint)
     elif hint is bool:
@@ -145,7 +145,7 @@ def _switch(name: str, hint: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a
     return st.just(default) | st.sampled_from(options)
 
 
-SWITCHES = {name: _switch(name, hint) for name, hint in get_type_hints(Spelling).items()}
+SWITCHES = {name: _switch(name, hint) for name, hint in get_type_hints(WriterOptions).items()}
 
 
 @st.composite
@@ -159,26 +159,26 @@ def scripts(draw: st.DrawFn) -> Script:
         after=tuple(draw(st.lists(texts, max_size=1))),
         usage=draw(st.none() | st.builds(Usage, counts, counts)),
         finish=draw(st.sampled_from(FINISHES)),
-        spelling=Spelling(**{name: draw(switch) for name, switch in SWITCHES.items()}),
+        spelling=WriterOptions(**{name: draw(switch) for name, switch in SWITCHES.items()}),
     )
 
 
 # What contradicts what
 
 
-def _without_index(spelling: Spelling) -> bool:
+def _without_index(spelling: WriterOptions) -> bool:
     return spelling.index in ("absent", "null") and spelling.where != "legacy"
 
 
-def _indexes_say_nothing(spelling: Spelling) -> bool:
+def _indexes_say_nothing(spelling: WriterOptions) -> bool:
     return _without_index(spelling) or spelling.index == "zero"
 
 
-def _without_ids(spelling: Spelling) -> bool:
+def _without_ids(spelling: WriterOptions) -> bool:
     return spelling.first_id != "repeated"
 
 
-def _at_once(spelling: Spelling) -> bool:
+def _at_once(spelling: WriterOptions) -> bool:
     return spelling.one_chunk or spelling.where == "message"
 
 
@@ -200,7 +200,7 @@ def _two_readings(script: Script) -> bool:
     )
 
 
-CONTRADICTIONS: dict[str, Callable[[Script, Spelling], bool]] = {
+CONTRADICTIONS: dict[str, Callable[[Script, WriterOptions], bool]] = {
     "nothing says that the turn ended": lambda _, s: s.finish == "absent" and not s.done,
     "nothing at all was said, not even the end": lambda c, s: (
         s.finish == "absent" and not (c.calls or c.before or c.after)
@@ -299,7 +299,7 @@ def _left(script: Script) -> Turn:
     return fold([*script.deltas()[:-1], finish])
 
 
-def _assert_same(turn: Turn, wanted: Turn, spelling: Spelling) -> None:
+def _assert_same(turn: Turn, wanted: Turn, spelling: WriterOptions) -> None:
     assert turn.parse_errors == ()
     assert [call.name for call in turn.tool_calls] == [call.name for call in wanted.tool_calls]
     for call, other in zip(turn.tool_calls, wanted.tool_calls, strict=True):

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from harness.dialects.openai_chat.spelling import Spelling
 from harness.dialects.openai_chat.write import write
-from harness.turns.calls import ParseError
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
+    ParseError,
     ReasoningDelta,
     StreamFailure,
     TextDelta,
@@ -44,7 +44,7 @@ DELTAS: tuple[Delta, ...] = (
 
 def _spelled(deltas: tuple[Delta, ...] = DELTAS, **switches: Any) -> list[Json]:  # noqa: ANN401 - any switch
     """Return the chunks, without [DONE]."""
-    body = b"".join(write(deltas, Spelling(**switches)))
+    body = b"".join(write(deltas, WriterOptions(**switches)))
     payloads = [frame.data for frame in decode_sse(body).frames]
     return [json.loads(data) for data in payloads if data != b"[DONE]"]
 
@@ -194,12 +194,14 @@ def test_response_ids() -> None:
 
 
 def test_the_framing() -> None:
-    spelling = Spelling(line_end="crlf", space=False, bom=True, comment=" ping", event_name="chunk")
+    spelling = WriterOptions(
+        line_end="crlf", space=False, bom=True, comment=" ping", event_name="chunk"
+    )
     events = write(DELTAS, spelling)
     assert events[0].startswith(b"\xef\xbb\xbf: ping\r\n\r\nevent:chunk\r\ndata:{")
     assert events[-1] == b": ping\r\n\r\nevent:chunk\r\ndata:[DONE]\r\n\r\n"
-    assert not write(DELTAS, Spelling(done=False))[-1].startswith(b"data: [DONE]")
-    assert write(DELTAS, Spelling(line_end="cr"))[-1] == b"data: [DONE]\r\r"
+    assert not write(DELTAS, WriterOptions(done=False))[-1].startswith(b"data: [DONE]")
+    assert write(DELTAS, WriterOptions(line_end="cr"))[-1] == b"data: [DONE]\r\r"
 
 
 @pytest.mark.parametrize(
@@ -236,5 +238,5 @@ def test_half_a_pair_of_surrogates_can_be_written() -> None:
 
 def test_every_event_is_one_frame_and_nothing_written_is_nothing() -> None:
     assert write(()) == (b"data: [DONE]\n\n",)
-    events = write(DELTAS, Spelling(comment="x"))
+    events = write(DELTAS, WriterOptions(comment="x"))
     assert all(len(decode_sse(event).frames) == 1 for event in events)

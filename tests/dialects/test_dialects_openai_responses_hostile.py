@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.dialects.openai_responses.read import read
 from harness.turns.deltas import StreamFailure
 from harness.turns.fold import fold
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from tests.dialects.openai_responses_streams import (
     OSLO,
     added,
@@ -48,7 +48,7 @@ def test_time_is_linear_where_the_same_is_told_again_and_again(what: str) -> Non
         "items": [added(function(id=f"fc_{at}", call_id=f"c{at}"), at) for at in range(count)],
     }[what]
     body = sse(added(function()), *events, completed())
-    deltas = list(read(frames([body]), ()))
+    deltas = list(read(iter_frames([body]), ()))
     assert len(deltas) > count // 2
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.turns.calls import ToolCall
 from harness.turns.deltas import (
     ArgumentsDelta,
     Finish,
     FinishReason,
+    ToolCall,
     ToolCallEnd,
     ToolCallStart,
 )

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.dialects.openai_responses.read import read
-from harness.dialects.openai_responses.spelling import Spelling, possible
 from harness.dialects.openai_responses.write import write
+from harness.dialects.openai_responses.writer_options import WriterOptions, possible_options
 from harness.turns.arguments import same_value
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -28,7 +28,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from tests.replay_every_way import replay_every_way
 
 
@@ -49,7 +49,7 @@ class Script(msgspec.Struct, frozen=True):
     after: tuple[Delta, ...]
     usage: Usage
     end: Finish | StreamFailure
-    spelling: Spelling
+    spelling: WriterOptions
 
     def deltas(self) -> list[Delta]:
         return [*self.before, *self._calls(), *self.after, UsageDelta(self.usage), self.end]
@@ -100,13 +100,13 @@ def fragments(draw: st.DrawFn) -> tuple[str, ...]:
 
 def _switch(name: str, hint: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a type hint
     """Return the values of one switch, its contract value as often as all others."""
-    default = msgspec.structs.asdict(Spelling())[name]
+    default = msgspec.structs.asdict(WriterOptions())[name]
     if get_origin(hint) is Literal:
         return st.just(default) | st.sampled_from(get_args(hint))
     return st.booleans() if hint is bool else st.just(default)
 
 
-SWITCHES = {name: _switch(name, hint) for name, hint in get_type_hints(Spelling).items()}
+SWITCHES = {name: _switch(name, hint) for name, hint in get_type_hints(WriterOptions).items()}
 
 
 @st.composite
@@ -120,13 +120,13 @@ def scripts(draw: st.DrawFn) -> Script:
         after=tuple(draw(st.lists(texts, max_size=2))),
         usage=draw(st.builds(Usage, counts, counts)),
         end=draw(st.sampled_from(ENDS)),
-        spelling=Spelling(**{name: draw(switch) for name, switch in SWITCHES.items()}),
+        spelling=WriterOptions(**{name: draw(switch) for name, switch in SWITCHES.items()}),
     )
 
 
 def read_turn(body: bytes) -> Turn:
     def decode(reads: Iterable[bytes]) -> Turn:
-        return fold(read(frames(reads), ()))
+        return fold(read(iter_frames(reads), ()))
 
     return replay_every_way(decode, body)
 
@@ -141,7 +141,7 @@ def _expected(script: Script) -> Turn:
 
 def _assert_same(turn: Turn, script: Script) -> None:
     wanted = _expected(script)
-    told = possible(script.spelling).arguments
+    told = possible_options(script.spelling).arguments
     calls = turn.tool_calls
     if isinstance(script.end, StreamFailure):
         assert turn.tool_calls == ()
@@ -159,7 +159,7 @@ def _assert_same(turn: Turn, script: Script) -> None:
 
 @given(scripts())
 def test_what_is_written_in_any_spelling_is_read_to_the_same_turn(script: Script) -> None:
-    spelling = possible(script.spelling)
+    spelling = possible_options(script.spelling)
     # An error event has no output: what only stands there was never said.
     at_the_end = "terminal-only" in (spelling.arguments, spelling.texts)
     failed = isinstance(script.end, StreamFailure) and script.end.code != "refusal"
@@ -173,11 +173,11 @@ def test_what_is_written_in_any_spelling_is_read_to_the_same_turn(script: Script
 
 @given(scripts())
 def test_the_last_event_alone_is_the_same_turn_as_its_stream(script: Script) -> None:
-    plain = Spelling(reasoning=script.spelling.reasoning)
+    plain = WriterOptions(reasoning=script.spelling.reasoning)
     script = msgspec.structs.replace(script, spelling=plain)
     events = write(script.deltas(), plain)
     response = json.loads(events[-1].partition(b"data: ")[2])["response"]
     document = json.dumps(response).encode()
-    turn = fold(read(frames([document]), ()))
-    streamed = fold(read(frames([b"".join(events)]), ()))
+    turn = fold(read(iter_frames([document]), ()))
+    streamed = fold(read(iter_frames([b"".join(events)]), ()))
     assert turn == streamed

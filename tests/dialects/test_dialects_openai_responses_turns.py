@@ -14,7 +14,7 @@ from harness.turns.deltas import (
     Usage,
 )
 from harness.turns.fold import fold
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from tests.dialects.openai_responses_streams import (
     OSLO,
     Json,
@@ -231,7 +231,7 @@ def test_a_document_that_is_no_answer(document: Json, failure: StreamFailure) ->
 @pytest.mark.parametrize("name", ["response.created", "response.completed"])
 def test_an_error_behind_the_name_of_a_frame_that_broke_off_is_one(name: str) -> None:
     broken = f'event: {name}\ndata: {{"error": {{"code": "oops", "message": "No."}}}}\n\n'
-    deltas = list(read(frames([broken.encode()]), ()))
+    deltas = list(read(iter_frames([broken.encode()]), ()))
     assert fold(deltas).failure == StreamFailure("oops", "No.")
 
 

@@ -9,17 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.openai_responses.read import read
-from harness.dialects.openai_responses.spelling import Spelling, possible
 from harness.dialects.openai_responses.write import write
-from harness.turns.calls import ParseError, ToolCall
+from harness.dialects.openai_responses.writer_options import WriterOptions, possible_options
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
+    ParseError,
     ReasoningDelta,
     StreamFailure,
     TextDelta,
+    ToolCall,
     ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,
@@ -27,15 +28,15 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.turns.fold import fold
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 
 CALL = (ToolCallStart(0, "c1", "f"), ArgumentsDelta(0, "{}"), ToolCallEnd(0))
 STOP = Finish(FinishReason.STOP, "completed")
 
 
 def events_of(*deltas: Delta, **switches: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - of Spelling
-    written = write(deltas, Spelling(**switches))
-    return [json.loads(frame.data) for frame in frames(written) if frame.data != b"[DONE]"]
+    written = write(deltas, WriterOptions(**switches))
+    return [json.loads(frame.data) for frame in iter_frames(written) if frame.data != b"[DONE]"]
 
 
 def types_of(*deltas: Delta, **switches: Any) -> list[str]:  # noqa: ANN401 - of Spelling
@@ -111,15 +112,19 @@ def test_a_call_that_the_limit_cut_is_marked() -> None:
 
 
 def test_what_would_leave_nothing_is_written_as_by_contract() -> None:
-    silent = Spelling(arguments="terminal-only", texts="item-only", output="null", item_done=False)
-    told = possible(silent)
+    silent = WriterOptions(
+        arguments="terminal-only", texts="item-only", output="null", item_done=False
+    )
+    told = possible_options(silent)
     assert (told.arguments, told.texts) == ("fragments", "deltas")
-    assert possible(Spelling(output_index="zero", item_ids="changing")).item_ids == "kept"
+    assert (
+        possible_options(WriterOptions(output_index="zero", item_ids="changing")).item_ids == "kept"
+    )
 
 
 @given(
     st.lists(st.text(min_size=1, max_size=5), max_size=3),
-    st.sampled_from(get_args(get_type_hints(Spelling)["arguments"])),
+    st.sampled_from(get_args(get_type_hints(WriterOptions)["arguments"])),
 )
 def test_the_input_of_a_custom_tool_is_read_as_it_was_written(
     pieces: list[str],
@@ -132,14 +137,16 @@ def test_the_input_of_a_custom_tool_is_read_as_it_was_written(
         ToolCallEnd(0),
         STOP,
     ]
-    turn = fold(read(frames(write(deltas, Spelling(arguments=arguments))), ()))
+    turn = fold(read(iter_frames(write(deltas, WriterOptions(arguments=arguments))), ()))
     text = fold(deltas).tool_calls[0].arguments
     assert turn.tool_calls == (ToolCall("c1", "sql", text, "custom"),)
 
 
 def test_every_switch_has_its_contract_first() -> None:
     first = {
-        name: get_args(hint)[0] for name, hint in get_type_hints(Spelling).items() if get_args(hint)
+        name: get_args(hint)[0]
+        for name, hint in get_type_hints(WriterOptions).items()
+        if get_args(hint)
     }
-    fields = msgspec.structs.asdict(Spelling())
+    fields = msgspec.structs.asdict(WriterOptions())
     assert {name: fields[name] for name in first} == first

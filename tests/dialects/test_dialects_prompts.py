@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.prompts import prompt_id
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 
 WEATHER = Tool("get_weather", "Weather.", {"type": "object", "required": ["city"]})
 TEXT = st.text(max_size=80)

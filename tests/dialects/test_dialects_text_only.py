@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.dialects.openai_completions.spelling import Spelling as CompletionSpelling
+from harness.dialects.openai_completions.write import WriterOptions as CompletionSpelling
 from harness.dialects.table import DIALECTS, read_request
-from harness.dialects.tgi.spelling import Spelling as TokenSpelling
+from harness.dialects.tgi.write import WriterOptions as TokenSpelling
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -24,7 +24,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Request
 from tests.dialects.openai_chat_streams import assert_protocol, sse
 from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING
@@ -36,7 +36,7 @@ Json = dict[str, Any]
 
 def read(dialect: str, body: bytes) -> Turn:
     def deltas(reads: Iterable[bytes]) -> tuple[Delta, ...]:
-        return tuple(DIALECTS[dialect].read(frames(reads), ()))
+        return tuple(DIALECTS[dialect].read(iter_frames(reads), ()))
 
     said = replay_every_way(deltas, body, tail=b"")
     assert_protocol(said)

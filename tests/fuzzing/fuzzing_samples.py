@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from harness.judging.strict_reading.table import strict_reading
+from harness.dialects.oracles import oracle_reading
 from harness.normalizers import reference
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
@@ -48,7 +48,7 @@ def _varied(interactions: Iterable[Interaction]) -> Iterator[Interaction]:
 
 
 def _is_clean(interaction: Interaction) -> bool:
-    reading = strict_reading(interaction)
+    reading = oracle_reading(interaction)
     return (
         interaction.status == 200
         and reading.calls is not None

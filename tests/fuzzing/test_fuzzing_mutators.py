@@ -16,28 +16,27 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from harness.dialects.oracles import oracle_reading
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators import (
     MUTATORS,
-    Mutant,
+    MutatedInput,
     Mutation,
     Mutator,
     fitting,
     may_call_more,
-    mutants,
+    mutated_inputs,
 )
 from harness.judging.catalogue import load_catalogue
 from harness.judging.examine import examine
+from harness.judging.expected import expectation_from
 from harness.judging.replaying import DEFAULT_LIMITS
-from harness.judging.strict_reading.expect import expectation_from
-from harness.judging.strict_reading.table import strict_reading
 from harness.normalizers import reference
 from harness.normalizers.protocol import CAPABILITIES
 from harness.turns.arguments import meaning
-from harness.turns.calls import ToolCall
-from harness.turns.deltas import Finish, FinishReason, ReasoningDelta
+from harness.turns.deltas import Finish, FinishReason, ReasoningDelta, ToolCall
 from harness.turns.turn import Turn
-from harness.wire.aws_event_stream import encode_exception
+from harness.wire.aws import encode_exception
 from harness.wire.interaction import Interaction, Request
 from scripts.mutator_reference import with_tables
 from tests.fuzzing.fuzzing_samples import clean, turn_of
@@ -90,7 +89,7 @@ def test_what_changes_is_read_as_what_it_is(mutator: Mutator, data: st.DataObjec
     if found is None:
         return
     before, after, how = found
-    strict = strict_reading(after)
+    strict = oracle_reading(after)
     seen = examine(
         0,
         after,
@@ -144,11 +143,11 @@ def test_names_are_unique() -> None:
 @given(st.data())
 def test_a_mutant_has_a_trail_of_the_steps_that_applied(data: st.DataObject) -> None:
     interaction = data.draw(st.sampled_from(clean()["openai-chat"]))
-    mutant = data.draw(mutants(interaction, most=3))
+    mutant = data.draw(mutated_inputs(interaction, most=3))
     known = {mutator.name: mutator for mutator in MUTATORS}
     assert len(mutant.trail) <= 3
     assert mutant.preserving == all(known[step.name].preserving for step in mutant.trail)
-    assert bool(mutant.trail) or mutant == Mutant(interaction, (), preserving=True)
+    assert bool(mutant.trail) or mutant == MutatedInput(interaction, (), preserving=True)
     assert sum(read.size for read in mutant.interaction.reads) == len(mutant.interaction.body)
     if mutant.preserving:
         assert same_turn(turn_of(mutant.interaction)) == same_turn(turn_of(interaction))

@@ -7,16 +7,16 @@ from msgspec.structs import replace
 
 from harness import shipped
 from harness.conversation.discovery import load_agent
-from harness.fuzzing.agents import hunt_agent
+from harness.fuzzing.conversations.search import fuzz_agent
 from harness.fuzzing.found import FuzzFinding
-from harness.fuzzing.hunt import hunt, merged
 from harness.fuzzing.profiles import Profile
-from harness.fuzzing.saving import cell_of, command_of, forget, known, plain_name, save
-from harness.fuzzing.seeds import seeds
-from harness.judging.judge import Loaded
+from harness.fuzzing.saving import cell_of, command_of, delete_saved, plain_name, replay_saved, save
+from harness.fuzzing.turns.search import fuzz_normalizer, merge_findings
+from harness.fuzzing.turns.seeds import seeds
+from harness.judging.judge import LoadedSubject
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.plan import Job
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job, load_subject
 
 pytest_plugins = ("pytester",)
@@ -26,15 +26,15 @@ SMALL = 2_000
 
 @pytest.fixture(scope="module")
 def findings() -> tuple[FuzzFinding, ...]:
-    subjects = select([shipped.folder("scenarios") / "finish"])
+    subjects = select_subjects([shipped.bundled_folder("scenarios") / "finish"])
     normalizer = load_normalizer("naive")
-    found = hunt(normalizer, seeds(subjects, normalizer), FEW, random=3).findings
+    found = fuzz_normalizer(normalizer, seeds(subjects, normalizer), FEW, random=3).findings
     assert found
     return found
 
 
-def _loaded(folder: Path) -> list[Loaded]:
-    return [load_subject(subject) for subject in select([folder])]
+def _loaded(folder: Path) -> list[LoadedSubject]:
+    return [load_subject(subject) for subject in select_subjects([folder])]
 
 
 def test_saved_findings_fail_until_they_are_mended(
@@ -42,7 +42,7 @@ def test_saved_findings_fail_until_they_are_mended(
 ) -> None:
     must = [each for each in findings if each.finding.level == "MUST"]
     save(must, tmp_path)
-    subjects = select([tmp_path])
+    subjects = select_subjects([tmp_path])
     assert len(subjects) == len(must)
     broken = [judge_job(Job(subject, "naive"))[0] for subject in subjects]
     assert not any(result.outcome.conforms for result in broken)
@@ -91,12 +91,12 @@ def test_saved_findings_are_small_and_say_where_they_come_from(
 def test_the_database_knows_them_and_forgets_what_is_mended(
     findings: tuple[FuzzFinding, ...], tmp_path: Path
 ) -> None:
-    assert list(known(tmp_path, "naive")) == []
+    assert list(replay_saved(tmp_path, "naive")) == []
     save(findings, tmp_path)
-    pairs = list(known(tmp_path, "naive"))
+    pairs = list(replay_saved(tmp_path, "naive"))
     assert len(pairs) == len(findings)
     for subject, _ in pairs:
-        forget(subject, tmp_path)
+        delete_saved(subject, tmp_path)
     assert list(tmp_path.rglob("*.yaml")) == []
 
 
@@ -114,14 +114,14 @@ def test_a_name_becomes_a_folder_that_stays_where_it_is_put() -> None:
 
 
 def test_merged_keeps_the_smaller_of_two(findings: tuple[FuzzFinding, ...]) -> None:
-    assert merged([*findings, *findings]) == findings
+    assert merge_findings([*findings, *findings]) == findings
 
 
 def test_an_agents_finding_is_a_conversation_that_fails_in_the_gate(tmp_path: Path) -> None:
     agent = load_agent("last-result-lost")
-    found = hunt_agent(agent, Profile("few", 12, 60, 30), random=1)
+    found = fuzz_agent(agent, Profile("few", 12, 60, 30), random=1)
     save(found.findings, tmp_path)
-    subjects = select([tmp_path])
+    subjects = select_subjects([tmp_path])
     assert subjects
     assert all(subject.conversation for subject in subjects)
     rules = {finding.finding.rule for finding in found.findings}

@@ -6,25 +6,23 @@ import pytest
 from harness import shipped
 from harness.errors import UsageError
 from harness.fuzzing import shards
-from harness.fuzzing.drawing import EnoughError
-from harness.fuzzing.found import Found
-from harness.fuzzing.hunt import Hunt, hunt
-from harness.fuzzing.mutators import Mutant, Mutation
-from harness.fuzzing.oracle import Trial, tried, unchanged
+from harness.fuzzing.found import BugSignature, FailureLocation, Found
+from harness.fuzzing.mutators import MutatedInput, Mutation
 from harness.fuzzing.profiles import PROFILES, Budget, Profile, find_profile
-from harness.fuzzing.search import Search
-from harness.fuzzing.seeds import Seed, by_round, seeds, varied
-from harness.fuzzing.shards import Task
-from harness.fuzzing.signature import Place, Signature
+from harness.fuzzing.search import EnoughError
+from harness.fuzzing.shards import FuzzTask
+from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
+from harness.fuzzing.turns.search import FuzzReport, Search, fuzz_normalizer
+from harness.fuzzing.turns.seeds import Seed, by_round, seeds, varied_seeds
 from harness.judging.results import Finding, Outcome
 from harness.normalizers.discovery import load_normalizer
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 
 FEW = Profile("few", examples=60, seconds=60, shrinking=20)
 
 
 def _seeds(name: str, area: str = "finish", *, clean: bool = False) -> tuple[Seed, ...]:
-    subjects = select([shipped.folder("scenarios") / area])
+    subjects = select_subjects([shipped.bundled_folder("scenarios") / area])
     return seeds(subjects, load_normalizer(name), clean=clean)
 
 
@@ -36,7 +34,7 @@ def test_seeds_come_smallest_first_and_clean_ones_show_no_quirk() -> None:
 
 
 def test_rounds_hold_each_varied_seed_once() -> None:
-    kept = varied(_seeds("reference"))
+    kept = varied_seeds(_seeds("reference"))
     rounds = by_round(_seeds("reference"))
     assert sorted(it.id for each in rounds for it in each) == sorted(it.id for it in kept)
     assert all(len({it.room for it in each}) == len(each) for each in rounds)
@@ -45,22 +43,22 @@ def test_rounds_hold_each_varied_seed_once() -> None:
 def test_what_is_right_has_no_finding_as_it_is() -> None:
     normalizer = load_normalizer("reference")
     for seed in _seeds("reference"):
-        assert tried(Trial(seed, unchanged(seed)), normalizer).findings == ()
+        assert evaluate(Trial(seed, unchanged(seed)), normalizer).findings == ()
 
 
 def test_after_a_changing_step_the_bytes_say_what_must_come_out() -> None:
     seed = next(it for it in _seeds("naive") if it.expectation.calls)
     body = seed.interaction.body
     cut = msgspec.structs.replace(seed.interaction, body=body[: len(body) // 2])
-    mutant = Mutant(cut, (Mutation("cut-short", "in the middle"),), preserving=False)
-    done = tried(Trial(seed, mutant), load_normalizer("naive"))
+    mutant = MutatedInput(cut, (Mutation("cut-short", "in the middle"),), preserving=False)
+    done = evaluate(Trial(seed, mutant), load_normalizer("naive"))
     assert done.expectation.failure is not None
-    assert not tried(Trial(seed, mutant), load_normalizer("reference")).findings
+    assert not evaluate(Trial(seed, mutant), load_normalizer("reference")).findings
 
 
 def test_a_search_goes_on_after_a_finding_and_is_repeatable() -> None:
     normalizer = load_normalizer("naive")
-    first, second = (hunt(normalizer, _seeds("naive"), FEW, random=7) for _ in range(2))
+    first, second = (fuzz_normalizer(normalizer, _seeds("naive"), FEW, random=7) for _ in range(2))
     assert first.examples == FEW.examples
     assert len({finding.finding.rule for finding in first.findings}) > 1
     assert [it.slug for it in first.findings] == [it.slug for it in second.findings]
@@ -84,7 +82,7 @@ def test_shares_try_different_things() -> None:
     normalizer = load_normalizer("reference")
     known = _seeds("reference", "mistral")
     few = msgspec.structs.replace(FEW, examples=len(known) // 2 + 2)
-    hunts = [hunt(normalizer, known, few, share=share, shares=2) for share in range(2)]
+    hunts = [fuzz_normalizer(normalizer, known, few, share=share, shares=2) for share in range(2)]
     assert [each.examples for each in hunts] == [few.examples] * 2
     assert hunts[0].chunkings != hunts[1].chunkings
 
@@ -136,9 +134,9 @@ def _noted(*steps: tuple[str, ...]) -> list[tuple[str, ...]]:
     found = Found()
     for number, names in enumerate(steps):
         trail = tuple(Mutation(name, "") for name in names)
-        trial = Trial(seed, Mutant(seed.interaction, trail, preserving=True))
+        trial = Trial(seed, MutatedInput(seed.interaction, trail, preserving=True))
         done = msgspec.structs.replace(
-            tried(Trial(seed, unchanged(seed)), load_normalizer("reference")),
+            evaluate(Trial(seed, unchanged(seed)), load_normalizer("reference")),
             findings=(_finding(path=f"turns[0].calls[{number}]"),),
         )
         found.note(trial, done, number)
@@ -154,18 +152,20 @@ def test_a_bug_that_takes_fewer_steps_explains_one_that_takes_more() -> None:
 
 
 def test_a_slug_depends_on_the_signature_alone() -> None:
-    place = Place("MUST", 1, "CALLS-KEPT", "turns[*].calls[*]", "openai-chat/glm")
+    place = FailureLocation("MUST", 1, "CALLS-KEPT", "turns[*].calls[*]", "openai-chat/glm")
     assert place.outcome is Outcome.LOST_CALL
-    assert Signature(place, ("a",)).slug == Signature(place, ("a",)).slug
-    assert Signature(place, ("a",)).slug != Signature(place).slug
-    assert Signature(place).slug.startswith("calls-kept-openai-chat-glm-")
+    assert BugSignature(place, ("a",)).slug == BugSignature(place, ("a",)).slug
+    assert BugSignature(place, ("a",)).slug != BugSignature(place).slug
+    assert BugSignature(place).slug.startswith("calls-kept-openai-chat-glm-")
 
 
 def test_a_process_asked_to_stop_before_it_searches_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def stopped(_task: Task) -> Hunt:
+    def stopped(_task: FuzzTask) -> FuzzReport:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(shards, "search_here", stopped)
-    assert shards.search_share(Task("normalizer", "reference", (), FEW)) == Hunt(interrupted=True)
+    assert shards.fuzz_share(FuzzTask("normalizer", "reference", (), FEW)) == FuzzReport(
+        interrupted=True
+    )

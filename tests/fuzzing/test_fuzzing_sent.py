@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.fuzzing.mutators.sent import dumped, sent, value_of
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 from tests.dialects.shipped_bodies import shipped
 
@@ -21,7 +21,7 @@ def test_joined_frames_are_the_body(interaction: Interaction) -> None:
         return
     assert found.into(interaction).body == interaction.body
     told = [(frame.data, frame.event) for frame in found.frames if frame.data is not None]
-    assert told == [(frame.data, frame.event) for frame in frames([interaction.body])]
+    assert told == [(frame.data, frame.event) for frame in iter_frames([interaction.body])]
 
 
 @given(st.sampled_from(SAMPLES), st.data())
@@ -34,7 +34,7 @@ def test_a_changed_frame_says_the_new_and_the_others_keep_their_bytes(
     at = data.draw(st.sampled_from(found.places()))
     payload = b'{"x": "\xc3\xa9"}'
     changed = found.put(at, found.changed(found.frames[at], payload))
-    told = [frame.data for frame in frames([changed.into(interaction).body])]
+    told = [frame.data for frame in iter_frames([changed.into(interaction).body])]
     assert told[found.places().index(at)] == payload
     assert changed.frames[:at] == found.frames[:at]
     assert changed.frames[at + 1 :] == found.frames[at + 1 :]

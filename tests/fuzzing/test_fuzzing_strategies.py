@@ -12,8 +12,8 @@ from harness.fuzzing import strategies
 from harness.fuzzing.strategies import (
     CLASSES,
     Malformed,
-    Said,
-    Script,
+    ProviderReply,
+    TurnScript,
     argument_texts,
     arguments,
     bodies,
@@ -21,25 +21,23 @@ from harness.fuzzing.strategies import (
     conversations,
     deltas,
     malformed_arguments,
-    scripts,
-    spellings,
-    switches,
+    option_values,
     texts_with_calls,
+    turn_scripts,
     turns,
+    writer_options,
 )
-from harness.fuzzing.strategies.replies import KINDS
-from harness.fuzzing.strategies.spellings import SPELLINGS
-from harness.fuzzing.strategies.text_calls import Reply
+from harness.fuzzing.strategies.bodies import WRITER_OPTIONS
+from harness.fuzzing.strategies.replies import KINDS, TextReply
 from harness.normalizers import reference
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.stage import read_text_calls
+from harness.text_calls.table import TEXT_DIALECTS
 from harness.turns.arguments import ArgumentClass, classify, parse, same_value
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
 from harness.turns.schema_check import Checker, misfit
-from harness.turns.text_calls.policy import TextPolicy
-from harness.turns.text_calls.stage import text_calls
-from harness.turns.text_calls.table import TEXT_DIALECTS
-from harness.turns.tools import Tool
-from harness.turns.turn import Turn
+from harness.turns.turn import Tool, Turn
 from harness.wire.cuts import each_byte, seams, split
 from harness.wire.interaction import Interaction, Request
 
@@ -130,8 +128,8 @@ def test_chunkings_cut_within_the_body(body: bytes, data: st.DataObject) -> None
     assert b"".join(split(body, cuts)) == body
 
 
-@given(scripts(tools=(WEATHER,)))
-def test_a_script_folds_to_its_turn(script: Script) -> None:
+@given(turn_scripts(tools=(WEATHER,)))
+def test_a_script_folds_to_its_turn(script: TurnScript) -> None:
     turn = fold(script.deltas())
     assert [call.name for call in turn.tool_calls] == [name for _, name, _ in script.calls]
     assert turn.parse_errors == ()
@@ -169,21 +167,21 @@ def _interaction(dialect: str, body: bytes) -> Interaction:
     return Interaction(Request(), 200, (), body, (), dialect=dialect)
 
 
-@pytest.mark.parametrize("dialect", sorted(SPELLINGS))
+@pytest.mark.parametrize("dialect", sorted(WRITER_OPTIONS))
 @given(data=st.data())
 def test_spellings_are_of_their_dialect(dialect: str, data: st.DataObject) -> None:
-    spelling = data.draw(spellings(dialect))
-    assert isinstance(spelling, SPELLINGS[dialect])
-    name, value = data.draw(st.sampled_from(switches(dialect)))
-    assert getattr(SPELLINGS[dialect](), name) != value
+    spelling = data.draw(writer_options(dialect))
+    assert isinstance(spelling, WRITER_OPTIONS[dialect])
+    name, value = data.draw(st.sampled_from(option_values(dialect)))
+    assert getattr(WRITER_OPTIONS[dialect](), name) != value
 
 
 @given(st.sampled_from(("tagged-json", "glm", "bare-json", "kimi")), st.data())
 def test_calls_in_text_come_out_of_it(name: str, data: st.DataObject) -> None:
-    reply: Reply = data.draw(texts_with_calls(name, (WEATHER,), most_blocks=2))
+    reply: TextReply = data.draw(texts_with_calls(name, (WEATHER,), most_blocks=2))
     policy = TextPolicy(frozenset((name,)), code="calls", quoted="calls")
     said: list[Delta] = [TextDelta(reply.text), Finish(FinishReason.STOP, "stop")]
-    turn = fold(text_calls(said, (WEATHER,), policy))
+    turn = fold(read_text_calls(said, (WEATHER,), policy))
     found = [(call.name, json.loads(call.arguments or "{}")) for call in turn.tool_calls]
     assert found == [(call.name, json.loads(call.arguments or "{}")) for call in reply.calls]
     assert turn.text == "".join(reply.words)
@@ -197,7 +195,7 @@ def test_of_a_reply_only_whole_calls_may_run(dialect: str, data: st.DataObject) 
         _check_reply(said, dialect)
 
 
-def _check_reply(said: Said, dialect: str) -> None:
+def _check_reply(said: ProviderReply, dialect: str) -> None:
     interaction = Interaction(Request(), said.status, (), said.body, (), dialect=dialect)
     turn = fold(reference.normalize(interaction, [said.body]))
     assert [call.name for call in turn.tool_calls] == [name for name, _ in said.may_run]

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from harness.judging.judge import Loaded
+from harness.judging.judge import LoadedSubject
 from harness.normalizers.protocol import Normalizer
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.wire.cassette import Cassette, Origin
@@ -27,9 +27,9 @@ WRITING = {
 
 
 @cache
-def shipped_subjects() -> tuple[Loaded, ...]:
+def shipped_subjects() -> tuple[LoadedSubject, ...]:
     """Load every shipped scenario of turns with its cassette, once in a process."""
-    return tuple(load_subject(each) for each in select(()) if not each.conversation)
+    return tuple(load_subject(each) for each in select_subjects(()) if not each.conversation)
 
 
 def chunk(delta: dict[str, Any] | None = None, finish: str | None = None) -> bytes:

@@ -1,83 +1,196 @@
 """Blame as the bytes give it: the provider before the model, nobody where all is well."""
 
 import json
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from harness.judging.blame import blame_of_bytes
+from harness.dialects.openai_chat.oracle.stream import oracle_reading
+from harness.judging.blame import blame_of_bytes, request_digest
+from harness.judging.expectation import Expectation, ExpectedCall
+from harness.judging.judge import LoadedSubject, judge
 from harness.judging.results import Blame
-from harness.judging.strict_reading.openai_chat.stream import strict_reading
-from harness.turns.tools import Tool
+from harness.judging.scenario import Scenario
+from harness.normalizers.discovery import load_normalizer
+from harness.normalizers.protocol import Normalizer
+from harness.turns.deltas import Delta, Finish, FinishReason
+from harness.turns.turn import Tool
 from harness.wire.interaction import Due, Interaction, Request
+from tests.judging.judging_samples import (
+    DONE,
+    WRITING,
+    a_cassette,
+    a_normalizer,
+    an_interaction,
+    call,
+    chunk,
+)
+
+bodies = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=4)
+
+
+def _asked(body: dict[str, Any]) -> str:
+    return request_digest(Request(body=json.dumps(body).encode()))
+
+
+@given(bodies)
+def test_the_model_and_the_order_of_keys_do_not_matter(body: dict[str, Any]) -> None:
+    turned = dict(reversed(list(body.items())))
+    assert _asked({**turned, "model": "x"}) == _asked({**body, "model": "y"})
+
+
+@given(bodies, bodies)
+def test_other_questions_have_other_digests(one: dict[str, Any], other: dict[str, Any]) -> None:
+    one.pop("model", None)
+    other.pop("model", None)
+    assert (_asked(one) == _asked(other)) is (one == other)
+
+
+def test_what_is_no_json_is_told_by_its_bytes() -> None:
+    deep = b"[" * 100_000
+    assert len({request_digest(Request(body=body)) for body in (b"{", b"\xff", deep)}) == 3
+    assert request_digest(Request()) == ""
+
 
 TOOLS = (
     Tool("now"),
     Tool("f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}}),
 )
-DONE = b"data: [DONE]\n\n"
+STREAM_END = b"data: [DONE]\n\n"
 
 
-def chunk(finish: str | None = None, **delta: object) -> bytes:
+def chunk_bytes(finish: str | None = None, **delta: object) -> bytes:
     value = {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
     return b"data: " + json.dumps(value).encode() + b"\n\n"
 
 
-def call(arguments: str, name: str = "f", call_id: str = "c1") -> bytes:
+def call_chunk(arguments: str, name: str = "f", call_id: str = "c1") -> bytes:
     function = {"name": name, "arguments": arguments}
-    return chunk(tool_calls=[{"index": 0, "id": call_id, "type": "function", "function": function}])
+    return chunk_bytes(
+        tool_calls=[{"index": 0, "id": call_id, "type": "function", "function": function}]
+    )
 
 
-END = chunk("tool_calls") + DONE
+END = chunk_bytes("tool_calls") + STREAM_END
 CASES: list[tuple[bytes, Blame]] = [
-    (chunk(content="a") + chunk("stop"), ""),
-    (call('{"a":1}') + END, ""),
-    (call("", "now") + END, ""),
-    (call('{"a":1}') + chunk(role=None) + chunk("stop"), ""),
-    (call('{"a":') + END, "model"),
-    (call('{"a":"one"}') + END, "model"),
-    (call("{}", "unknown") + END, "model"),
-    (chunk(content="a") + chunk("length"), "model"),
-    (chunk(content="a") + chunk("content_filter"), "model"),
-    (chunk(content="a") + chunk("max_tokens"), "model"),
-    (chunk(content="a") + chunk("MAX_TOKENS"), "model"),
-    (chunk(content="a") + chunk("Content_Filter"), "model"),
-    (chunk(content="a") + chunk("sensitive"), "model"),
-    (call("", "now") + chunk("eos"), "model"),
-    (chunk(refusal="no") + chunk("stop"), "model"),
-    (call('{"a":'), "provider"),
-    (call("{}", ""), "provider"),
-    (call("{}", "") + END, "provider"),
-    (call("{}") + call("{}", call_id="c2") + END, "provider"),
-    (b'data: {"error": {"message": "m"}}\n\n' + DONE, "provider"),
+    (chunk_bytes(content="a") + chunk_bytes("stop"), ""),
+    (call_chunk('{"a":1}') + END, ""),
+    (call_chunk("", "now") + END, ""),
+    (call_chunk('{"a":1}') + chunk_bytes(role=None) + chunk_bytes("stop"), ""),
+    (call_chunk('{"a":') + END, "model"),
+    (call_chunk('{"a":"one"}') + END, "model"),
+    (call_chunk("{}", "unknown") + END, "model"),
+    (chunk_bytes(content="a") + chunk_bytes("length"), "model"),
+    (chunk_bytes(content="a") + chunk_bytes("content_filter"), "model"),
+    (chunk_bytes(content="a") + chunk_bytes("max_tokens"), "model"),
+    (chunk_bytes(content="a") + chunk_bytes("MAX_TOKENS"), "model"),
+    (chunk_bytes(content="a") + chunk_bytes("Content_Filter"), "model"),
+    (chunk_bytes(content="a") + chunk_bytes("sensitive"), "model"),
+    (call_chunk("", "now") + chunk_bytes("eos"), "model"),
+    (chunk_bytes(refusal="no") + chunk_bytes("stop"), "model"),
+    (call_chunk('{"a":'), "provider"),
+    (call_chunk("{}", ""), "provider"),
+    (call_chunk("{}", "") + END, "provider"),
+    (call_chunk("{}") + call_chunk("{}", call_id="c2") + END, "provider"),
+    (b'data: {"error": {"message": "m"}}\n\n' + STREAM_END, "provider"),
     (b"<html>", "provider"),
-    (DONE, "provider"),
+    (STREAM_END, "provider"),
     (END, "provider"),
-    (b"data: {\n\n" + chunk(content="a") + chunk("stop"), "provider"),
+    (b"data: {\n\n" + chunk_bytes(content="a") + chunk_bytes("stop"), "provider"),
 ]
 
 
 @pytest.mark.parametrize(("body", "blame"), CASES)
 def test_blame(body: bytes, blame: Blame) -> None:
-    reading = strict_reading(Interaction(Request(), 200, (), body, ()))
+    reading = oracle_reading(Interaction(Request(), 200, (), body, ()))
     assert blame_of_bytes(reading, TOOLS) == blame
 
 
 @pytest.mark.parametrize(
     ("body", "due", "blame"),
     [
-        (chunk(content="a") + chunk("stop"), "call", "model"),
-        (chunk(content="a") + chunk("stop"), "answer", ""),
-        (call('{"a":1}') + END, "call", ""),
-        (call('{"a":1}') + END, "answer", "model"),
+        (chunk_bytes(content="a") + chunk_bytes("stop"), "call", "model"),
+        (chunk_bytes(content="a") + chunk_bytes("stop"), "answer", ""),
+        (call_chunk('{"a":1}') + END, "call", ""),
+        (call_chunk('{"a":1}') + END, "answer", "model"),
         (b"<html>", "call", "provider"),
     ],
 )
 def test_a_model_that_does_not_give_what_is_due(body: bytes, due: Due, blame: Blame) -> None:
-    reading = strict_reading(Interaction(Request(), 200, (), body, ()))
+    reading = oracle_reading(Interaction(Request(), 200, (), body, ()))
     assert blame_of_bytes(reading, TOOLS, None, due) == blame
 
 
 def test_tools_that_were_not_kept_blame_nobody() -> None:
-    reading = strict_reading(Interaction(Request(), 200, (), call("{}", "unknown") + END, ()))
+    reading = oracle_reading(Interaction(Request(), 200, (), call_chunk("{}", "unknown") + END, ()))
     assert blame_of_bytes(reading, None) == ""
     assert blame_of_bytes(reading, ()) == "model"
+
+
+REFERENCE = load_normalizer("reference")
+ENDED = chunk(None, "tool_calls") + DONE
+GOOD = call('{"path":"a"}', id="c1", name="writing") + ENDED
+HALLUCINATED = call('{"path":"a"}', id="c1", name="reading") + ENDED
+INVALID = call('{"path":1}', id="c1", name="writing") + ENDED
+EXPECTED = {
+    GOOD: ExpectedCall("writing", {"path": "a"}, "c1"),
+    HALLUCINATED: ExpectedCall("reading", {"path": "a"}, "c1"),
+    INVALID: ExpectedCall("writing", {"path": 1}, "c1"),
+}
+
+
+def scenario(body: bytes) -> Scenario:
+    wanted = Expectation(
+        "scenario",
+        calls=(EXPECTED[body],),
+        finish=FinishReason.TOOL_CALLS,
+        judged=frozenset(("calls", "finish", "failure", "rejected")),
+    )
+    return Scenario("s", "t", "x/y", (wanted,))
+
+
+def blamed(
+    body: bytes, normalizer: Normalizer = REFERENCE, *, labelled: bool = False
+) -> tuple[bool, Blame]:
+    cassette = a_cassette(an_interaction(body, tools=(WRITING,)))
+    subject = LoadedSubject(cassette, scenario(body) if labelled else None)
+    (facts,) = judge(subject, normalizer, cuts="quick")[0].turns
+    return facts.success, facts.blame
+
+
+def nothing(reads: Iterable[bytes]) -> Iterator[Delta]:
+    for _ in reads:
+        pass
+    yield Finish(FinishReason.LENGTH, "length")
+
+
+def crash(reads: Iterable[bytes]) -> Iterator[Delta]:
+    yield from nothing(reads)
+    raise ValueError("no")
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+@pytest.mark.parametrize("body", [HALLUCINATED, INVALID])
+def test_a_call_that_the_request_does_not_allow_is_the_models(
+    body: bytes,
+    labelled: bool,  # noqa: FBT001 - drawn
+) -> None:
+    assert blamed(body, labelled=labelled) == (False, "model")
+
+
+@pytest.mark.parametrize("word", ["max_tokens", "MAX_TOKENS", "LENGTH", "sensitive"])
+def test_a_turn_cut_short_in_any_spelling_is_the_models(word: str) -> None:
+    assert blamed(chunk({"content": "a"}) + chunk(None, word) + DONE) == (False, "model")
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_usable_turn_that_came_to_nothing_is_the_normalizers(labelled: bool) -> None:  # noqa: FBT001 - drawn
+    assert blamed(GOOD, labelled=labelled) == (True, "")
+    assert blamed(GOOD, a_normalizer(nothing), labelled=labelled) == (False, "normalizer")
+
+
+def test_a_crash_is_the_normalizers_whatever_the_bytes_hold() -> None:
+    assert blamed(HALLUCINATED, a_normalizer(crash), labelled=True) == (False, "normalizer")

@@ -43,7 +43,7 @@ def test_a_missing_catalogue_is_told(tmp_path: Path) -> None:
 
 
 def test_what_ships_is_in_order() -> None:
-    folder = shipped.folder("catalogue")
+    folder = shipped.bundled_folder("catalogue")
     quirks = load_catalogue(folder / "quirks")
     assert len(quirks) > 100
     assert all(len(quirk.references) <= 3 for quirk in quirks.values())

@@ -8,7 +8,7 @@ import pytest
 from harness.judging.judge import judge
 from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import load_normalizer
-from harness.reporting.page import page
+from harness.reporting.page import render_page
 from harness.runs.questions import Questions, QuirkLoss
 from harness.runs.run import SCHEMA, Footer, Header, Run, Selection, facts_of
 from harness.runs.summary import summarize
@@ -97,7 +97,7 @@ def test_the_questions_say_that_the_others_keep_each_quirk(name: str) -> None:
 
 
 def test_the_page_says_so_per_quirk() -> None:
-    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page(dashscope_run())))
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", render_page(dashscope_run())))
     naive, reference = _losses("naive"), _losses("reference")
     for quirk in sorted(STORY):
         n = naive[quirk].n

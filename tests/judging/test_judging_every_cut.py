@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.judging.deadline import deadlines
-from harness.judging.judge import Loaded
-from harness.judging.replaying import replay
+from harness.judging.judge import LoadedSubject
+from harness.judging.replaying import deadlines, replay
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.turns.turn import Turn
-from harness.wire.cuts import WHOLE, Chunking, each_byte, single_cuts
+from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import shipped_subjects
 
@@ -24,7 +23,7 @@ _DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 _SPREAD = 30
 
 
-def _reads_more_than_reference(name: str, subject: Loaded) -> bool:
+def _reads_more_than_reference(name: str, subject: LoadedSubject) -> bool:
     """What reads only some text dialects is `reference` everywhere else."""
     spelled = load_normalizer(name).text_dialects
     in_text = subject.scenario.text_dialect if subject.scenario else ""
@@ -80,7 +79,7 @@ def _differing(normalizer: Normalizer, body: _Body) -> list[Chunking]:
         return again.turn
 
     raw = body.interaction.body
-    whole = turn(WHOLE)
-    cuts = islice(single_cuts(raw), len(raw) % body.step, None, body.step)
+    whole = turn(UNSPLIT)
+    cuts = islice(iter_single_cuts(raw), len(raw) % body.step, None, body.step)
     cut = [each for each in cuts if turn(each) != whole]
     return cut + ([] if turn(each_byte(raw)) == whole else [each_byte(raw)])

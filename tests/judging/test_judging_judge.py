@@ -6,15 +6,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.judging.cases import Case
-from harness.judging.chunkings import Cuts
+from harness.judging.case import Case
 from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
-from harness.judging.judge import Loaded, judge
+from harness.judging.judge import LoadedSubject, judge
+from harness.judging.replaying import Cuts
 from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.normalizers import reference
 from harness.normalizers.discovery import load_normalizer
-from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
 from harness.runs.store import encode_line
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
@@ -51,7 +51,7 @@ def judged(
     **asked: Any,  # noqa: ANN401 - of the interaction
 ) -> tuple[Result, Case | None]:
     cassette = a_cassette(*(an_interaction(body, **asked) for body in bodies))
-    return judge(Loaded(cassette), by, cuts=cuts)
+    return judge(LoadedSubject(cassette), by, cuts=cuts)
 
 
 # Unlabelled cassettes
@@ -79,7 +79,7 @@ def test_its_quirks_are_those_that_the_strict_reading_met() -> None:
 
 
 def test_should_findings_are_shown_and_decide_nothing() -> None:
-    result, case = judged(HELLO * 1, by=MINIATURES["text-held"])
+    result, case = judged(HELLO * 1, by=MUTANTS["text-held"])
     assert [finding.rule for finding in result.findings] == ["TEXT-PROMPT"]
     assert (result.outcome, case) == (Outcome.PASS, None)
 
@@ -118,18 +118,18 @@ def test_where_calls_may_be_missing_none_may_come_beside_them(
 # Unsupported cells
 
 
-def _labelled(cassette: Cassette, *turns: Expectation, **other: Any) -> Loaded:  # noqa: ANN401 - fields
-    return Loaded(cassette, Scenario("area/name", "A title", cassette.id, turns, **other))
+def _labelled(cassette: Cassette, *turns: Expectation, **other: Any) -> LoadedSubject:  # noqa: ANN401 - fields
+    return LoadedSubject(cassette, Scenario("area/name", "A title", cassette.id, turns, **other))
 
 
 def _hello_expected() -> Expectation:
     return Expectation("scenario", text="Hello", finish=FinishReason.STOP, finish_raw="stop")
 
 
-@pytest.mark.parametrize("normalizer", [REFERENCE, MINIATURES["usage-crash"]])
+@pytest.mark.parametrize("normalizer", [REFERENCE, MUTANTS["usage-crash"]])
 def test_a_foreign_dialect_is_unsupported_and_runs_nothing(normalizer: Normalizer) -> None:
     cassette = a_cassette().in_dialect("martian")
-    result, case = judge(Loaded(cassette), normalizer)
+    result, case = judge(LoadedSubject(cassette), normalizer)
     assert (result.outcome, result.blame, result.replays) == (Outcome.UNSUPPORTED, "", 0)
     assert (result.turns, result.findings, case) == ((), (), None)
 
@@ -180,7 +180,7 @@ def test_a_normalizer_that_breaks_a_rule_is_to_blame_whatever_the_bytes_are(body
 def test_a_good_call_rejected_is_the_normalizers_parse_error() -> None:
     body = call('{"path": "a"}', id="c1", name="writing")
     body += call("just do it", index=1, id="c2", name="writing") + END
-    result, _ = judged(body, by=MINIATURES["batch-killed"])
+    result, _ = judged(body, by=MUTANTS["batch-killed"])
     turn = result.turns[0]
     assert (result.blame, turn.parse_error_blame, turn.parse_errors) == ("normalizer",) * 2 + (2,)
 
@@ -206,7 +206,7 @@ def test_the_scenario_knows_more_about_blame_than_the_bytes(blame: ScenarioBlame
 
 
 def test_each_interaction_is_a_turn_and_the_failing_one_is_named() -> None:
-    result, case = judged(HELLO, GOOD, HELLO, by=MINIATURES["name-lost"])
+    result, case = judged(HELLO, GOOD, HELLO, by=MUTANTS["name-lost"])
     assert [turn.interaction for turn in result.turns] == [0, 1, 2]
     assert [turn.success for turn in result.turns] == [True, False, True]
     assert result.interaction == 1
@@ -255,13 +255,13 @@ def test_a_crash_under_some_cut_is_variance_as_bad_as_a_crash() -> None:
 @pytest.mark.parametrize("subject", ["text/multi-byte", "framing/byte-order-mark"])
 def test_the_smallest_failing_chunking_is_the_one_to_show(subject: str) -> None:
     found = next(item for item in shipped_subjects() if item.id == subject)
-    result, case = judge(found, MINIATURES["decoded-per-read"])
+    result, case = judge(found, MUTANTS["decoded-per-read"])
     assert case is not None
     assert len(result.chunking) == len(case.chunking) == 1
 
 
 def test_what_fails_whole_is_shown_under_the_reads_that_were_recorded() -> None:
-    result, case = judged(GOOD, by=MINIATURES["name-lost"])
+    result, case = judged(GOOD, by=MUTANTS["name-lost"])
     assert result.chunking == ()
     assert case is not None
     assert case.chunking == an_interaction(GOOD).recorded_cuts()
@@ -294,7 +294,7 @@ def test_leaving_the_process_is_a_crash() -> None:
 
 
 def test_a_case_holds_bytes_frames_deltas_and_what_was_expected() -> None:
-    result, case = judged(GOOD, by=MINIATURES["name-lost"])
+    result, case = judged(GOOD, by=MUTANTS["name-lost"])
     assert case is not None
     assert (case.cell, case.body, case.cut, case.error) == (result.cell, GOOD, False, "")
     assert [frame.offset for frame in case.frames] == [
@@ -320,7 +320,7 @@ def test_a_result_can_be_written_whatever_was_yielded(wrong: Any) -> None:  # no
 
 
 def test_the_same_cell_gives_the_same_result() -> None:
-    assert judged(GOOD, by=MINIATURES["name-lost"]) == judged(GOOD, by=MINIATURES["name-lost"])
+    assert judged(GOOD, by=MUTANTS["name-lost"]) == judged(GOOD, by=MUTANTS["name-lost"])
 
 
 @pytest.mark.parametrize(("cuts", "least"), [("quick", 4), ("standard", 20), ("every", len(HELLO))])

@@ -8,17 +8,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.judging.judge import judge, supported
+from harness.judging.judge import is_supported_by_normalizer, judge
 from harness.judging.results import Outcome, Result
 from harness.judging.rules import RULES
-from harness.normalizers.discovery import default_names, load_normalizer
-from harness.normalizers.miniatures import MINIATURES
-from harness.runs.kill_table import cuts_for, kept_rows, rows_from
+from harness.normalizers.discovery import default_normalizer_names, load_normalizer
+from harness.normalizers.mutants import MUTANTS
+from harness.runs.kill_table import cuts_for, kill_rows_from_results, stored_rows
 from tests.judging.judging_samples import shipped_subjects
 
 # Else with as few cuts as it takes, which is several times as fast.
 _THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-BROKEN = (*MINIATURES, "naive", "closed-tag-only", "first-brace-regex", "tool-calls-empty")
+BROKEN = (*MUTANTS, "naive", "closed-tag-only", "first-brace-regex", "tool-calls-empty")
 
 
 def _results(name: str) -> Iterator[Result]:
@@ -33,10 +33,10 @@ def test_it_is_caught_by_exactly_the_rules_that_it_declares(name: str) -> None:
     results = sorted(_results(name), key=lambda result: result.scenario)
     found = {finding.rule for result in results for finding in result.findings}
     assert found == load_normalizer(name).breaks
-    if name in MINIATURES:
-        kept = tuple(row for row in kept_rows() if row.miniature == name and row.rule in RULES)
+    if name in MUTANTS:
+        kept = tuple(row for row in stored_rows() if row.miniature == name and row.rule in RULES)
         told = "the kept table is stale; write it again: harness doctor --write-kill-table"
-        assert rows_from(MINIATURES[name], results) == kept, told
+        assert kill_rows_from_results(MUTANTS[name], results) == kept, told
 
 
 @pytest.mark.parametrize(
@@ -57,17 +57,24 @@ def test_reference_supports_every_scenario_but_those_of_other_policies() -> None
         for subject in shipped_subjects()
         if subject.scenario and not subject.scenario.policies.items() <= declared.items()
     }
-    unsupported = {each.id for each in shipped_subjects() if not supported(each, reference)}
+    unsupported = {
+        each.id for each in shipped_subjects() if not is_supported_by_normalizer(each, reference)
+    }
     assert unsupported == other
 
 
 def test_the_defaults_are_those_that_are_meant_to_pass() -> None:
-    assert default_names() == ("action-protocol", "dashscope-restore", "reference", "tag-extract")
+    assert default_normalizer_names() == (
+        "action-protocol",
+        "dashscope-restore",
+        "reference",
+        "tag-extract",
+    )
 
 
 def test_each_rule_has_a_miniature_of_its_own_and_each_miniature_a_rule() -> None:
-    assert all(miniature.breaks for miniature in MINIATURES.values())
-    alone = (each.breaks for each in MINIATURES.values() if len(each.breaks) == 1)
+    assert all(miniature.breaks for miniature in MUTANTS.values())
+    alone = (each.breaks for each in MUTANTS.values() if len(each.breaks) == 1)
     assert {rule for breaks in alone for rule in breaks} == set(RULES)
 
 

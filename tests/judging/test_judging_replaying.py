@@ -13,15 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.deadline import DeadlineExceeded, deadline
-from harness.judging.replaying import Limits, replay
+from harness.judging.replaying import (
+    CUTS,
+    Cuts,
+    DeadlineExceeded,
+    ReplayLimits,
+    deadline,
+    iter_chunkings,
+    replay,
+)
 from harness.judging.results import Replay
-from harness.turns.calls import ParseError
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
+    ParseError,
     ReasoningDelta,
     StreamFailure,
     TextDelta,
@@ -32,14 +39,17 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.turns.turn import Turn
-from harness.wire.cuts import WHOLE
+from harness.wire.cuts import UNSPLIT, each_byte, seams, split
+from harness.wire.interaction import Interaction, Read, Request
 from tests.judging.judging_samples import HELLO, Pieces, a_normalizer, an_interaction, hello
 
-QUICK = Limits(seconds=0.15, seconds_per_megabyte=0, deltas=50, deltas_per_byte=0)
+QUICK = ReplayLimits(seconds=0.15, seconds_per_megabyte=0, deltas=50, deltas_per_byte=0)
 Reads = Iterable[bytes]
 
 
-def replayed(normalize: Pieces, *, cuts: tuple[int, ...] = WHOLE, limits: Limits = QUICK) -> Replay:
+def replayed(
+    normalize: Pieces, *, cuts: tuple[int, ...] = UNSPLIT, limits: ReplayLimits = QUICK
+) -> Replay:
     return replay(a_normalizer(normalize), an_interaction(), cuts, limits)
 
 
@@ -52,7 +62,7 @@ def _saying(*deltas: Any) -> Pieces:  # noqa: ANN401 - what is no delta, too
 
 def test_an_honest_replay() -> None:
     assert replayed(hello) == Replay(
-        WHOLE,
+        UNSPLIT,
         replayed(hello).emissions,
         Turn(text="Hello", finish=Finish(FinishReason.STOP, "stop")),
     )
@@ -210,7 +220,7 @@ def test_a_flood_is_cut_at_the_limit() -> None:
 
 
 def test_a_longer_body_may_take_longer_and_say_more() -> None:
-    limits = Limits(seconds=1, seconds_per_megabyte=2, deltas=3, deltas_per_byte=1)
+    limits = ReplayLimits(seconds=1, seconds_per_megabyte=2, deltas=3, deltas_per_byte=1)
     assert limits.time_for(b"x" * 500_000) == 2
     many = _saying(*[TextDelta("")] * (len(HELLO) + 3))
     assert not replayed(many, limits=limits).hung
@@ -316,3 +326,56 @@ def test_each_replay_gets_reads_of_its_own_and_state_shows() -> None:
 
     assert _twice(counting) == (Turn(text="0"), Turn(text="1"))
     assert len(set(_twice(lambda: _lazy))) == 1
+
+
+BODIES = st.binary(max_size=60) | st.text("data: é\r\n\\u{}", max_size=40).map(str.encode)
+
+
+def cut(body: bytes) -> Interaction:
+    half = len(body) // 2
+    sizes = (size for size in (half, len(body) - half) if size)
+    return Interaction(Request(), 200, (), body, tuple(Read(size) for size in sizes))
+
+
+@given(BODIES, st.sampled_from(CUTS))
+def test_each_is_a_chunking_of_the_body_and_comes_once(body: bytes, cuts: Cuts) -> None:
+    found = list(iter_chunkings(cut(body), cuts))
+    assert len(set(found)) == len(found)
+    assert found[0] == ()
+    for chunking in found:
+        assert list(chunking) == sorted(set(chunking))
+        assert all(0 < at < len(body) for at in chunking)
+        assert b"".join(split(body, chunking)) == body
+
+
+@given(BODIES, st.sampled_from(CUTS[1:]))
+def test_recorded_and_each_byte_are_always_there(body: bytes, cuts: Cuts) -> None:
+    found = set(iter_chunkings(cut(body), cuts))
+    assert {cut(body).recorded_cuts(), each_byte(body)} <= found
+
+
+@given(BODIES)
+def test_each_mode_holds_the_one_before(body: bytes) -> None:
+    whole, quick, standard, every = (set(iter_chunkings(cut(body), cuts)) for cuts in CUTS)
+    assert {()} == whole <= quick <= standard <= every
+    assert seams(body) in standard
+    assert {(at,) for at in range(1, len(body))} <= every
+
+
+def test_an_empty_body_has_one_chunking() -> None:
+    assert [list(iter_chunkings(cut(b""), cuts)) for cuts in CUTS] == [[()]] * len(CUTS)
+
+
+@pytest.mark.parametrize(
+    ("cuts", "most"), [("quick", 3), ("standard", 100), ("every", len(HELLO * 200))]
+)
+def test_large_bodies_have_boundedly_many(cuts: Cuts, most: int) -> None:
+    interaction = an_interaction(HELLO * 200)
+    assert len(interaction.body) > 16 * 1024
+    assert len(list(iter_chunkings(interaction, cuts))) <= most
+
+
+def test_large_bodies_are_swept_at_their_seams_only() -> None:
+    interaction = an_interaction(HELLO * 200)
+    singles = {cuts[0] for cuts in iter_chunkings(interaction, "every") if len(cuts) == 1}
+    assert singles == set(seams(interaction.body))

@@ -2,12 +2,11 @@
 
 import pytest
 
+from harness.dialects.oracles import oracle_reading
 from harness.judging.examine import examine
 from harness.judging.expectation import Expectation, ExpectedRejection
 from harness.judging.replaying import DEFAULT_LIMITS
-from harness.judging.strict_reading.table import strict_reading
-from harness.turns.calls import ParseError
-from harness.turns.deltas import ToolCallRejected, ToolCallStart
+from harness.turns.deltas import ParseError, ToolCallRejected, ToolCallStart
 from tests.judging.judging_samples import a_normalizer, an_interaction
 
 
@@ -33,6 +32,6 @@ def test_a_quotation_is_the_text_that_was_sent(sent: str, quoted: str, broken: b
         "scenario", rejected=(ExpectedRejection("f", sent),), judged=frozenset({"rejected"})
     )
     interaction = an_interaction(b"data: [DONE]\n\n")
-    strict = strict_reading(interaction)
+    strict = oracle_reading(interaction)
     seen = examine(0, interaction, expected, strict, by, cuts=(), limits=DEFAULT_LIMITS)
     assert ("PARSE-ERROR-TOLD" in {each.rule for each in seen.findings}) is broken

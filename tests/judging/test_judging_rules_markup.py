@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from harness.judging.chunkings import Cuts
+from harness.dialects.oracles import oracle_reading
 from harness.judging.examine import examine
 from harness.judging.expectation import Expectation, ExpectedCall, Field
-from harness.judging.replaying import DEFAULT_LIMITS
-from harness.judging.strict_reading.table import strict_reading
+from harness.judging.replaying import DEFAULT_LIMITS, Cuts
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -39,7 +38,7 @@ def broken(
     judged: frozenset[Field] = frozenset({"text", "reasoning", "calls", "finish"})
     expectation = Expectation(source="scenario", judged=judged, **fields)
     interaction = an_interaction(body)
-    strict = strict_reading(interaction)
+    strict = oracle_reading(interaction)
     seen = examine(0, interaction, expectation, strict, by, cuts=cuts, limits=DEFAULT_LIMITS)
     return {finding.rule for finding in seen.findings}
 

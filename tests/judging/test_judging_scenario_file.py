@@ -10,7 +10,7 @@ from harness.judging.expectation import ALL_FIELDS
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario, schema
 from harness.turns.deltas import FinishReason, Usage
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 
 FULL = """
 title: A turn with everything

@@ -11,18 +11,18 @@ import msgspec
 import pytest
 
 from harness.conversation.discovery import default_agent_names, load_agent
-from harness.conversation.miniatures import MINIATURES
-from harness.judging.conversations.judge_conversation import judge_conversation
-from harness.judging.judge import Loaded, judge
+from harness.conversation.mutants import MUTANTS
+from harness.judging.conversations.judge import judge_conversation
+from harness.judging.judge import LoadedSubject, judge
 from harness.judging.results import Outcome, Result
-from harness.normalizers.discovery import default_names, load_normalizer
+from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.reporting.boards import boards
 from harness.runs.rankings import rankings
 from harness.runs.run import Run, facts_of, facts_of_agent
-from harness.runs.select import select
-from harness.runs.upkeep import Shipped
+from harness.runs.selection import select_subjects
+from harness.runs.upkeep import BundledData
 from harness.runs.worker import load_subject
-from harness.shipped import folder
+from harness.shipped import bundled_folder
 from tests.judging.test_judging_kill_table import BROKEN
 from tests.runs.runs_samples import a_run
 
@@ -134,13 +134,13 @@ def _judged_by_agent(name: str) -> list[Result]:
 
 
 @cache
-def _conversations() -> tuple[Loaded, ...]:
-    return tuple(Shipped().conversations)
+def _conversations() -> tuple[LoadedSubject, ...]:
+    return tuple(BundledData().conversations)
 
 
 def _judged_by_normalizer(name: str, areas: Iterable[str]) -> list[Result]:
     normalizer = load_normalizer(name)
-    told = select([folder("scenarios") / area for area in areas])
+    told = select_subjects([bundled_folder("scenarios") / area for area in areas])
     return [judge(load_subject(each), normalizer, cuts="whole")[0] for each in told]
 
 
@@ -173,7 +173,7 @@ def test_a_seed_system_has_a_row_in_the_report_and_passes_all_its_scenarios(
     }
     assert set(rows) == {*system.normalizers, *system.agents}
     assert all(row.k == row.n >= 4 for row in rows.values()), rows
-    assert {*system.normalizers} <= {*default_names()}
+    assert {*system.normalizers} <= {*default_normalizer_names()}
     assert {*system.agents} <= {*default_agent_names()}
 
 
@@ -198,5 +198,5 @@ def test_a_broken_normalizer_declares_exactly_the_rules_of_its_story(
 
 def test_every_ancestor_belongs_to_a_system() -> None:
     told = {name for system in SYSTEMS for name in system.broken}
-    agents = {each.name for each in MINIATURES.values() if each.role == "ancestor"}
+    agents = {each.name for each in MUTANTS.values() if each.role == "ancestor"}
     assert told == agents | {name for name in BROKEN if load_normalizer(name).role == "ancestor"}

@@ -8,17 +8,18 @@ import jsonschema_rs
 import pytest
 
 from harness import shipped
+from harness.files import yaml_text
 from harness.judging.catalogue import load_catalogue, load_excluded
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario, schema
 from harness.normalizers.protocol import CAPABILITIES
-from harness.wire import cassette_file, yaml_guard
+from harness.wire import cassette_file
 from scripts import emulated_cassettes
 from scripts.recipes.kit import swap
 
-CASSETTES = shipped.folder("cassettes")
-SCENARIOS = shipped.folder("scenarios")
-CATALOGUE = shipped.folder("catalogue")
+CASSETTES = shipped.bundled_folder("cassettes")
+SCENARIOS = shipped.bundled_folder("scenarios")
+CATALOGUE = shipped.bundled_folder("catalogue")
 
 
 @pytest.fixture(scope="module")
@@ -113,14 +114,14 @@ def test_a_recipe_whose_edit_finds_nothing_is_told() -> None:
 
 
 def test_the_editors_schema_is_that_of_the_loader() -> None:
-    path = shipped.folder("scenarios") / "scenario.schema.json"
+    path = shipped.bundled_folder("scenarios") / "scenario.schema.json"
     assert json.loads(path.read_text(encoding="utf-8")) == json.loads(json.dumps(schema()))
 
 
 def test_every_scenario_names_the_schema_and_is_valid_by_it() -> None:
     validator = jsonschema_rs.validator_for(schema())
-    for path in find_scenarios([shipped.folder("scenarios")]):
+    for path in find_scenarios([shipped.bundled_folder("scenarios")]):
         text = path.read_text(encoding="utf-8")
         modeline, _, _ = text.partition("\n")
         assert modeline == "# yaml-language-server: $schema=../scenario.schema.json", path
-        assert validator.is_valid(yaml_guard.load(text, str(path))), path
+        assert validator.is_valid(yaml_text.load_yaml(text, str(path))), path

@@ -2,12 +2,12 @@
 
 import pytest
 
-from harness.judging.judge import Loaded, judge
+from harness.judging.judge import LoadedSubject, judge
 from harness.judging.results import Outcome
 from harness.normalizers.action_protocol import normalizer
-from harness.normalizers.discovery import installed_names
+from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.tool_calls_empty import normalizer as ancestor
-from harness.turns.text_calls.table import TEXT_DIALECTS
+from harness.text_calls.table import TEXT_DIALECTS
 from tests.judging.judging_samples import shipped_subjects
 
 SUBJECTS = [
@@ -17,12 +17,12 @@ SUBJECTS = [
 ]
 
 
-def _id(subject: Loaded) -> str:
+def _id(subject: LoadedSubject) -> str:
     return subject.scenario.id if subject.scenario else ""
 
 
 def test_both_are_installed() -> None:
-    assert {"action-protocol", "tool-calls-empty"} <= set(installed_names())
+    assert {"action-protocol", "tool-calls-empty"} <= set(installed_normalizer_names())
 
 
 def test_it_declares_its_text_dialect_and_its_policies() -> None:
@@ -32,7 +32,7 @@ def test_it_declares_its_text_dialect_and_its_policies() -> None:
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=_id)
-def test_it_reads_every_scenario_of_its_protocol(subject: Loaded) -> None:
+def test_it_reads_every_scenario_of_its_protocol(subject: LoadedSubject) -> None:
     result, _ = judge(subject, normalizer, cuts="quick")
     assert result.findings == ()
     assert result.outcome in (Outcome.PASS, Outcome.PARSE_ERROR)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from harness.judging.replaying import replay
 from harness.normalizers.dashscope_restore import normalizer
 from harness.turns.arguments import same_value
-from harness.turns.calls import ToolCall
-from harness.turns.deltas import FinishReason
+from harness.turns.deltas import FinishReason, ToolCall
 from harness.turns.turn import Turn
 from tests.judging.judging_samples import DONE, an_interaction, call, chunk
 

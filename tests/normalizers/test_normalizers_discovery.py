@@ -13,12 +13,12 @@ from harness.judging.replaying import replay
 from harness.normalizers import reference, registry
 from harness.normalizers.discovery import (
     GROUP,
-    available,
-    default_names,
-    installed_names,
+    available_normalizers,
+    default_normalizer_names,
+    installed_normalizer_names,
     load_normalizer,
 )
-from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.mutants import MUTANTS
 from tests.judging.judging_samples import an_interaction
 
 MODULE = """
@@ -46,24 +46,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_installed_entry_points_are_found() -> None:
-    assert {"reference", "dashscope-restore", "tag-extract", "naive"} <= set(installed_names())
-    assert {"closed-tag-only", "first-brace-regex"} <= set(installed_names())
+    assert {"reference", "dashscope-restore", "tag-extract", "naive"} <= set(
+        installed_normalizer_names()
+    )
+    assert {"closed-tag-only", "first-brace-regex"} <= set(installed_normalizer_names())
     assert load_normalizer("reference").normalize is reference.normalize
 
 
 def test_a_miniature_is_found_by_its_name() -> None:
-    assert load_normalizer("name-lost") is MINIATURES["name-lost"]
+    assert load_normalizer("name-lost") is MUTANTS["name-lost"]
 
 
 def test_all_that_has_a_name_is_available_once() -> None:
-    names = [normalizer.name for normalizer in available()]
+    names = [normalizer.name for normalizer in available_normalizers()]
     assert len(set(names)) == len(names)
-    assert set(names) == {*installed_names(), *MINIATURES}
+    assert set(names) == {*installed_normalizer_names(), *MUTANTS}
 
 
 def test_defaults_are_meant_to_pass() -> None:
-    assert {"reference", "dashscope-restore", "tag-extract"} <= set(default_names())
-    assert {"naive", "closed-tag-only", "first-brace-regex"}.isdisjoint(default_names())
+    assert {"reference", "dashscope-restore", "tag-extract"} <= set(default_normalizer_names())
+    assert {"naive", "closed-tag-only", "first-brace-regex"}.isdisjoint(default_normalizer_names())
 
 
 @pytest.mark.parametrize("attribute", ["normalize", "Client.normalize", "declared"])
@@ -127,9 +129,9 @@ def test_a_broken_plug_in_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch
     points = importlib.metadata.EntryPoints((point,))
     monkeypatch.setattr(registry, "points_of", lambda _group, _path: points)
     monkeypatch.syspath_prepend(".")
-    assert installed_names() == ("broken",)
+    assert installed_normalizer_names() == ("broken",)
     with pytest.raises(NormalizerLoadError, match=r"broken \(exits_on_import:normalize\)"):
-        default_names()
+        default_normalizer_names()
 
 
 @pytest.fixture
@@ -147,10 +149,10 @@ def test_an_adapter_without_its_package_is_told_when_it_is_named() -> None:
 
 @pytest.mark.usefixtures("_without_packages")
 def test_an_adapter_without_its_package_is_listed_and_disturbs_nobody() -> None:
-    missing = {each.name: each.missing for each in available() if each.missing}
+    missing = {each.name: each.missing for each in available_normalizers() if each.missing}
     assert missing["anthropic-sdk"] == ("anthropic", "httpx2")
     assert load_normalizer("reference").missing == ()
-    assert "openai-sdk" not in default_names()
+    assert "openai-sdk" not in default_normalizer_names()
 
 
 def test_a_package_that_cannot_be_imported_is_told(
@@ -177,7 +179,7 @@ def test_a_project_names_its_own_and_says_what_they_are(folder: Path) -> None:
     found = load_normalizer("ours")
     assert (found.name, found.streams) == ("ours", False)
     assert found.dialects == {"anthropic"}
-    assert "ours" in {each.name for each in available()}
+    assert "ours" in {each.name for each in available_normalizers()}
 
 
 def test_a_declaration_of_its_target_stays_where_the_project_says_nothing(folder: Path) -> None:

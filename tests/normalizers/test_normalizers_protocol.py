@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from harness.judging.rules import RULES
-from harness.normalizers.discovery import available
+from harness.normalizers.discovery import available_normalizers
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.turns.deltas import TextDelta
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import HELLO, an_interaction
 
-SHIPPED = tuple(available())
+SHIPPED = tuple(available_normalizers())
 
 
 def test_a_declaration_needs_a_name_and_a_function_only() -> None:

@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from harness.judging.judge import Loaded, judge
+from harness.judging.judge import LoadedSubject, judge
 from harness.judging.replaying import replay
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import Delta, Finish, FinishReason
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import DONE, a_cassette, an_interaction, call, chunk
 
@@ -48,7 +48,7 @@ def test_a_replay_hands_them_to_the_normalizer() -> None:
 def test_a_turn_is_a_success_by_them_too() -> None:
     body = call("{}", id="c1", name="search") + chunk(None, "tool_calls") + DONE
     for interaction, success in ((taught(SEARCH, body=body), True), (an_interaction(body), False)):
-        subject = Loaded(a_cassette(interaction))
+        subject = LoadedSubject(a_cassette(interaction))
         (facts,) = judge(subject, load_normalizer("reference"), cuts="quick")[0].turns
         assert facts.success is success
 
@@ -57,6 +57,6 @@ def test_of_a_request_that_was_not_kept_they_are_all_that_is_known() -> None:
     body = call("{}", id="c1", name="reading") + chunk(None, "tool_calls") + DONE
     lost = an_interaction(body, tools=None)
     for interaction, success in ((lost, True), (replace(lost, tools=(SEARCH,)), False)):
-        subject = Loaded(a_cassette(interaction))
+        subject = LoadedSubject(a_cassette(interaction))
         (facts,) = judge(subject, load_normalizer("reference"), cuts="quick")[0].turns
         assert facts.success is success

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from harness.playback.playback import Playback
-from harness.shipped import folder
+from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import load
 from harness.wire.interaction import Headers, Interaction, Read, Request
@@ -77,11 +77,11 @@ class Watched(Playback):
 
 def shipped_in(dialect: str) -> Iterable[Path]:
     """Return the files of the shipped cassettes of one dialect."""
-    root = folder("cassettes")
+    root = bundled_folder("cassettes")
     named = f"\n  dialect: {dialect}\n"
     return [path for path in sorted(root.rglob("*.yaml")) if named in path.read_text("utf-8")]
 
 
 def load_shipped(path: Path) -> Cassette:
     """Return a cassette that ships."""
-    return load(path, folder("cassettes"))
+    return load(path, bundled_folder("cassettes"))

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.playback.json_difference import body_difference
-from harness.playback.matching import NAMES, matchers
+from harness.playback.matching import NAMES, body_difference, matchers
 from harness.wire.interaction import Request
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=3)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from harness.dialects.table import DIALECTS
 from harness.errors import UsageError
 from harness.normalizers.reference import normalizer as reference
-from harness.playback.playback import CUTS, Playback
-from harness.playback.surplus import STATUS
+from harness.playback.playback import CUTS, SURPLUS_STATUS, Playback
 from harness.turns.fold import fold
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import each_byte
@@ -54,7 +53,7 @@ def test_every_request_is_answered_and_every_interaction_at_most_once(
     assert len(playback.surplus()) == playback.surplus_count == len(requests) - len(places)
     for surplus in playback.surplus():
         document = json.loads(surplus.answer.body)["error"]
-        assert surplus.answer.status == STATUS
+        assert surplus.answer.status == SURPLUS_STATUS
         assert surplus.why in document["message"]
 
 
@@ -86,7 +85,7 @@ def test_equal_requests_get_the_interactions_in_their_order() -> None:
 def test_with_order_only_the_next_one_may_answer() -> None:
     played = cassette(interaction(b"1", sent=b"1"), interaction(b"2", sent=b"2"))
     playback = Playback(played, ("order", "body"))
-    assert playback.answer(ask(b"2")).status == STATUS
+    assert playback.answer(ask(b"2")).status == SURPLUS_STATUS
     assert playback.answer(ask(b"1")).body == b"1"
     assert playback.unplayed() == (1,)
 

@@ -15,10 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.playback.pacing import paced
+from harness.playback.handler import MAX_REQUEST_BYTES, RefusedError, read_body
 from harness.playback.playback import CUTS, Playback
-from harness.playback.request_body import MAX_REQUEST_BYTES, RefusedError, read_body
-from harness.playback.server import PlaybackServer
+from harness.playback.server import PlaybackServer, paced
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import each_byte, split
 from harness.wire.interaction import Interaction, Read

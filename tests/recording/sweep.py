@@ -15,7 +15,7 @@ import harness
 from harness.normalizers.reference import normalizer as reference
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.cuts import WHOLE, Chunking, each_byte, seams, single_cuts, split
+from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts, seams, split
 from harness.wire.interaction import Interaction
 from tests.recording.corpus import Recorded
 
@@ -32,7 +32,7 @@ def chunkings(body: bytes) -> Iterator[Chunking]:
     """Yield every chunking of the whole sweep."""
     yield from few_chunkings(body)
     if len(body) <= EVERY_CUT_UP_TO_BYTES:
-        yield from single_cuts(body)
+        yield from iter_single_cuts(body)
         return
     yield from ((cut,) for cut in seams(body))
     drawn = random.Random(body)  # noqa: S311 - seeded by the body: a failure comes again
@@ -52,9 +52,9 @@ def turn_of(interaction: Interaction, cuts: Chunking) -> Turn:
 
 def fault_of(stream: Recorded, ways: Iterable[Chunking]) -> str:
     """Return how the turn of `stream` depends on its cuts, or what it raises; "" if neither."""
-    cuts = WHOLE
+    cuts = UNSPLIT
     try:
-        whole = turn_of(stream.interaction, WHOLE)
+        whole = turn_of(stream.interaction, UNSPLIT)
         for cuts in ways:
             if (turn := turn_of(stream.interaction, cuts)) != whole:
                 return f"{stream.source} cut at {cuts[:9]}: {turn} instead of {whole}"[:2_000]

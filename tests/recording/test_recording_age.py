@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from harness.recording.age import STALE_DAYS, age_in_words, days_old
+from harness.recording.age import STALE_DAYS, age_text, days_old
 from harness.wire.cassette import Origin
 
 TODAY = date(2026, 11, 22)
@@ -25,4 +25,4 @@ TODAY = date(2026, 11, 22)
 )
 def test_age(origin: Origin, days: int | None, words: str) -> None:
     assert days_old(origin, TODAY) == days
-    assert age_in_words(origin, TODAY) == words
+    assert age_text(origin, TODAY) == words

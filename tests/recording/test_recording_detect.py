@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.recording import marks
+from harness.dialects.kit import detect as marks
+from harness.providers import UNKNOWN
 from harness.recording.detect import Detected, detect
-from harness.wire.aws_event_stream import encode, encode_event
-from harness.wire.bedrock_chunk import wrapped
-from harness.wire.hosts import UNKNOWN
+from harness.wire.aws import encode_event, encode_message, wrap_chunk
 from harness.wire.interaction import Interaction, Request
-from harness.wire.reads import synthetic
+from harness.wire.reads import synthetic_reads
 
 ADDRESSES = {
     "/v1/chat/completions": "openai-chat",
@@ -72,7 +71,7 @@ NOTHING = [
 ]
 # What an event may hold, of the words that tell.
 WORDS = st.sampled_from(
-    [key for keys, _ in marks._KEYS for key in keys]
+    [key for keys, _ in marks._KEY_MARKS for key in keys]
     + ["type", "object", "event_type", "choices", "error", "status", "p", "delta", "text"]
 )
 VALUES = st.recursive(
@@ -86,7 +85,7 @@ def interaction(uri: str = "", body: bytes = b"", sent: bytes = b"", **headers: 
     given_headers = tuple((name.replace("_", "-"), value) for name, value in headers.items())
     answer_headers = tuple(h for h in given_headers if h[0] == "content-type")
     request = Request("POST", uri, given_headers, sent)
-    return Interaction(request, 200, answer_headers, body, synthetic(body), dialect=UNKNOWN)
+    return Interaction(request, 200, answer_headers, body, synthetic_reads(body), dialect=UNKNOWN)
 
 
 def sse(event: str) -> bytes:
@@ -168,7 +167,7 @@ def test_the_frames_of_aws_are_told_by_what_is_in_them() -> None:
     headers = {":event-type": "chunk", ":message-type": "event"}
     for event, dialect in EVENTS.items():
         if dialect != "bedrock-converse":
-            body = encode(wrapped(event.encode()), headers)
+            body = encode_message(wrap_chunk(event.encode()), headers)
             assert detect(interaction(body=body)).dialect == dialect
 
 

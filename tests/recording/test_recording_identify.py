@@ -8,7 +8,7 @@ import pytest
 from harness.recording.identify import identify, provider_of_path
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Request
-from harness.wire.reads import synthetic
+from harness.wire.reads import synthetic_reads
 
 CHUNK = b'data: {"id": "1", "object": "chat.completion.chunk", "model": "%s", "choices": []}\n\n'
 TOOLS = [{"type": "function", "function": {"name": "get_weather"}}]
@@ -17,7 +17,7 @@ TOOLS = [{"type": "function", "function": {"name": "get_weather"}}]
 def interaction(uri: str = "", asked: object = None, body: bytes = b"") -> Interaction:
     sent = b"" if asked is None else json.dumps(asked).encode()
     request = Request("POST", uri, (), sent)
-    return Interaction(request, 200, (), body, synthetic(body), reads_kept=False)
+    return Interaction(request, 200, (), body, synthetic_reads(body), reads_kept=False)
 
 
 def cassette(*interactions: Interaction, dialect: str = "unknown", **known: str) -> Cassette:

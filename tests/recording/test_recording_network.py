@@ -5,12 +5,12 @@ import socket
 import pytest
 
 from harness.errors import BlockedRequestError
-from harness.recording.network import is_local, only_this_machine
+from harness.recording.network import block_remote_connections, is_local
 
 
 def test_other_machines_are_refused_and_this_one_is_not() -> None:
     before = (socket.socket.connect, socket.getaddrinfo)
-    with only_this_machine():
+    with block_remote_connections():
         with (
             socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
             pytest.raises(BlockedRequestError, match=r"192\.0\.2\.1 is blocked"),

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from harness.errors import UnreadableError
 from harness.recording.importers import READERS, chat_log, read
-from harness.recording.importers import tnetstring as netstrings
-from harness.recording.importers.http_message import chunks, without_chunks
+from harness.recording.importers import mitmproxy as netstrings
+from harness.recording.importers.http_message import chunk_ranges, without_chunks
 from harness.recording.importing import Labels, import_file
-from harness.wire.aws_event_stream import encode_event
+from harness.wire.aws import encode_event
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import dump, loads
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Read
 from tests.recording.recording_samples import ASKED, URI, flow, flows, tnetstring, trace
 
@@ -82,7 +82,7 @@ def test_the_transfer_coding_comes_off_wherever_the_network_cut(
 @given(st.binary(max_size=60), st.integers(0, 60))
 def test_a_body_that_was_cut_off_gives_what_there_is_of_it(payload: bytes, cut: int) -> None:
     coded = chunked(payload[:7], payload[7:])[:cut]
-    ranges = chunks(coded)
+    ranges = chunk_ranges(coded)
     if ranges:
         assert payload.startswith(b"".join(coded[start:end] for start, end in ranges))
 
@@ -96,7 +96,7 @@ VALUES = st.recursive(
 
 @given(st.lists(VALUES, max_size=3))
 def test_typed_netstrings_come_back(values: list[object]) -> None:
-    assert netstrings.load_all(b"".join(map(tnetstring, values))) == values
+    assert netstrings.load_tnetstrings(b"".join(map(tnetstring, values))) == values
 
 
 @given(
@@ -104,7 +104,7 @@ def test_typed_netstrings_come_back(values: list[object]) -> None:
 )
 def test_other_bytes_are_refused_and_never_crash(data: bytes) -> None:
     with suppress(netstrings.NotTnetstringError):
-        netstrings.load_all(data)
+        netstrings.load_tnetstrings(data)
 
 
 @given(st.sampled_from(sorted(READERS)), st.binary(max_size=60), st.integers(0, 400))
@@ -250,7 +250,7 @@ def test_netstrings_are_bounded() -> None:
     for _ in range(40):
         deep = b"%d:%s]" % (len(deep), deep)
     with pytest.raises(netstrings.NotTnetstringError, match="deep"):
-        netstrings.load_all(deep)
+        netstrings.load_tnetstrings(deep)
 
 
 # Conversations
@@ -343,7 +343,7 @@ def test_a_list_holds_as_many_responses_as_begin_in_it(
 ) -> None:
     again = {**start, "responseId": "2"} if "responseId" in start else start
     split = bodies(lines(start, rest, again, rest), "chunk-list")
-    assert [len(list(frames([body]))) for body in split] == [2, 2]
+    assert [len(list(iter_frames([body]))) for body in split] == [2, 2]
 
 
 def test_the_framing_is_that_of_the_dialect() -> None:
@@ -387,4 +387,4 @@ def test_other_methods_of_gemini_cli_are_no_streams() -> None:
     result = import_file(PurePath("a.responses"), data, "a.responses", Labels())
     assert result.skipped == ("no stream was asked for",)
     (cassette,) = result.cassettes
-    assert len(list(frames([cassette.interactions[0].body]))) == 2
+    assert len(list(iter_frames([cassette.interactions[0].body]))) == 2

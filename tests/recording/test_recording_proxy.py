@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from harness.errors import UsageError
-from harness.recording.proxy import RecordingProxy, upstream_of
-from harness.recording.transport import Recorder
+from harness.recording.proxy import RecordingProxy, parse_upstream
+from harness.recording.recorder import Recorder
 from harness.wire.cassette_file import load
 from tests.recording.paced_server import EVENTS, PacedServer
 
@@ -96,4 +96,4 @@ def test_it_is_no_forward_proxy(tmp_path: Path) -> None:
 @pytest.mark.parametrize("address", ["", "localhost:1", "http://", "http://h:x", "http://h?a=1"])
 def test_an_upstream_is_an_address(address: str) -> None:
     with pytest.raises(UsageError, match="expected an"):
-        upstream_of(address)
+        parse_upstream(address)

@@ -5,7 +5,7 @@ from pathlib import PurePath
 import pytest
 
 from harness.recording.importing import Imported, Labels, import_file
-from harness.wire.aws_event_stream import encode_event
+from harness.wire.aws import encode_event
 
 LINE = b'{"model":"m","created_at":"now","message":{"content":"a"},"done":false}'
 LAST = b'{"model":"m","created_at":"now","message":{"content":""},"done":true}'

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.recording.scrub import address, headers, is_secret, leaks
+from harness.recording.secrets.credentials import (
+    is_secret_name,
+    scrub_address,
+    scrub_headers,
+    unscrubbed_parts,
+)
 from harness.wire.interaction import Interaction, Request
 
 SECRET = [
@@ -61,13 +66,13 @@ OPENAI = "https://api.openai.com/v1/chat/completions"
 @pytest.mark.parametrize("name", SECRET)
 def test_a_secret_name_is_known_however_it_is_spelled(name: str) -> None:
     spellings = (name, name.lower(), name.upper(), name.replace("-", "_"))
-    assert all(map(is_secret, spellings))
+    assert all(map(is_secret_name, spellings))
 
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_other_names_stay(name: str) -> None:
-    assert not is_secret(name)
-    assert headers(((name, "v"),)) == ((name, "v"),)
+    assert not is_secret_name(name)
+    assert scrub_headers(((name, "v"),)) == ((name, "v"),)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +93,7 @@ def test_other_names_stay(name: str) -> None:
 )
 def test_an_address(uri: str, scrubbed: str | None) -> None:
     wanted = scrubbed or "https://h/p?auth[token]=REDACTED#access_token=REDACTED"
-    assert address(uri) == wanted
+    assert scrub_address(uri) == wanted
 
 
 @given(st.text(alphabet="ab:/@?#&;=%key\n", max_size=40))
@@ -96,7 +101,7 @@ def test_an_address(uri: str, scrubbed: str | None) -> None:
 @example("a@b://c@d")
 @example("a&key=/?&%:@")
 def test_what_is_scrubbed_stays_as_it_is(uri: str) -> None:
-    assert address(address(uri)) == address(uri)
+    assert scrub_address(scrub_address(uri)) == scrub_address(uri)
 
 
 @given(
@@ -105,7 +110,7 @@ def test_what_is_scrubbed_stays_as_it_is(uri: str) -> None:
     rest=st.text(alphabet="xyz=?/", max_size=8),
 )
 def test_no_credential_survives_in_an_address(user: str, name: str, rest: str) -> None:
-    found = address(f"https://HUNTER2{user}@host/p?a=1&{name}=HUNTER2{rest}&b=2")
+    found = scrub_address(f"https://HUNTER2{user}@host/p?a=1&{name}=HUNTER2{rest}&b=2")
     assert found == f"https://host/p?a=1&{name}=REDACTED&b=2"
 
 
@@ -114,9 +119,9 @@ def test_what_leaks_is_told_and_what_is_scrubbed_does_not() -> None:
     request = Request(uri="https://u:p@h/", headers=(("Cookie", "s"), ("api-key", "REDACTED")))
     open_ = Interaction(request, 200, (redirect,), b"", ())
     told = ("header Cookie", "header Location", "the address holds a credential")
-    assert leaks(open_) == told
-    request = Request(uri=address(request.uri), headers=headers(request.headers))
-    assert leaks(Interaction(request, 200, headers((redirect,)), b"", ())) == ()
+    assert unscrubbed_parts(open_) == told
+    request = Request(uri=scrub_address(request.uri), headers=scrub_headers(request.headers))
+    assert unscrubbed_parts(Interaction(request, 200, scrub_headers((redirect,)), b"", ())) == ()
 
 
 @pytest.mark.parametrize(
@@ -133,19 +138,23 @@ def test_what_leaks_is_told_and_what_is_scrubbed_does_not() -> None:
     ],
 )
 def test_an_address_in_any_header_is_scrubbed(name: str, value: str, scrubbed: str) -> None:
-    assert headers(((name, value),)) == ((name, scrubbed),)
+    assert scrub_headers(((name, value),)) == ((name, scrubbed),)
     told = (f"header {name}",) if value != scrubbed else ()
-    assert leaks(Interaction(Request(headers=((name, value),)), 200, (), b"", ())) == told
-    assert leaks(Interaction(Request(headers=((name, scrubbed),)), 200, (), b"", ())) == ()
+    assert (
+        unscrubbed_parts(Interaction(Request(headers=((name, value),)), 200, (), b"", ())) == told
+    )
+    assert (
+        unscrubbed_parts(Interaction(Request(headers=((name, scrubbed),)), 200, (), b"", ())) == ()
+    )
 
 
 def test_pseudo_headers_go() -> None:
     given = ((":path", "/p?key=S"), (":authority", "h"))
-    assert headers(given) == ()
-    assert "header :path" in leaks(Interaction(Request(), 200, given, b"", ()))
+    assert scrub_headers(given) == ()
+    assert "header :path" in unscrubbed_parts(Interaction(Request(), 200, given, b"", ()))
 
 
 @given(st.text(alphabet="ab:/@?#&;=%key, <>\n", max_size=40))
 def test_headers_that_are_scrubbed_stay_as_they_are(value: str) -> None:
-    once = headers((("x-made-up", value),))
-    assert headers(once) == once
+    once = scrub_headers((("x-made-up", value),))
+    assert scrub_headers(once) == once

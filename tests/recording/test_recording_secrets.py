@@ -11,12 +11,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.errors import UnscrubbedError
-from harness.recording.hygiene import Hygiene
-from harness.recording.secrets import KINDS, URL_ESCAPE, literal, secrets_in, without_secrets
-from harness.recording.transport import Recorder
-from harness.recording.transport.tape import Tape
-from harness.wire.aws_event_stream import encode_event
-from harness.wire.bedrock_chunk import wrapped
+from harness.recording.recorder import Recorder
+from harness.recording.recorder.response import ResponseRecorder
+from harness.recording.secrets import (
+    KINDS,
+    URL_ESCAPE,
+    literal_detector,
+    secrets_in,
+    without_secrets,
+)
+from harness.recording.secrets.scrubber import Scrubber
+from harness.wire.aws import encode_event, wrap_chunk
 from harness.wire.cassette_file import load
 from harness.wire.interaction import Request
 
@@ -191,11 +196,11 @@ def test_reads_at_every_offset_stay_true(kind: str, planted: str) -> None:
     text, secret = without_braces(planted)
     body = stream(["ab ", text[:3], text[3:]], "anthropic", json.dumps)
     for reads in (*([cut] for cut in range(1, len(body))), [*range(1, len(body))]):
-        tape = Tape(Request())
+        tape = ResponseRecorder(Request())
         tape.head(200, ())
         for piece in _cut(body, reads):
             tape.add(piece)
-        (kept,) = Hygiene().cleaned([tape.interaction()], "here")
+        (kept,) = Scrubber().cleaned([tape.interaction()], "here")
         assert kept.recorded_cuts() == tuple(reads)
         assert not secrets_in(kept.body), kind
         assert secret not in unescaped(said(kept.body))
@@ -287,7 +292,7 @@ def test_parallel_parts_do_not_hide_each_other() -> None:
 
 
 def test_known_credentials_go_wherever_they_stand() -> None:
-    known = (literal("hunter2-is-secret"),)
+    known = (literal_detector("hunter2-is-secret"),)
     body = stream(["you sent hunter2-", "is-secret!"], "openai", json.dumps)
     scrubbed = without_secrets(body, "here", known)
     assert "hunter" not in said(scrubbed)
@@ -301,7 +306,7 @@ def test_addresses_spell_characters_in_their_own_way() -> None:
     assert scrubbed == b"https://api.example.com/u/xxxxx%40xxxx.xx?next=%2Fhome%2Fxxxxx%2Fx"
 
 
-@pytest.mark.parametrize("inside", [bytes, wrapped], ids=["payload", "base64"])
+@pytest.mark.parametrize("inside", [bytes, wrap_chunk], ids=["payload", "base64"])
 def test_a_secret_in_an_encoded_message_is_refused(inside: Callable[[bytes], bytes]) -> None:
     body = encode_event(inside(b'{"text": "sk-aB3dE6gH9jK2mN5pQ8sT"}'), "chunk")
     assert secrets_in(body)

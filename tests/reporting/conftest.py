@@ -9,15 +9,15 @@ import json
 import msgspec
 import pytest
 
-from harness.judging.cases import Case
+from harness.judging.case import Case
 from harness.judging.results import Blame, Emission, Finding, Outcome, Result, TurnFacts
 from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
-from harness.turns.calls import ParseError
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
+    ParseError,
     TextDelta,
     ToolCallEnd,
     ToolCallRejected,

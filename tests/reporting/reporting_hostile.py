@@ -1,7 +1,7 @@
 """A small run in which all text that comes from outside is hostile."""
 
 from harness.judging.results import Finding, Outcome
-from harness.runs.expectations import Excused
+from harness.runs.expectations import AcceptedCell
 from harness.runs.gate import Gate, judge_gate
 from harness.runs.run import Run
 from tests.runs.runs_samples import a_result, a_run
@@ -29,5 +29,5 @@ def a_hostile_run(copies: int = 1) -> tuple[Run, Gate]:
     ]
     run = a_run(results, *NAMES)
     gate = judge_gate(run)
-    excused = Excused(f"{EVIL}/0/{NAMES[0]}", "fail", EVIL)
+    excused = AcceptedCell(f"{EVIL}/0/{NAMES[0]}", "fail", EVIL)
     return run, Gate(gate.verdict, (*gate.reasons, EVIL), excused=(excused,))

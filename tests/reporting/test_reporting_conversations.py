@@ -8,19 +8,19 @@ import pytest
 
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Finding, Outcome, Result
-from harness.reporting.anchors import anchor
-from harness.reporting.conversation_text import conversation_lines
-from harness.reporting.conversation_view import conversation_view
-from harness.reporting.page import page
-from harness.reporting.terminal import tables
+from harness.reporting.page import render_page
+from harness.reporting.pages.conversations import conversation_view
+from harness.reporting.report import anchor
+from harness.reporting.text.cell import conversation_lines
+from harness.reporting.text.terminal import tables
 from harness.runs.plan import Job
 from harness.runs.run import SCHEMA, AgentFacts, Footer, Header, Run, Selection
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 from harness.runs.summary import summarize
 from harness.runs.worker import judge_job
 
 HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202e"
-SUBJECTS = {Path(each.path).stem: each for each in select(()) if each.conversation}
+SUBJECTS = {Path(each.path).stem: each for each in select_subjects(()) if each.conversation}
 
 
 def had(scenario: str, agent: str) -> tuple[Result, ConversationCase]:
@@ -81,14 +81,14 @@ def test_reports_are_shown_with_their_turn() -> None:
 
 
 def test_the_page_shows_requests_reports_and_rankings(run: Run) -> None:
-    html = page(run)
+    html = render_page(run)
     assert "HIST-ORPHAN-RESULT" in html
     assert "Calls that could not be used" in html
     assert "What would be sent next" in html
     assert "plain-loop" in html
     assert "<script>alert" not in html
     assert "\x1b" not in html
-    assert page(run) == html
+    assert render_page(run) == html
 
 
 def test_a_conversation_that_conforms_and_breaks_a_should_rule_stands_on_the_page_once(
@@ -96,7 +96,7 @@ def test_a_conversation_that_conforms_and_breaks_a_should_rule_stands_on_the_pag
 ) -> None:
     should = Finding("RULE", "SHOULD", Outcome.MISMATCH, "turns[0]", "a", "b")
     results = tuple(msgspec.structs.replace(each, findings=(should,)) for each in run.results)
-    ids = re.findall(r' id="([^"]+)"', page(msgspec.structs.replace(run, results=results)))
+    ids = re.findall(r' id="([^"]+)"', render_page(msgspec.structs.replace(run, results=results)))
     assert sorted(ids) == sorted(set(ids))
     assert {anchor(each.cell) for each in results} <= set(ids)
 

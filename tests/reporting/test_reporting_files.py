@@ -12,16 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.cli.gate import MAX_ANNOTATIONS, annotations
 from harness.judging.results import Outcome
-from harness.reporting import markdown
-from harness.reporting.agent_pages import INDEX, MAX_INDEX_BYTES, MAX_PAGES, agent_pages
-from harness.reporting.annotations import MOST, annotations
-from harness.reporting.badge import badge
-from harness.reporting.compare_text import comparison_text
-from harness.reporting.files import KINDS, files
-from harness.reporting.junit import junit
-from harness.reporting.summary_markdown import summary_markdown
-from harness.reporting.tabular import results_csv, turns_csv
+from harness.reporting import visible
+from harness.reporting.text.agent_pages import INDEX, MAX_INDEX_BYTES, MAX_PAGES, agent_pages
+from harness.reporting.text.compare import comparison_text
+from harness.reporting.text.files import KINDS, badge, files, results_csv, turns_csv
+from harness.reporting.text.junit import junit
+from harness.reporting.text.summary import summary_markdown
 from harness.runs.compare import compare
 from harness.runs.gate import judge_gate
 from harness.runs.summary import Summary, summarize
@@ -84,7 +82,7 @@ def test_csv_holds_no_formula_and_one_line_for_each_cell() -> None:
 
 @given(texts)
 def test_markdown_text_is_one_line_without_markup(said: str) -> None:
-    shown = markdown.text(said, limit=1_000)
+    shown = visible.markdown_text(said, limit=1_000)
     assert "\n" not in shown
     assert not re.search(r"(?<!\\)[`*_\[\]|~]", shown.replace("\\\\", ""))
     assert not re.search(r"[<>@!]|://|#(?!\d+;)", shown)
@@ -92,7 +90,7 @@ def test_markdown_text_is_one_line_without_markup(said: str) -> None:
 
 @given(texts)
 def test_a_code_span_cannot_be_left(said: str) -> None:
-    span = markdown.code(said)
+    span = visible.markdown_code(said)
     fence = re.match("`+", span)
     assert fence
     assert fence[0] not in span[len(fence[0]) : -len(fence[0])].strip("`") + " "
@@ -117,7 +115,7 @@ def test_the_summary_does_not_act_on_what_it_shows() -> None:
 def test_annotations_are_few_and_one_line_each() -> None:
     run, gate = a_hostile_run(copies=3)
     told = list(annotations(run, gate))
-    assert len(told) == MOST + 1
+    assert len(told) == MAX_ANNOTATIONS + 1
     assert "more kinds of failure" in told[-1]
     for line in told:
         assert line.startswith("::error title=")

@@ -4,12 +4,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.cases import Case
+from harness.judging.case import Case
 from harness.judging.results import Emission, Finding, Outcome
-from harness.reporting.axis import WIDTH
-from harness.reporting.divergence import Divergence, first_divergence
-from harness.reporting.lanes import Lanes, lanes
-from harness.reporting.window import stretches
+from harness.reporting.charts.axis import WIDTH, Divergence, first_divergence
+from harness.reporting.charts.lanes import Lanes, lanes, visible_stretches
 from harness.runs.run import Run
 from harness.turns.deltas import ArgumentsDelta, TextDelta, ToolCallEnd, ToolCallStart
 from harness.turns.turn import Turn
@@ -46,7 +44,7 @@ def test_text_and_arguments_with_the_same_characters_diverge() -> None:
 
 @given(st.integers(0, 300), st.lists(st.integers(0, 300), max_size=6))
 def test_stretches_cover_every_row_once(total: int, interests: list[int]) -> None:
-    found = stretches(total, [each for each in interests if each < total])
+    found = visible_stretches(total, [each for each in interests if each < total])
     rows = [row for each in found for row in range(each.start, each.stop)]
     assert rows == list(range(total))
     assert sum(each.stop - each.start for each in found if each.shown) <= 4 + 3 + 4 * 13 + 7

@@ -4,7 +4,8 @@ from collections import Counter
 
 import msgspec
 
-from harness.reporting.matrix import (
+from harness.reporting.charts.squares import Square
+from harness.reporting.pages.matrix import (
     MOST_COLUMNS,
     MOST_ROWS,
     client_matrix,
@@ -13,7 +14,6 @@ from harness.reporting.matrix import (
     model_matrix,
     quirk_matrix,
 )
-from harness.reporting.squares import Square
 from harness.runs.questions import Questions
 from harness.runs.rankings import rankings
 from harness.runs.run import Run

@@ -19,14 +19,12 @@ import pytest
 
 from harness.judging.results import Finding, Outcome
 from harness.project import GateRule, Where
-from harness.reporting.anchors import anchor
-from harness.reporting.beside import Beside
-from harness.reporting.failures import CASES_PER_SIGNATURE, MAX_CASES
-from harness.reporting.page import page
-from harness.runs.baseline import Ratchet
-from harness.runs.expectations import Excused, Expectation, Stale
-from harness.runs.gate import Gate
-from harness.runs.gate_rules import RuleVerdict
+from harness.reporting.page import render_page
+from harness.reporting.pages.failures import CASES_PER_SIGNATURE, MAX_CASES
+from harness.reporting.report import ReportContext, anchor
+from harness.runs.baseline import BaselineUpdate
+from harness.runs.expectations import AcceptedCell, AcceptedFailure, StaleEntry
+from harness.runs.gate import Gate, RuleVerdict
 from harness.runs.run import Footer, Header, Run, Selection
 from harness.runs.store import encode_line, read_run
 
@@ -68,7 +66,7 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def html(sample: Run) -> str:
-    return page(sample)
+    return render_page(sample)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +100,7 @@ def test_the_golden_run_and_its_report_are_these_bytes(sample: Run, html: str) -
         (GOLDEN / "index.html").write_text(html, encoding="utf-8", newline="\n")
     assert (GOLDEN / "run.jsonl").read_bytes() == run
     assert _unpacked((GOLDEN / "index.html").read_text(encoding="utf-8")) == _unpacked(html)
-    assert page(read_run(GOLDEN / "run.jsonl")) == html
+    assert render_page(read_run(GOLDEN / "run.jsonl")) == html
 
 
 def test_the_policy_allows_the_one_style_and_the_one_script_and_nothing_else(
@@ -165,20 +163,20 @@ def test_it_names_models_prompts_normalizers_counts_and_intervals(html: str) -> 
 
 def test_emulated_cassettes_rank_no_model_and_the_page_says_so(sample: Run) -> None:
     emulated = tuple(each for each in sample.results if each.origin == "emulated")
-    text = page(msgspec.structs.replace(sample, results=emulated))
+    text = render_page(msgspec.structs.replace(sample, results=emulated))
     assert "Emulated cassettes judge normalizers, never models" in text
     assert "Emulated cassettes judge normalizers, never prompts" in text
 
 
 def test_a_run_of_nothing_is_shown_and_does_not_pass() -> None:
-    text = page(_empty())
+    text = render_page(_empty())
     assert "<title>nothing: harness conformance report</title>" in text
     Outline(text)
 
 
 def test_an_interrupted_run_says_so(sample: Run) -> None:
     footer = Footer(len(sample.results), 1, interrupted=True, not_run=7)
-    assert "7 not run" in page(msgspec.structs.replace(sample, footer=footer))
+    assert "7 not run" in render_page(msgspec.structs.replace(sample, footer=footer))
 
 
 def test_a_line_of_a_megabyte_does_not_make_a_page_of_megabytes(sample: Run) -> None:
@@ -193,7 +191,7 @@ def test_a_line_of_a_megabyte_does_not_make_a_page_of_megabytes(sample: Run) -> 
         for each in sample.results
     )
     run = msgspec.structs.replace(sample, results=results, cases={**sample.cases, cell: case})
-    assert len(page(run)) < 400_000
+    assert len(render_page(run)) < 400_000
 
 
 def test_many_failures_are_capped_and_the_page_says_so(sample: Run) -> None:
@@ -201,7 +199,7 @@ def test_many_failures_are_capped_and_the_page_says_so(sample: Run) -> None:
     results = tuple(
         msgspec.structs.replace(bad, cell=f"many/{number:04d}") for number in range(MAX_CASES + 5)
     )
-    text = page(msgspec.structs.replace(sample, results=results, cases={}))
+    text = render_page(msgspec.structs.replace(sample, results=results, cases={}))
     assert f"{MAX_CASES + 5} cells fail in {len(bad.findings)} ways" in text
     assert text.count('<details class="case">') == CASES_PER_SIGNATURE
     Outline(text)
@@ -213,7 +211,7 @@ def test_no_page_has_more_cases_than_it_says(sample: Run) -> None:
         msgspec.structs.replace(bad, cell=f"many/{number:04d}", normalizer=f"n{number}")
         for number in range(MAX_CASES + 5)
     )
-    text = page(msgspec.structs.replace(sample, results=results, cases={}))
+    text = render_page(msgspec.structs.replace(sample, results=results, cases={}))
     assert text.count('<details class="case">') == MAX_CASES
     assert f"here {MAX_CASES} of {MAX_CASES + 5} failing cells" in text
 
@@ -222,14 +220,14 @@ def test_a_broken_should_rule_is_shown_and_is_no_way_to_fail(sample: Run) -> Non
     good = next(each for each in sample.results if each.outcome is Outcome.PASS)
     finding = Finding("RULE", "SHOULD", Outcome.MISMATCH, "turns[0].text", "a", "b")
     results = (msgspec.structs.replace(good, findings=(finding,)),)
-    text = page(msgspec.structs.replace(sample, results=results, cases={}))
+    text = render_page(msgspec.structs.replace(sample, results=results, cases={}))
     assert "No cell fails. Signatures of SHOULD or MAY rules: 1." in text
     assert '<dt>Ways to fail</dt><dd><a href="#failures">0</a>' in text
     assert "here 0 of 0 failing cells, and 1 where" in text
 
 
 def test_a_run_that_goes_on_has_no_verdict_yet(sample: Run) -> None:
-    text = page(msgspec.structs.replace(sample, footer=None), Beside(live=True))
+    text = render_page(msgspec.structs.replace(sample, footer=None), ReportContext(live=True))
     assert "<title>running: harness conformance report</title>" in text
     assert "Cells so far" in text
     assert "connect-src 'self'" in unescape(text)
@@ -286,16 +284,16 @@ def test_the_worst_failure_of_a_model_stands_beside_its_rank(html: str) -> None:
 
 def test_the_rules_of_a_project_stand_under_the_verdict_with_their_numbers(sample: Run) -> None:
     rule = GateRule(metric="turn_success", where=Where(model="qwen-*"), min=0.9, basis="interval")
-    entry = Expectation("openai-chat/*", "naive", "fail", "an <old> client")
+    entry = AcceptedFailure("openai-chat/*", "naive", "fail", "an <old> client")
     verdict = Gate(
         "inconclusive",
         ("turn_success of qwen-* is not sure",),
         rules=(_judged(rule),),
-        excused=(Excused("openai-chat/hostile-text/naive", "fail", "an <old> client"),),
-        stale=(Stale("matches_nothing", entry),),
-        baseline=Ratchet(known=("a/b/naive",), fixed=("c/d/naive",)),
+        excused=(AcceptedCell("openai-chat/hostile-text/naive", "fail", "an <old> client"),),
+        stale=(StaleEntry("matches_nothing", entry),),
+        baseline=BaselineUpdate(known=("a/b/naive",), fixed=("c/d/naive",)),
     )
-    text = page(sample, gate=verdict)
+    text = render_page(sample, gate=verdict)
     Outline(text)
     assert "model: qwen-*" in text
     assert "at least 90.0 %, interval, n at least 30" in text

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.results import Outcome, Result
-from harness.reporting.rows import rows
+from harness.reporting.pages.replays import rows
 from harness.runs.run import Run
 
 _NAMES = st.text(st.characters(codec="utf-8"), max_size=12)

@@ -4,7 +4,7 @@ import click
 import msgspec
 import pytest
 
-from harness.reporting.terminal import tables
+from harness.reporting.text.terminal import tables
 from harness.runs.run import Run
 from harness.runs.summary import summarize
 

@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.expectation import ALL_FIELDS
-from harness.reporting.turn_diff import Parts, differences
-from harness.turns.calls import ParseError, ToolCall
-from harness.turns.deltas import Finish, FinishReason, StreamFailure, Usage
+from harness.reporting.pages.cases import Parts, differences
+from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall, Usage
 from harness.turns.turn import Turn
 
 _FULL = Turn(

@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.results import CassetteFacts, Outcome
-from harness.reporting.anchors import anchor, search
-from harness.reporting.beside import Edition
-from harness.reporting.cassette_view import MOST_CASSETTES, cassettes
-from harness.reporting.compare_view import compare_view
-from harness.reporting.disagreement import disagreement
-from harness.reporting.stacks import WIDTH, stacks
-from harness.reporting.standings import standings
-from harness.reporting.trends import trends
+from harness.reporting.charts.stacks import WIDTH, stacks
+from harness.reporting.pages.cassettes import MOST_CASSETTES, cassettes
+from harness.reporting.pages.compare import compare_view
+from harness.reporting.pages.normalizers import disagreement
+from harness.reporting.pages.rankings import ranking_details
+from harness.reporting.pages.trends import trends
+from harness.reporting.report import NamedRun, anchor, replays_link
 from harness.runs.rankings import rankings
 from harness.runs.run import Run
 
@@ -65,7 +64,7 @@ def test_normalizers_disagree_where_one_conforms_and_another_does_not(sample: Ru
 
 
 def test_the_commonest_reason_is_the_worst_failure(sample: Run) -> None:
-    found = standings(sample, rankings(sample).conversations, "model")
+    found = ranking_details(sample, rankings(sample).conversations, "model")
     worst = found["qwen-plus"]
     assert (worst.why, worst.count) == ("the arguments are not JSON", 10)
     assert worst.cell == "cassette:qwen-plus/json-fallback-v2/000/reference"
@@ -88,7 +87,7 @@ def test_unscrubbed_cassettes_come_first_and_the_rest_is_counted(sample: Run) ->
 
 def test_a_line_breaks_where_the_scenarios_changed(sample: Run) -> None:
     less = _without(sample, "openai-chat/hostile-text")
-    found = trends([Edition("a", less), Edition("b", less), Edition("c", sample)])
+    found = trends([NamedRun("a", less), NamedRun("b", less), NamedRun("c", sample)])
     assert found.breaks == ((2, "scenarios added: 1, removed: 0"),)
     (naive,) = (each for each in found.trends[0].series if each.name == "naive")
     assert (naive.line.count("M"), naive.line.count("L")) == (2, 1)
@@ -98,7 +97,7 @@ def test_a_line_breaks_where_the_scenarios_changed(sample: Run) -> None:
 def test_what_a_run_did_not_measure_is_a_hole_in_its_line(sample: Run) -> None:
     silent = _as(sample, Outcome.UNSUPPORTED, "naive")
     found = trends(
-        [Edition(name, each) for name, each in zip("abc", (sample, silent, sample), strict=True)]
+        [NamedRun(name, each) for name, each in zip("abc", (sample, silent, sample), strict=True)]
     )
     (naive,) = (each for each in found.trends[0].series if each.name == "naive")
     assert [point is None for point in naive.points] == [False, True, False]
@@ -106,14 +105,14 @@ def test_what_a_run_did_not_measure_is_a_hole_in_its_line(sample: Run) -> None:
 
 
 def test_of_one_run_nothing_is_drawn(sample: Run) -> None:
-    assert trends([Edition("a", sample)]).trends == ()
+    assert trends([NamedRun("a", sample)]).trends == ()
 
 
 def test_a_comparison_counts_what_broke_and_what_was_fixed(sample: Run) -> None:
     mended = _as(sample, Outcome.PASS, "naive")
     fixed, broken = (
-        compare_view(Edition("a", sample), mended),
-        compare_view(Edition("a", mended), sample),
+        compare_view(NamedRun("a", sample), mended),
+        compare_view(NamedRun("a", mended), sample),
     )
     assert (fixed.count("fixed"), fixed.count("broken")) == (5, 0)
     assert (broken.count("fixed"), broken.count("broken")) == (0, 5)
@@ -124,6 +123,6 @@ def test_a_comparison_counts_what_broke_and_what_was_fixed(sample: Run) -> None:
 @given(st.text(st.characters(codec="utf-8")), st.text(min_size=1, max_size=9))
 def test_places_have_no_character_of_the_grammar_of_the_hash(name: str, value: str) -> None:
     assert not set(anchor(name)) & set("@?&#\"'<> ")
-    place, _, query = search(model=value).partition("?")
+    place, _, query = replays_link(model=value).partition("?")
     assert place == "replays"
     assert not set(query) & set("@?&#\"'<> ")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from harness.judging.cases import Case
+from harness.judging.case import Case
 from harness.judging.results import Finding, Outcome, Result, TurnFacts
 from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
 from harness.turns.turn import Turn

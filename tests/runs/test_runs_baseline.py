@@ -8,19 +8,13 @@ from hypothesis import strategies as st
 
 from harness.errors import UnreadableError, UsageError
 from harness.judging.results import Outcome
-from harness.runs.baseline import (
-    SCHEMA,
-    Baseline,
-    ratchet,
-    read_baseline,
-    write_baseline,
-)
-from harness.runs.known import Known
+from harness.runs.baseline import SCHEMA, Baseline, read_baseline, update_baseline, write_baseline
 from harness.runs.run import Run
+from harness.runs.selection import ExistingNames
 from tests.runs.runs_samples import a_result, a_run
 
 CELLS = tuple(f"area/{letter}/ours" for letter in "abcd")
-EXISTING = Known(frozenset(f"area/{letter}" for letter in "abcd"), frozenset({"ours"}))
+EXISTING = ExistingNames(frozenset(f"area/{letter}" for letter in "abcd"), frozenset({"ours"}))
 FAILING: tuple[Outcome, ...] = tuple(
     each for each in Outcome if not each.conforms and each is not Outcome.UNSUPPORTED
 )
@@ -34,7 +28,7 @@ found = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(tuple(Outcome))
 
 @given(baselines, found)
 def test_it_never_grows_by_itself(baseline: Baseline, run: Run) -> None:
-    after, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=False)
+    after, moved = update_baseline(baseline, run, frozenset(), EXISTING, accept_new=False)
     assert after.cells.keys() <= baseline.cells.keys()
     for cell, outcome in after.cells.items():
         assert outcome.badness >= baseline.cells[cell].badness
@@ -44,7 +38,7 @@ def test_it_never_grows_by_itself(baseline: Baseline, run: Run) -> None:
 
 @given(baselines, found)
 def test_what_it_excuses_fails_no_worse_than_it_says(baseline: Baseline, run: Run) -> None:
-    _, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=False)
+    _, moved = update_baseline(baseline, run, frozenset(), EXISTING, accept_new=False)
     now = {result.cell: result.outcome for result in run.results}
     for cell in moved.known:
         assert now[cell].badness >= baseline.cells[cell].badness
@@ -53,22 +47,24 @@ def test_what_it_excuses_fails_no_worse_than_it_says(baseline: Baseline, run: Ru
 
 @given(baselines, found)
 def test_accepted_failures_are_all_known_the_next_time(baseline: Baseline, run: Run) -> None:
-    after, moved = ratchet(baseline, run, frozenset(), EXISTING, accept_new=True)
-    again, settled = ratchet(after, run, frozenset(), EXISTING, accept_new=False)
+    after, moved = update_baseline(baseline, run, frozenset(), EXISTING, accept_new=True)
+    again, settled = update_baseline(after, run, frozenset(), EXISTING, accept_new=False)
     assert (again, settled.moved) == (after, False)
     assert settled.known == moved.known
 
 
 def test_a_cell_that_does_not_exist_any_more_leaves_it() -> None:
     baseline = Baseline(SCHEMA, {"old/x/ours": Outcome.LEAK, "area/a/ours": Outcome.LEAK})
-    after, moved = ratchet(baseline, a_run([], "ours"), frozenset(), EXISTING, accept_new=False)
+    after, moved = update_baseline(
+        baseline, a_run([], "ours"), frozenset(), EXISTING, accept_new=False
+    )
     assert (moved.gone, tuple(after.cells)) == (("old/x/ours",), ("area/a/ours",))
 
 
 def test_what_has_an_expectation_of_its_own_needs_no_baseline() -> None:
     run = a_run([a_result("area/a", "ours", outcome=Outcome.LEAK)], "ours")
     excused = frozenset({"area/a/ours"})
-    after, moved = ratchet(Baseline(SCHEMA, {}), run, excused, EXISTING, accept_new=True)
+    after, moved = update_baseline(Baseline(SCHEMA, {}), run, excused, EXISTING, accept_new=True)
     assert (after.cells, moved.added) == ({}, ())
 
 

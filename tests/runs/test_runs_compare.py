@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.results import Outcome
-from harness.runs.compare import WAYS, compare
-from harness.runs.paired import Pairs, mcnemar, newcombe
+from harness.runs.compare import CHANGE_KINDS, compare
 from harness.runs.run import Run
+from harness.runs.statistics import Pairs, mcnemar, newcombe
 from tests.runs.runs_samples import a_result, a_run, a_turn
 
 outcomes = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from(tuple(Outcome)))
@@ -31,7 +31,7 @@ def test_each_judged_cell_is_in_one_place(
     assert found.same + len(found.changes) == len(judged)
     assert sum(found.counts.values()) == len(found.changes)
     assert len({each.cell for each in found.changes}) == len(found.changes)
-    ways = [WAYS.index(each.way) for each in found.changes]
+    ways = [CHANGE_KINDS.index(each.way) for each in found.changes]
     assert ways == sorted(ways)
 
 

@@ -7,16 +7,16 @@ import pytest
 
 from harness.errors import UnreadableError
 from harness.judging.results import ConversationFacts, Outcome, Result
-from harness.runs.choose import chosen_names
+from harness.runs.cells import selected_clients
 from harness.runs.plan import Job, Subject, plan
 from harness.runs.rankings import rankings
 from harness.runs.run import Run
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 from harness.runs.store import RunWriter, read_run
-from harness.runs.worker import crashed, judge_job, load_subject
+from harness.runs.worker import crash_result, judge_job, load_subject
 from tests.runs.runs_samples import a_result, a_run
 
-SHIPPED = {Path(each.path).stem: each for each in select(()) if each.conversation}
+SHIPPED = {Path(each.path).stem: each for each in select_subjects(()) if each.conversation}
 RETRIED = SHIPPED["truncated-json-retried"]
 
 
@@ -50,9 +50,9 @@ def test_agents_and_normalizers_get_their_own_cells() -> None:
 
 
 def test_who_names_one_kind_wants_that_alone() -> None:
-    assert chosen_names(("n", "n"), ()).agents == ()
-    assert chosen_names((), ("a",)).normalizers == ()
-    both = chosen_names((), ())
+    assert selected_clients(("n", "n"), ()).agents == ()
+    assert selected_clients((), ("a",)).normalizers == ()
+    both = selected_clients((), ())
     assert "reference" in both.normalizers
     assert "gateway" in both.agents
 
@@ -71,7 +71,7 @@ def test_a_run_keeps_what_was_said(tmp_path: Path) -> None:
 
 
 def test_a_process_that_died_took_its_conversation_with_it() -> None:
-    result = crashed(Job(RETRIED, "gateway"), "killed")
+    result = crash_result(Job(RETRIED, "gateway"), "killed")
     assert (result.outcome, result.kind) == (Outcome.CRASH, "conversation")
     assert result.conversation is not None
     assert result.conversation.why == "killed"
@@ -87,7 +87,7 @@ def test_a_mock_that_nobody_can_call_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "scenarios"
     folder.mkdir()
     (folder / source.name).write_text(text)
-    (subject,) = select((folder / source.name,))
+    (subject,) = select_subjects((folder / source.name,))
     with pytest.raises(UnreadableError, match="there is no tool 'get_wether'") as caught:
         load_subject(subject)
     assert "did you mean 'get_weather'?" in caught.value.hint

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from harness.errors import StreamError, UnreadableError
 from harness.judging.results import Outcome, Result
 from harness.runs import pool
-from harness.runs.batch import WorkerError
 from harness.runs.execute import DIED, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, Plan, batches
+from harness.runs.pool import WorkerError
 from harness.runs.run import AnyCase
 from tests.runs.runs_workers import a_plan, crashed, worker
 

@@ -8,17 +8,22 @@ import pytest
 
 from harness.errors import UnreadableError
 from harness.judging.results import Outcome
-from harness.runs.expectations import Expectation, expected_of, hold, read_expectations
-from harness.runs.known import Known
+from harness.runs.expectations import (
+    AcceptedFailure,
+    apply_entries,
+    entry_for_cell,
+    read_expectations,
+)
 from harness.runs.run import Run
+from harness.runs.selection import ExistingNames
 from tests.runs.runs_samples import a_result, a_run
 
 DAY = date(2026, 11, 22)
-NOBODY = Known()
+NOBODY = ExistingNames()
 
 
-def _entry(**changes: object) -> Expectation:
-    entry = Expectation("area/*", "ours", "fail", "the server is old")
+def _entry(**changes: object) -> AcceptedFailure:
+    entry = AcceptedFailure("area/*", "ours", "fail", "the server is old")
     return msgspec.structs.replace(entry, **changes)
 
 
@@ -28,14 +33,14 @@ def _failing(*, then: Outcome = Outcome.LOST_CALL) -> Run:
 
 
 def test_a_failure_that_is_expected_is_excused() -> None:
-    held = hold(_failing(), [_entry()], DAY, NOBODY)
+    held = apply_entries(_failing(), [_entry()], DAY, NOBODY)
     assert [each.cell for each in held.excused] == ["area/one/ours", "area/two/ours"]
     assert {each.reason for each in held.excused} == {"the server is old"}
     assert held.stale == ()
 
 
 def test_an_unexpected_pass_is_stale_and_excuses_nothing() -> None:
-    held = hold(_failing(then=Outcome.PASS), [_entry()], DAY, NOBODY)
+    held = apply_entries(_failing(then=Outcome.PASS), [_entry()], DAY, NOBODY)
     (stale,) = held.stale
     assert (stale.kind, stale.cells) == ("unexpected_pass", ("area/two/ours",))
     assert [each.cell for each in held.excused] == ["area/one/ours"]
@@ -43,33 +48,37 @@ def test_an_unexpected_pass_is_stale_and_excuses_nothing() -> None:
 
 
 def test_a_flaky_cell_may_pass() -> None:
-    held = hold(_failing(then=Outcome.PASS), [_entry(expect="flaky")], DAY, NOBODY)
+    held = apply_entries(_failing(then=Outcome.PASS), [_entry(expect="flaky")], DAY, NOBODY)
     assert (len(held.excused), held.stale) == (2, ())
 
 
 @pytest.mark.parametrize(("expires", "stale"), [(DAY, 0), (date(2026, 11, 21), 1)])
 def test_it_holds_up_to_its_last_day(expires: date, stale: int) -> None:
-    held = hold(_failing(), [_entry(expires=expires)], DAY, NOBODY)
+    held = apply_entries(_failing(), [_entry(expires=expires)], DAY, NOBODY)
     assert [each.kind for each in held.stale] == ["expired"] * stale
     assert bool(held.excused) is not bool(stale)
 
 
 @pytest.mark.parametrize("changes", [{"id": "aera/*"}, {"normalizer": "uors"}])
 def test_a_pattern_that_matches_nothing_is_stale(changes: dict[str, str]) -> None:
-    known = Known(frozenset({"area/one", "area/two", "other/one"}), frozenset({"ours", "theirs"}))
-    (stale,) = hold(_failing(), [_entry(**changes)], DAY, known).stale
+    known = ExistingNames(
+        frozenset({"area/one", "area/two", "other/one"}), frozenset({"ours", "theirs"})
+    )
+    (stale,) = apply_entries(_failing(), [_entry(**changes)], DAY, known).stale
     assert stale.kind == "matches_nothing"
 
 
 @pytest.mark.parametrize("changes", [{"id": "other/*"}, {"normalizer": "theirs"}])
 def test_a_pattern_about_what_was_not_asked_for_is_not(changes: dict[str, str]) -> None:
-    known = Known(frozenset({"area/one", "area/two", "other/one"}), frozenset({"ours", "theirs"}))
-    assert hold(_failing(), [_entry(**changes)], DAY, known).stale == ()
+    known = ExistingNames(
+        frozenset({"area/one", "area/two", "other/one"}), frozenset({"ours", "theirs"})
+    )
+    assert apply_entries(_failing(), [_entry(**changes)], DAY, known).stale == ()
 
 
 def test_an_unsupported_cell_is_no_cell() -> None:
     run = a_run([a_result("area/one", "ours", outcome=Outcome.UNSUPPORTED)], "ours")
-    (stale,) = hold(run, [_entry()], DAY, NOBODY).stale
+    (stale,) = apply_entries(run, [_entry()], DAY, NOBODY).stale
     assert stale.kind == "matches_nothing"
 
 
@@ -78,7 +87,7 @@ def test_a_skipped_cell_is_matched_and_excused() -> None:
     selection = msgspec.structs.replace(run.header.selection, skipped=("area/one/ours",))
     header = msgspec.structs.replace(run.header, selection=selection)
     entry = _entry(expect="skip")
-    held = hold(msgspec.structs.replace(run, header=header), [entry], DAY, NOBODY)
+    held = apply_entries(msgspec.structs.replace(run, header=header), [entry], DAY, NOBODY)
     assert [(each.cell, each.expect) for each in held.excused] == [("area/one/ours", "skip")]
     assert held.stale == ()
 
@@ -86,9 +95,9 @@ def test_a_skipped_cell_is_matched_and_excused() -> None:
 def test_the_first_entry_that_holds_counts() -> None:
     old = _entry(expires=date(2020, 1, 1))
     first, second = _entry(expect="flaky"), _entry(expect="skip")
-    assert expected_of([old, first, second], "area/one", "ours", DAY) is first
-    assert expected_of([old], "area/one", "ours", DAY) is None
-    assert expected_of([first], "areal", "ours", DAY) is None
+    assert entry_for_cell([old, first, second], "area/one", "ours", DAY) is first
+    assert entry_for_cell([old], "area/one", "ours", DAY) is None
+    assert entry_for_cell([first], "areal", "ours", DAY) is None
 
 
 FILE = """

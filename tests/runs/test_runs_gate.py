@@ -3,14 +3,19 @@
 from datetime import date
 
 import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from harness.judging.results import Outcome
+from harness.judging.results import ConversationFacts, Outcome, Result
 from harness.project import GateRule, Where
 from harness.runs.baseline import Baseline
-from harness.runs.expectations import Expectation
-from harness.runs.gate import judge_gate, next_baseline
-from harness.runs.policy import Policy
-from tests.runs.runs_samples import a_result, a_run
+from harness.runs.expectations import AcceptedFailure
+from harness.runs.gate import RuleVerdict, judge_gate, judge_rules, next_baseline
+from harness.runs.policy import GatePolicy
+from harness.runs.questions import Questions
+from harness.runs.statistics import wilson
+from tests.runs.runs_samples import a_result, a_run, a_turn
 
 
 def test_a_run_in_which_all_conform_passes() -> None:
@@ -61,12 +66,12 @@ def test_where_nothing_was_judged_there_is_no_verdict() -> None:
 DAY = date(2026, 11, 22)
 
 
-def _policy(**changes: object) -> Policy:
-    return msgspec.structs.replace(Policy(today=DAY), **changes)
+def _policy(**changes: object) -> GatePolicy:
+    return msgspec.structs.replace(GatePolicy(today=DAY), **changes)
 
 
-def _accepting(cell: str = "a") -> Expectation:
-    return Expectation(cell, "reference", "fail", "known")
+def _accepting(cell: str = "a") -> AcceptedFailure:
+    return AcceptedFailure(cell, "reference", "fail", "known")
 
 
 def test_an_accepted_failure_turns_the_gate_green() -> None:
@@ -124,3 +129,124 @@ def test_what_is_not_sure_is_inconclusive_and_no_pass() -> None:
     worse = judge_gate(a_run([a_result("a")]), _policy(rules=broken))
     assert worse.verdict == "fail"
     assert "nothing in the run matches it" in worse.reasons[0]
+
+
+def _judge(rule: GateRule, results: list[Result], excused: tuple[str, ...] = ()) -> RuleVerdict:
+    names = sorted({each.normalizer for each in results}) or ["reference"]
+    with Questions(a_run(results, *names)) as questions:
+        (verdict,) = judge_rules(questions, (rule,), excused)
+    return verdict
+
+
+def _turns(good: int, bad: int, *, asked: str = "", model: str = "m") -> list[Result]:
+    def result(place: int, *, success: bool) -> Result:
+        turn = a_turn(success=success, blame="" if success else "model", digest=f"{model}{place}")
+        said = msgspec.structs.replace(turn, asked=asked and f"{asked}{place % 2}")
+        return a_result(f"{model}/{place}", model=model, turns=(said,))
+
+    return [result(place, success=place < good) for place in range(good + bad)]
+
+
+@given(
+    st.integers(0, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
+    st.floats(0.01, 0.99),
+    st.sampled_from(["point", "interval"]),
+)
+def test_a_bound_is_kept_broken_or_open(counts: tuple[int, int], bound: float, basis: str) -> None:
+    k, n = counts
+    rule = GateRule("turn_success", min=bound, basis=basis)  # type: ignore[arg-type]  # a Basis
+    verdict = _judge(rule, _turns(k, n - k))
+    assert (verdict.k, verdict.n) == (k, n)
+    low, high = wilson(k, n) if basis == "interval" else ((k / n,) * 2 if n else (0, 0))
+    expected = "pass" if low >= bound else "fail" if high < bound else "inconclusive"
+    assert verdict.verdict == (expected if n else "fail")
+
+
+def test_a_rule_that_matches_nothing_fails() -> None:
+    rule = GateRule("turn_success", Where(model="nobody"), min=0.0)
+    verdict = _judge(rule, _turns(3, 0))
+    assert (verdict.verdict, verdict.n, verdict.rate) == ("fail", 0, None)
+    assert "nothing in the run matches it" in verdict.reason
+
+
+def test_too_few_are_inconclusive_whatever_they_say() -> None:
+    rule = GateRule("turn_success", min=0.9, min_n=30)
+    assert _judge(rule, _turns(29, 0)).verdict == "inconclusive"
+    assert _judge(rule, _turns(0, 29)).verdict == "inconclusive"
+    assert _judge(rule, _turns(30, 0)).verdict == "pass"
+
+
+def test_repeats_of_a_request_are_no_independent_trials() -> None:
+    rule = GateRule("turn_success", min=0.8, basis="interval")
+    assert _judge(rule, _turns(20, 0)).verdict == "pass"
+    repeated = _judge(rule, _turns(20, 0, asked="the same"))
+    assert (repeated.verdict, repeated.n, repeated.groups) == ("inconclusive", 20, 2)
+
+
+def test_globs_choose_models_and_areas() -> None:
+    results = [*_turns(2, 0, model="qwen-plus"), *_turns(0, 3, model="qwen-max")]
+    assert _judge(GateRule("turn_success", Where(model="qwen-*"), min=0.0), results).n == 5
+    assert _judge(GateRule("turn_success", Where(model="*-plus"), min=0.0), results).n == 2
+    assert _judge(GateRule("turn_success", Where(area="qwen-max"), min=0.0), results).k == 0
+
+
+def test_a_rate_about_a_model_counts_no_emulated_turn() -> None:
+    emulated = a_result("e", origin="emulated", turns=(a_turn(success=False, parse_errors=1),))
+    assert _judge(GateRule("turn_success", min=0.0), [emulated]).n == 0
+    about = GateRule("parse_error_rate", Where(model="m"), max=0.0)
+    assert _judge(about, [emulated]).n == 0
+    assert _judge(GateRule("parse_error_rate", max=0.0), [emulated]).verdict == "fail"
+
+
+def test_blame_says_what_counts_against_a_rate() -> None:
+    blamed = a_result("a", turns=(a_turn(success=False, parse_errors=1, blame="model"),))
+    for metric, where, k in (
+        ("turn_success", Where(blame="normalizer"), 1),
+        ("turn_success", Where(blame="model"), 0),
+        ("parse_error_rate", Where(blame="normalizer"), 0),
+        ("parse_error_rate", Where(blame="model"), 1),
+    ):
+        rule = GateRule(metric, where, min=0.0)  # type: ignore[arg-type]  # a Metric
+        assert _judge(rule, [blamed]).k == k
+
+
+@pytest.mark.parametrize("outcome", [each for each in Outcome if not each.conforms][:6])
+def test_each_failing_outcome_is_a_metric(outcome: Outcome) -> None:
+    results = [a_result("a", outcome=outcome), a_result("b")]
+    results.append(a_result("c", outcome=Outcome.UNSUPPORTED))
+    rule = GateRule(outcome.value, max=0.0)  # type: ignore[arg-type]  # a Metric
+    verdict = _judge(rule, results)
+    assert (verdict.k, verdict.n, verdict.verdict) == (1, 2, "fail")
+    conformance = _judge(GateRule("conformance", min=1.0), results)
+    assert (conformance.k, conformance.n) == (1, 2)
+
+
+def test_excused_cells_count_in_no_rule() -> None:
+    results = [a_result("a", outcome=Outcome.LEAK), a_result("b")]
+    verdict = _judge(GateRule("conformance", min=1.0), results, ("a/reference",))
+    assert (verdict.k, verdict.n, verdict.verdict) == (1, 1, "pass")
+
+
+def _talk(name: str, *, success: bool = True, **counts: int) -> Result:
+    said = ConversationFacts("answer", success, why="", blame="", requests=1, turns=1)
+    facts = msgspec.structs.replace(said, **counts)
+    row = a_result(name, "agent")
+    return msgspec.structs.replace(row, kind="conversation", conversation=facts, turns=())
+
+
+def test_conversations_are_counted_whole() -> None:
+    results = [
+        _talk("a", retries=2, broken_turns=3, recovered=2),
+        _talk("b", success=False),
+        a_result("c"),
+    ]
+    where = Where(agent="agent")
+    for metric, k, n in (
+        ("conversation_success", 1, 2),
+        ("retries", 1, 2),
+        ("recovery", 2, 3),
+        ("conformance", 2, 2),
+    ):
+        rule = GateRule(metric, where, min=0.0)  # type: ignore[arg-type]  # a Metric
+        verdict = _judge(rule, results)
+        assert (metric, verdict.k, verdict.n) == (metric, k, n)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.runs.interruption import interruptible, sigint_heard, sigint_held
+from harness.runs.pool import block_sigint, interruptible, unblock_sigint
 
 needs_masks = pytest.mark.skipif(
     not hasattr(signal, "pthread_sigmask"), reason="this system has no signal masks"
@@ -28,12 +28,12 @@ def _press() -> None:
 @needs_masks
 def test_what_is_pressed_while_held_comes_when_it_is_heard() -> None:
     seen = []
-    with interruptible() as interruption, sigint_held():
+    with interruptible() as interruption, block_sigint():
         _press()
         seen.append(interruption.requested)
-        with sigint_heard():
+        with unblock_sigint():
             seen.append(interruption.requested)
-        with pytest.raises(KeyboardInterrupt), sigint_heard():  # the second stops at once
+        with pytest.raises(KeyboardInterrupt), unblock_sigint():  # the second stops at once
             _press()
     assert seen == [False, True]
 
@@ -41,7 +41,7 @@ def test_what_is_pressed_while_held_comes_when_it_is_heard() -> None:
 @needs_masks
 def test_what_is_held_to_the_end_comes_then() -> None:
     with interruptible() as interruption:
-        with sigint_held():
+        with block_sigint():
             _press()
             assert not interruption.requested
         assert interruption.requested

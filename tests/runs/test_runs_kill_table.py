@@ -6,28 +6,28 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.conversation.miniatures import MINIATURES as AGENT_MINIATURES
+from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.errors import UnreadableError
 from harness.judging.conversations.rules import CONVERSATION_RULES
-from harness.judging.judge import Loaded
+from harness.judging.judge import LoadedSubject
 from harness.judging.rules import RULES
-from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.mutants import MUTANTS
 from harness.runs.kill_table import (
-    Caught,
-    kept_rows,
+    KillRow,
+    kill_rows,
     load_kill_table,
-    rows_of,
-    stale,
+    stale_rows,
+    stored_rows,
     write_kill_table,
 )
-from harness.runs.upkeep import Shipped
+from harness.runs.upkeep import BundledData
 
-ROW = Caught("CALL-NAMED", "name-lost", "anthropic/call", 3)
+ROW = KillRow("CALL-NAMED", "name-lost", "anthropic/call", 3)
 
 
 @pytest.fixture(scope="module")
-def conversations() -> tuple[Loaded, ...]:
-    return tuple(Shipped().conversations)
+def conversations() -> tuple[LoadedSubject, ...]:
+    return tuple(BundledData().conversations)
 
 
 @pytest.fixture
@@ -39,28 +39,28 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", AGENT_MINIATURES)
 def test_the_kept_rows_of_an_agent_are_those_that_judging_gives(
-    name: str, conversations: tuple[Loaded, ...]
+    name: str, conversations: tuple[LoadedSubject, ...]
 ) -> None:
-    kept = tuple(r for r in kept_rows() if r.miniature == name and r.rule in CONVERSATION_RULES)
+    kept = tuple(r for r in stored_rows() if r.miniature == name and r.rule in CONVERSATION_RULES)
     told = "the kept table is stale; write it again: harness doctor --write-kill-table"
-    assert rows_of(AGENT_MINIATURES[name], conversations, every=True) == kept, told
+    assert kill_rows(AGENT_MINIATURES[name], conversations, every=True) == kept, told
 
 
 def test_every_rule_and_every_miniature_has_a_row_and_none_survives() -> None:
     table = load_kill_table()
     assert {row.rule for row in table} == RULES.keys() | CONVERSATION_RULES.keys()
-    assert {row.miniature for row in table} == MINIATURES.keys() | AGENT_MINIATURES.keys()
+    assert {row.miniature for row in table} == MUTANTS.keys() | AGENT_MINIATURES.keys()
     assert all(row.scenario and row.scenarios for row in table)
     abouts = [row.about for row in table]
     assert abouts == sorted(abouts, reverse=True)  # turns first
 
 
 def test_rows_are_kept_one_to_a_line_and_read_back(catalogue: Path) -> None:
-    other = Caught("CONV-PROBE", "probe-failure-is-no", "", 0)
+    other = KillRow("CONV-PROBE", "probe-failure-is-no", "", 0)
     path = write_kill_table([other, ROW])
     assert path.parent == catalogue
     assert len(path.read_text().splitlines()) == 4
-    assert kept_rows() == (ROW, other)
+    assert stored_rows() == (ROW, other)
     first, second = load_kill_table()
     assert (first.level, first.about, first.fuzz_median) == ("MUST", "turns", None)
     assert first.title == RULES["CALL-NAMED"].title
@@ -70,7 +70,7 @@ def test_rows_are_kept_one_to_a_line_and_read_back(catalogue: Path) -> None:
 def test_what_fuzzing_measured_stands_at_the_rule_that_it_was_measured_for(
     catalogue: Path,
 ) -> None:
-    write_kill_table([ROW, Caught("CALL-ID-EXACT", "name-lost", "x/y", 1)])
+    write_kill_table([ROW, KillRow("CALL-ID-EXACT", "name-lost", "x/y", 1)])
     measured = {"name-lost": {"rule": "CALL-NAMED", "seeds": 20, "median": 3.5, "worst": 9}}
     (catalogue / "sensitivity.json").write_text(json.dumps(measured))
     by_rule = {row.rule: row for row in load_kill_table()}
@@ -80,7 +80,7 @@ def test_what_fuzzing_measured_stands_at_the_rule_that_it_was_measured_for(
 
 def test_an_agent_is_measured_under_its_own_name(catalogue: Path) -> None:
     rules = ("TRUNCATED-CALL-NOT-RUN", "CONV-CALL-FROM-BROKEN-TURN")
-    write_kill_table(Caught(rule, "truncated-run", "x/y", 1) for rule in rules)
+    write_kill_table(KillRow(rule, "truncated-run", "x/y", 1) for rule in rules)
     measured = {
         "truncated-run": {"rule": rules[0], "seeds": 20, "found": 20, "median": 1, "worst": 2},
         "truncated-run (agent)": {"rule": rules[1], "seeds": 20, "found": 7},
@@ -119,8 +119,8 @@ def test_a_table_that_cannot_be_used_is_told(
 
 def test_stale_rows_are_told_and_numbers_alone_are_not(catalogue: Path) -> None:
     assert catalogue.is_dir()
-    write_kill_table([ROW, Caught("CALL-ORDER", "gone", "x/y", 1)])
-    now = Caught("CALL-NAMED", "name-lost", "anthropic/call", 1)
-    assert list(stale([now])) == ["CALL-ORDER gone: kept x/y, found no row"]
-    survivor = Caught("CALL-NAMED", "name-lost", "", 0)
-    assert "CALL-NAMED name-lost: kept anthropic/call, found survives" in stale([survivor])
+    write_kill_table([ROW, KillRow("CALL-ORDER", "gone", "x/y", 1)])
+    now = KillRow("CALL-NAMED", "name-lost", "anthropic/call", 1)
+    assert list(stale_rows([now])) == ["CALL-ORDER gone: kept x/y, found no row"]
+    survivor = KillRow("CALL-NAMED", "name-lost", "", 0)
+    assert "CALL-NAMED name-lost: kept anthropic/call, found survives" in stale_rows([survivor])

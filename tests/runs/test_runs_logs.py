@@ -9,34 +9,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.conversation.conversation import Conversation, Meta, Probe, TurnRecord
-from harness.conversation.history.jsonl import About, Logged, encode
-from harness.conversation.messages import assistant, user
+from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation, encode
 from harness.errors import UnreadableError
-from harness.fuzzing.seeds import seeds
+from harness.fuzzing.turns.seeds import seeds
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Outcome
 from harness.normalizers.discovery import load_normalizer
-from harness.reporting.page import page
+from harness.reporting.page import render_page
 from harness.runs.gate import judge_gate
 from harness.runs.plan import Job, Subject, plan
 from harness.runs.questions import Questions
 from harness.runs.rankings import rankings
 from harness.runs.run import Run
-from harness.runs.select import select, subject_id, unused
-from harness.runs.worker import crashed, judge_job
-from harness.turns.calls import ParseError
-from harness.turns.deltas import Finish, FinishReason
+from harness.runs.selection import select_subjects, subject_id, unrecognized_files
+from harness.runs.worker import crash_result, judge_job
+from harness.turns.deltas import Finish, FinishReason, ParseError
+from harness.turns.messages import assistant, user
 from harness.turns.turn import Turn
 from tests.runs.runs_samples import a_result, a_run
 
 STOP = Finish(FinishReason.STOP)
-ABOUT = About(agent="gateway", provider="q", model="m", prompt="p")
+ABOUT = ConversationLabels(agent="gateway", provider="q", model="m", prompt="p")
 BAD = ParseError("tool_use", "no JSON", "{", "c1", "f")
 
 
-def a_log(*turns: TurnRecord, ending: Any = "done", about: About = ABOUT) -> Logged:  # noqa: ANN401 - an Ending
+def a_log(
+    *turns: TurnRecord,
+    ending: Any = "done",  # noqa: ANN401 - the words of the log, valid or not
+    about: ConversationLabels = ABOUT,
+) -> LoggedConversation:
     messages = (user("?"), assistant("Clear."))
-    return Logged(about, Conversation(messages, turns, ending, "Clear."))
+    return LoggedConversation(about, Conversation(messages, turns, ending, "Clear."))
 
 
 def a_turn(errors: int = 0, retries: int = 0, strategy: Any = "tool_use") -> TurnRecord:  # noqa: ANN401 - a Strategy
@@ -44,7 +47,7 @@ def a_turn(errors: int = 0, retries: int = 0, strategy: Any = "tool_use") -> Tur
     return TurnRecord(Turn(finish=STOP), Meta(strategy, (BAD,) * errors, probe, retries))
 
 
-def written(folder: Path, *logs: Logged, name: str = "log.jsonl") -> Path:
+def written(folder: Path, *logs: LoggedConversation, name: str = "log.jsonl") -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(map(encode, logs)))
@@ -52,7 +55,7 @@ def written(folder: Path, *logs: Logged, name: str = "log.jsonl") -> Path:
 
 
 def run_of(*paths: Path) -> Run:
-    jobs = plan(select(paths), ("reference",), ("gateway",)).jobs
+    jobs = plan(select_subjects(paths), ("reference",), ("gateway",)).jobs
     judged = [judge_job(job) for job in jobs]
     run = a_run([result for result, _ in judged])
     seen = {each.cell: each for _, each in judged if isinstance(each, ConversationCase)}
@@ -83,18 +86,20 @@ def test_a_log_counts_beside_what_was_replayed_and_is_never_judged(tmp_path: Pat
 
 
 def test_the_row_says_what_it_is_and_the_reader_sees_the_messages(tmp_path: Path) -> None:
-    result, case = judge_job(Job(select([written(tmp_path, RETRIED)])[0], "gateway"))
+    result, case = judge_job(Job(select_subjects([written(tmp_path, RETRIED)])[0], "gateway"))
     assert (result.kind, result.outcome, result.origin) == ("log", Outcome.UNSUPPORTED, "imported")
     assert (result.cell, result.provider) == ("log:log/gateway", "q")
     assert result.conversation is not None
     assert (result.conversation.requests, result.conversation.probe) == (3, "ok")
     assert case is not None
-    assert "Clear." in page(run_of(written(tmp_path, RETRIED)))
+    assert "Clear." in render_page(run_of(written(tmp_path, RETRIED)))
 
 
 def test_each_conversation_of_a_file_has_its_own_cell(tmp_path: Path) -> None:
-    other = a_log(a_turn(), about=About())
-    subjects = select([written(tmp_path, RETRIED, other, name="imported/q/m/log.jsonl").parents[2]])
+    other = a_log(a_turn(), about=ConversationLabels())
+    subjects = select_subjects(
+        [written(tmp_path, RETRIED, other, name="imported/q/m/log.jsonl").parents[2]]
+    )
     assert [subject_id(each) for each in subjects] == ["log:q/m/log", "log:q/m/log#2"]
     jobs = plan(subjects, ("reference",), ("plain-loop",)).jobs
     assert [job.normalizer for job in jobs] == ["gateway", "unknown"]
@@ -111,9 +116,9 @@ def test_other_peoples_messages_count_where_they_are_named(
 ) -> None:
     path = tmp_path / "theirs.jsonl"
     path.write_bytes(data)
-    assert len(select([path])) == count
-    assert select([tmp_path]) == ()
-    assert unused([tmp_path]) == ()
+    assert len(select_subjects([path])) == count
+    assert select_subjects([tmp_path]) == ()
+    assert unrecognized_files([tmp_path]) == ()
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"type": "header"}\n', b"\x00\xff", b"[1]\n{}\n"])
@@ -121,7 +126,7 @@ def test_what_is_no_log_is_refused_where_it_is_named(tmp_path: Path, data: bytes
     path = tmp_path / "other.jsonl"
     path.write_bytes(data)
     with pytest.raises(UnreadableError, match="expected conversations") as caught:
-        select([path])
+        select_subjects([path])
     assert str(path) in str(caught.value)
 
 
@@ -132,7 +137,7 @@ def test_no_file_of_any_bytes_is_more_than_an_error(
     path = tmp_path_factory.mktemp("any") / "any.jsonl"
     path.write_bytes(data)
     try:
-        select([path])
+        select_subjects([path])
     except UnreadableError:
         return
 
@@ -141,19 +146,19 @@ def test_a_damaged_log_of_ours_is_an_error_with_its_line(tmp_path: Path) -> None
     path = written(tmp_path, RETRIED)
     path.write_bytes(path.read_bytes() + b"{]\n")
     with pytest.raises(UnreadableError, match="expected one JSON object"):
-        select([tmp_path])
+        select_subjects([tmp_path])
 
 
 def test_a_file_that_became_shorter_is_an_error(tmp_path: Path) -> None:
-    subject = select([written(tmp_path, RETRIED)])[0]
+    subject = select_subjects([written(tmp_path, RETRIED)])[0]
     gone = msgspec.structs.replace(subject, place=7)
     with pytest.raises(UnreadableError, match="missing at its end"):
         judge_job(Job(gone, "gateway"))
 
 
 def test_a_process_that_died_loses_no_log(tmp_path: Path) -> None:
-    job = Job(select([written(tmp_path, RETRIED)])[0], "gateway")
-    assert crashed(job, "killed") == judge_job(job)[0]
+    job = Job(select_subjects([written(tmp_path, RETRIED)])[0], "gateway")
+    assert crash_result(job, "killed") == judge_job(job)[0]
 
 
 def test_a_log_needs_no_agent_of_that_name() -> None:
@@ -162,6 +167,6 @@ def test_a_log_needs_no_agent_of_that_name() -> None:
 
 
 def test_the_search_for_inputs_passes_logs_over(tmp_path: Path) -> None:
-    subjects = select([written(tmp_path, RETRIED)])
+    subjects = select_subjects([written(tmp_path, RETRIED)])
     assert not any(each.of_turns for each in subjects)
     assert seeds(subjects, load_normalizer("reference")) == ()

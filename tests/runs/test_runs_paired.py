@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runs.paired import Pairs, holm, mcnemar, newcombe
+from harness.runs.statistics import Pairs, holm, mcnemar, newcombe
 
 counts = st.integers(0, 60)
 tables = st.builds(Pairs, counts, counts, counts, counts).filter(lambda pairs: pairs.n > 0)

@@ -7,9 +7,15 @@ import pytest
 
 from harness.errors import UnreadableError
 from harness.project import Project, Table, project
-from harness.runs.expectations import Expectation
+from harness.runs.expectations import AcceptedFailure
 from harness.runs.plan import Job, Subject
-from harness.runs.policy import Policy, expectations_of, policy_of, project_paths, without_skipped
+from harness.runs.policy import (
+    GatePolicy,
+    expectations_of,
+    policy_of,
+    project_paths,
+    without_skipped,
+)
 
 DAY = date(2026, 11, 22)
 RECORDING = "cassette:llama-cpp/gemma-3-270m/action-protocol-en-dentist-t02"
@@ -17,7 +23,7 @@ ENTRY = '[[expectation]]\nid = "*"\nnormalizer = "x"\nexpect = "skip"\nreason = 
 
 
 def test_without_files_there_is_nothing_to_hold(tmp_path: Path) -> None:
-    assert policy_of(Project(tmp_path), DAY) == Policy(today=DAY)
+    assert policy_of(Project(tmp_path), DAY) == GatePolicy(today=DAY)
 
 
 def test_the_file_of_expectations_is_found_where_it_lies_by_custom(tmp_path: Path) -> None:
@@ -38,9 +44,9 @@ def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
 
 def test_cells_to_be_skipped_are_no_jobs() -> None:
     jobs = tuple(Job(Subject("scenario", "scenarios/a.yaml", ("scenarios",)), n) for n in "xy")
-    policy = Policy(expectations=(Expectation("a", "x", "skip", "slow"),), today=DAY)
+    policy = GatePolicy(expectations=(AcceptedFailure("a", "x", "skip", "slow"),), today=DAY)
     assert without_skipped(jobs, policy) == (jobs[1:], ("a/x",))
-    assert without_skipped(jobs, Policy()) == (jobs, ())
+    assert without_skipped(jobs, GatePolicy()) == (jobs, ())
 
 
 def test_paths_of_the_project_are_told_from_here(

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import UnreadableError, UsageError
-from harness.judging.cases import Case
+from harness.judging.case import Case
 from harness.judging.results import Result
 from harness.normalizers.protocol import Normalizer
 from harness.runs import store

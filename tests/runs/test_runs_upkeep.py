@@ -8,9 +8,9 @@ import pytest
 
 from harness import shipped
 from harness.judging.rules import RULES
-from harness.normalizers.miniatures import MINIATURES
+from harness.normalizers.mutants import MUTANTS
 from harness.runs import upkeep
-from harness.runs.upkeep import Check, Shipped
+from harness.runs.upkeep import BundledData, Check
 
 KEPT = ("dashscope/split-chunks", "dashscope/multi-round")
 NAMES = {
@@ -38,7 +38,7 @@ _SLOW = (
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let two scenarios, their cassettes and the whole catalogue be all that ships."""
-    original = shipped.folder
+    original = shipped.bundled_folder
     shutil.copytree(original("catalogue"), tmp_path / "catalogue")
     shutil.copytree(original("scenarios") / "tools", tmp_path / "scenarios" / "tools")
     for name in KEPT:
@@ -63,15 +63,15 @@ def _edit(path: Path, old: str, new: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def data() -> Shipped:
+def data() -> BundledData:
     """All that ships, as `checks` loads it once for all of them."""
-    return Shipped()
+    return BundledData()
 
 
-def run(name: str, data: Shipped | None = None) -> Check:
+def run(name: str, data: BundledData | None = None) -> Check:
     """Run one check alone, on what ships now."""
     look, count = upkeep._CHECKS[name]
-    data = data or Shipped()
+    data = data or BundledData()
     wrong = tuple(look(data))
     return Check(name, ok=not wrong, count=count(data), detail=wrong)
 
@@ -81,7 +81,7 @@ def test_the_names_are_a_contract() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - set(_SLOW)))
-def test_what_ships_is_clean(name: str, data: Shipped) -> None:
+def test_what_ships_is_clean(name: str, data: BundledData) -> None:
     check = run(name, data)
     assert check.detail == ()
     assert check.ok
@@ -183,7 +183,7 @@ def test_a_scenario_with_too_few_turns_stops_no_other_check(tree: Path) -> None:
 
 
 def test_a_rule_without_a_miniature_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    others = {name: item for name, item in MINIATURES.items() if name != "name-lost"}
+    others = {name: item for name, item in MUTANTS.items() if name != "name-lost"}
     monkeypatch.setattr(upkeep, "MINIATURES", others)
     assert _detail("each rule has a miniature") == "CALL-NAMED: no miniature breaks it alone"
 

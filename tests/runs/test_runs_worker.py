@@ -2,16 +2,19 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
-from harness.judging.results import Outcome, digest_of
+from harness.judging.results import Outcome, body_digest
 from harness.runs.plan import Job, Subject
-from harness.runs.select import select
-from harness.runs.worker import crashed, judge_job, load_subject
+from harness.runs.selection import select_subjects
+from harness.runs.worker import crash_result, judge_job, load_subject, source_of
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction, Read, Request
 
-SCENARIOS = shipped.folder("scenarios")
+SCENARIOS = shipped.bundled_folder("scenarios")
 SPLIT = SCENARIOS / "dashscope" / "split-chunks.yaml"
 CASSETTE = "dashscope/qwen-plus/split-chunks"
 
@@ -22,7 +25,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def subject(*paths: Path) -> Subject:
-    return select(paths)[0]
+    return select_subjects(paths)[0]
 
 
 def own_scenario(text: str) -> Subject:
@@ -45,7 +48,7 @@ def test_a_cell_that_fails_brings_its_case() -> None:
 
 
 def test_a_cassette_alone() -> None:
-    path = shipped.folder("cassettes") / f"{CASSETTE}.yaml"
+    path = shipped.bundled_folder("cassettes") / f"{CASSETTE}.yaml"
     result, _ = judge_job(Job(subject(path), "reference"), cuts="quick")
     assert (result.cell, result.outcome) == (f"cassette:{CASSETTE}/reference", Outcome.PASS)
 
@@ -59,7 +62,7 @@ def test_a_scenario_of_ones_own_may_use_a_cassette_that_ships() -> None:
 def test_ones_own_cassette_goes_before_one_that_ships() -> None:
     own = Path("cassettes") / f"{CASSETTE}.yaml"
     own.parent.mkdir(parents=True)
-    other = shipped.folder("cassettes") / "openai" / "gpt-4o-mini" / "plain-text.yaml"
+    other = shipped.bundled_folder("cassettes") / "openai" / "gpt-4o-mini" / "plain-text.yaml"
     own.write_bytes(other.read_bytes())
     loaded = load_subject(
         own_scenario(f"title: t\ncassette: {CASSETTE}\nexpect: [{{finish: stop}}]")
@@ -93,7 +96,7 @@ def test_an_unknown_normalizer_is_a_usage_error() -> None:
 
 @pytest.mark.parametrize("name", ["reference", "own.module:normalize"])
 def test_a_job_that_took_its_process_with_it_is_a_crash_of_the_normalizer(name: str) -> None:
-    result = crashed(Job(subject(SPLIT), name), "killed")
+    result = crash_result(Job(subject(SPLIT), name), "killed")
     assert (result.cell, result.normalizer) == (f"dashscope/split-chunks/{name}", name)
     assert (result.outcome, result.blame) == (Outcome.CRASH, "normalizer")
     assert [(finding.rule, finding.actual) for finding in result.findings] == [
@@ -103,22 +106,22 @@ def test_a_job_that_took_its_process_with_it_is_a_crash_of_the_normalizer(name: 
 
 
 def test_a_crash_of_an_unlabelled_cassette() -> None:
-    path = shipped.folder("cassettes") / f"{CASSETTE}.yaml"
-    result = crashed(Job(subject(path), "reference"), "killed")
+    path = shipped.bundled_folder("cassettes") / f"{CASSETTE}.yaml"
+    result = crash_result(Job(subject(path), "reference"), "killed")
     assert (result.scenario, result.quirks) == (f"cassette:{CASSETTE}", ())
 
 
 def test_a_crash_takes_every_turn_from_its_user() -> None:
     path = SCENARIOS / "dashscope" / "multi-round.yaml"
     job = Job(subject(path), "reference")
-    lost, (judged, _) = crashed(job, "killed").turns, judge_job(job, cuts="quick")
+    lost, (judged, _) = crash_result(job, "killed").turns, judge_job(job, cuts="quick")
     assert len(lost) == len(judged.turns) > 1
     assert [turn.interaction for turn in lost] == [turn.interaction for turn in judged.turns]
     assert {(turn.success, turn.why, turn.blame) for turn in lost} == {
         (False, "killed", "normalizer")
     }
     bodies = (interaction.body for interaction in load_subject(job.subject).cassette.interactions)
-    assert [turn.digest for turn in lost] == [digest_of(body) for body in bodies]
+    assert [turn.digest for turn in lost] == [body_digest(body) for body in bodies]
 
 
 def test_the_same_subject_is_loaded_once() -> None:
@@ -136,3 +139,25 @@ def test_a_misspelt_name_is_an_error_and_not_an_unsupported_cell(line: str, near
     text = (SCENARIOS / "calls" / "interleaved.yaml").read_text(encoding="utf-8") + line + "\n"
     with pytest.raises(UnreadableError, match=f"did you mean '{near}'"):
         load_subject(own_scenario(text))
+
+
+_CLEAN = Interaction(Request(uri="https://a/v1"), 200, (), b"data: {}\n\n", (Read(10),))
+_LEAKY = msgspec.structs.replace(
+    _CLEAN, request=Request(uri="https://a/v1?key=k", headers=(("Authorization", "Bearer k"),))
+)
+_SYNTHETIC = msgspec.structs.replace(_CLEAN, reads_kept=False)
+
+
+def _reads(*interactions: Interaction) -> str:
+    return source_of(Cassette("c", interactions, Origin("recorded"))).reads
+
+
+def test_reads_are_kept_synthetic_or_both() -> None:
+    assert _reads(_CLEAN, _CLEAN) == "recorded"
+    assert _reads(_SYNTHETIC) == "synthetic"
+    assert _reads(_CLEAN, _SYNTHETIC) == "mixed"
+
+
+def test_each_credential_is_counted() -> None:
+    facts = source_of(Cassette("c", (_CLEAN, _LEAKY), Origin("recorded", at="2026-11-22")))
+    assert (facts.leaks, facts.interactions, facts.size, facts.at) == (2, 2, 20, "2026-11-22")

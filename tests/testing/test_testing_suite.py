@@ -10,16 +10,15 @@ from typing import Any
 import pytest
 
 # pytester forgets what was imported first beside it, and a pool imported twice cannot pickle.
-import harness.fuzzing.items  # noqa: F401 - see above
+import harness.fuzzing.shards  # noqa: F401 - see above
 from harness.errors import UsageError
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.profiles import PROFILES, Profile
-from harness.runs.choose import Chosen
-from harness.runs.select import subject_id
-from harness.runs.wanted import wanted
+from harness.runs.cells import SelectedClients, requested_cells
+from harness.runs.selection import subject_id
 from harness.testing import conformance_suite
-from harness.testing.cells import _places
-from harness.testing.fuzzed import _starts
+from harness.testing.items import _replay_paths
+from harness.testing.suite import _seed_paths
 
 pytest_plugins = ["pytester"]
 
@@ -51,7 +50,7 @@ expect = "fail"
 reason = "an old client"
 """
 
-_REFERENCE = Chosen(("reference",), ())
+_REFERENCE = SelectedClients(("reference",), ())
 _RECORDING = "cassette:llama-cpp/gemma-3-270m/action-protocol-en-dentist-t02"
 
 Story = Callable[..., pytest.RunResult]
@@ -133,20 +132,20 @@ def test_its_items_are_what_harness_run_judges(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     suite: Any = conformance_suite("reference", select=words)
-    (_, items), jobs = suite.pytestmark[0].args, wanted(_REFERENCE, words=words).jobs
+    (_, items), jobs = suite.pytestmark[0].args, requested_cells(_REFERENCE, words=words).jobs
     assert [item.id for item in items] == [subject_id(job.subject) for job in jobs]
 
 
 def test_a_search_starts_from_scenarios_and_without_any_from_recordings() -> None:
-    (recording,) = wanted(_REFERENCE, words=f"id:{_RECORDING}").jobs
-    scenarios = wanted(_REFERENCE, [_SCENARIOS / "dashscope"]).jobs
-    assert _starts([recording, *scenarios]) == [Path(job.subject.path) for job in scenarios]
-    assert _starts([recording]) == [Path(recording.subject.path)]
+    (recording,) = requested_cells(_REFERENCE, words=f"id:{_RECORDING}").jobs
+    scenarios = requested_cells(_REFERENCE, [_SCENARIOS / "dashscope"]).jobs
+    assert _seed_paths([recording, *scenarios]) == [Path(job.subject.path) for job in scenarios]
+    assert _seed_paths([recording]) == [Path(recording.subject.path)]
 
 
 def test_a_failing_recording_that_ships_is_found_without_its_place() -> None:
-    (job,) = wanted(Chosen(("naive",), ()), words=f"id:{_RECORDING}").jobs
-    assert _places(job, Path.cwd()) == ()
+    (job,) = requested_cells(SelectedClients(("naive",), ()), words=f"id:{_RECORDING}").jobs
+    assert _replay_paths(job, Path.cwd()) == ()
 
 
 def test_importing_the_plugin_imports_nothing_of_the_package() -> None:

@@ -3,12 +3,12 @@
 import msgspec
 import pytest
 
-from harness.turns.calls import ParseError
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
+    ParseError,
     ReasoningDelta,
     StreamFailure,
     TextDelta,

@@ -7,8 +7,44 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.turns.arguments import same_value
-from harness.turns.exact_json import decode_exactly, written
+from harness.turns.exact_json import decode_exactly, join_surrogates, write_exactly
 from tests.dialects.openai_chat_streams import calls, entry, read_turn, sse
+
+ANY_TEXT = st.text(st.characters())
+HALVES = st.text(st.sampled_from("\ud83d\ude00\udc00\udbffa好\U0001f600\ufffd"))
+
+
+def _halves(text: str) -> str:
+    """Spell `text` as UTF-16 units, one character each."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    return "".join(chr(high << 8 | low) for high, low in zip(units[::2], units[1::2], strict=True))
+
+
+@given(st.text())
+def test_text_without_halves_is_unchanged(text: str) -> None:
+    assert join_surrogates(text) == text
+
+
+@given(st.text())
+def test_parted_pairs_become_one_character(text: str) -> None:
+    assert join_surrogates(_halves(text)) == text
+
+
+@given(HALVES | ANY_TEXT)
+def test_the_result_can_be_encoded_and_stays(text: str) -> None:
+    joined = join_surrogates(text)
+    joined.encode()
+    assert join_surrogates(joined) == joined
+
+
+@given(st.text(), st.sampled_from("\ud83d\ude00"), st.text())
+def test_a_lone_half_becomes_one_replacement_character(before: str, half: str, after: str) -> None:
+    assert join_surrogates(before + half + after) == f"{before}\ufffd{after}"
+
+
+def test_halves_in_the_wrong_order_are_two_lone_ones() -> None:
+    assert join_surrogates("\ude00\ud83d") == "\ufffd\ufffd"
+
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -26,7 +62,7 @@ def _spelt(arguments: str) -> bytes:
 @given(st.dictionaries(st.text() | st.just("arguments"), VALUES, max_size=4))
 def test_the_text_means_the_object(value: dict[str, object]) -> None:
     spelt = json.dumps(value)
-    assert same_value(written(decode_exactly(spelt.encode())), spelt)
+    assert same_value(write_exactly(decode_exactly(spelt.encode())), spelt)
 
 
 def test_a_parameter_called_arguments_stays_an_object() -> None:

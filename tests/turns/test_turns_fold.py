@@ -5,15 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.turns.calls import SNIPPET_CHARACTERS, ParseError, ToolCall
 from harness.turns.deltas import (
+    SNIPPET_CHARACTERS,
     ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
+    ParseError,
     ReasoningDelta,
     StreamFailure,
     TextDelta,
+    ToolCall,
     ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,

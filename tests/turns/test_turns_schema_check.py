@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.turns.schema_check import Checker
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 
 CITY = {
     "type": "object",

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UnreadableError
+from harness.files import yaml_text
+from harness.providers import provider_of
 from harness.wire import decompress as decompress_module
-from harness.wire import yaml_guard
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import dump, load, loads, save
-from harness.wire.hosts import provider_of
 from harness.wire.interaction import Interaction, Read, Request
-from harness.wire.reads import parse, spell, synthetic
+from harness.wire.reads import format_reads, parse_reads, synthetic_reads
 
 URI = "https://api.example.com/v1/chat/completions"
 STREAM = 'data: {"id": "é"}\n\ndata: [DONE]\n\n'.encode()
@@ -53,7 +53,7 @@ def interaction(body: bytes = STREAM, reads: tuple[Read, ...] | None = None) -> 
     request = Request("POST", URI, (("content-type", "application/json"),), b'{"model": "m"}')
     headers = (("Content-Type", "text/event-stream"),)
     if reads is None:
-        return Interaction(request, 200, headers, body, synthetic(body), reads_kept=False)
+        return Interaction(request, 200, headers, body, synthetic_reads(body), reads_kept=False)
     return Interaction(request, 200, headers, body, reads)
 
 
@@ -74,7 +74,7 @@ def plain(**response: object) -> bytes:
 @given(BODIES, BODIES)
 def test_any_bytes_come_back_here_and_in_vcrpy(body: bytes, sent: bytes) -> None:
     request = Request("POST", URI, (), sent)
-    reads = (Read(1, 7), Read(len(body) - 1, 0)) if len(body) > 1 else synthetic(body)
+    reads = (Read(1, 7), Read(len(body) - 1, 0)) if len(body) > 1 else synthetic_reads(body)
     saved = cassette(Interaction(request, 200, (), body, reads))
     text = dump(saved)
     assert loads(text.encode(), "a/b", where="x") == saved
@@ -221,12 +221,12 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.integers(1, 10**9), st.integers(0, 10**9))))
 def test_reads_come_back(pairs: list[tuple[int, int]]) -> None:
     reads = tuple(Read(size, delay) for size, delay in pairs)
-    assert parse(spell(reads)) == reads
+    assert parse_reads(format_reads(reads)) == reads
 
 
 @given(BODIES)
 def test_synthetic_reads_add_up(body: bytes) -> None:
-    assert sum(read.size for read in synthetic(body)) == len(body)
+    assert sum(read.size for read in synthetic_reads(body)) == len(body)
 
 
 @pytest.mark.parametrize(
@@ -249,6 +249,6 @@ def test_the_provider_is_known_by_its_host(uri: str, provider: str) -> None:
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device here")
 def test_a_device_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_guard, "MAX_BYTES", 1000)
+    monkeypatch.setattr(yaml_text, "MAX_BYTES", 1000)
     with pytest.raises(UnreadableError, match="at most 1000 bytes"):
         load(Path("/dev/zero"))

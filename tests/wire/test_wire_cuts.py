@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.wire.cuts import WHOLE, Chunking, each_byte, seams, single_cuts, split
+from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts, seams, split
 from harness.wire.interaction import Interaction, Read, Request
 
 bodies = (
@@ -18,7 +18,7 @@ def _is_chunking(cuts: Chunking, body: bytes) -> bool:
 
 @given(bodies)
 def test_every_chunking_is_sorted_and_inside(body: bytes) -> None:
-    for cuts in (WHOLE, each_byte(body), seams(body), *single_cuts(body)):
+    for cuts in (UNSPLIT, each_byte(body), seams(body), *iter_single_cuts(body)):
         assert _is_chunking(cuts, body)
 
 
@@ -35,13 +35,13 @@ def test_reads_join_to_the_body_and_end_at_the_cuts(body: bytes, wanted: set[int
 @given(bodies)
 def test_one_byte_each_and_one_cut_each(body: bytes) -> None:
     assert all(len(read) == 1 for read in split(body, each_byte(body)))
-    singles = list(single_cuts(body))
+    singles = list(iter_single_cuts(body))
     assert len(singles) == max(0, len(body) - 1)
     assert all(len(list(split(body, cuts))) == 2 for cuts in singles)
 
 
 def test_an_empty_body_gives_no_read() -> None:
-    assert list(split(b"", WHOLE)) == []
+    assert list(split(b"", UNSPLIT)) == []
     assert each_byte(b"") == seams(b"") == ()
 
 

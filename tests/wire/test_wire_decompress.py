@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from harness.errors import UnreadableError
 from harness.wire import decompress as module
 from harness.wire.decompress import (
-    decoded,
-    decoded_if_possible,
+    decode_body,
+    decode_body_if_possible,
     decompress,
     encoding_of,
     why_encoded,
@@ -63,7 +63,7 @@ def test_codings_come_off_in_the_order_in_which_they_were_put_on() -> None:
 @pytest.mark.parametrize("coding", [*CODINGS, "deflate", "identity", "compress", ""])
 def test_a_body_that_was_decoded_already_stays_and_its_header_goes(coding: str) -> None:
     headers = (("Content-Encoding", coding), ("content-length", "3"), ("a", "b"))
-    body, left = decoded(STREAM, headers, "x")
+    body, left = decode_body(STREAM, headers, "x")
     assert (body, encoding_of(left), left[-1]) == (STREAM, "", ("a", "b"))
     assert why_encoded(STREAM, headers) == ""
 
@@ -71,14 +71,14 @@ def test_a_body_that_was_decoded_already_stays_and_its_header_goes(coding: str) 
 @given(st.binary(max_size=60), st.sampled_from([*CODINGS, "deflate", "", "x"]))
 def test_no_bytes_do_more_than_be_refused(body: bytes, coding: str) -> None:
     headers = (("content-encoding", coding),)
-    kept, left = decoded_if_possible(body, headers)
+    kept, left = decode_body_if_possible(body, headers)
     if why_encoded(body, headers):
         assert (kept, left) == (body, headers)
 
 
 def test_a_coding_that_nobody_knows_stays_with_its_header() -> None:
     headers = (("content-encoding", "compress"),)
-    assert decoded(b"\x1f\x9d\x90", headers, "x") == (b"\x1f\x9d\x90", headers)
+    assert decode_body(b"\x1f\x9d\x90", headers, "x") == (b"\x1f\x9d\x90", headers)
     assert why_encoded(b"\x1f\x9d\x90", headers) == "content encoding compress is not read"
 
 
@@ -114,5 +114,5 @@ def test_an_absent_package_is_named_with_the_extra(
         decompress(body, coding, "x")
     assert "toolcall-harness[compressed]" in caught.value.hint
     headers = (("content-encoding", coding),)
-    assert decoded_if_possible(body, headers) == (body, headers)
+    assert decode_body_if_possible(body, headers) == (body, headers)
     assert package in why_encoded(body, headers)

@@ -5,9 +5,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import StreamError
-from harness.wire import limits
+from harness.wire import frames
 from harness.wire.frames import Frame
+from harness.wire.reads import synthetic_reads
 from tests.replay_every_way import decode_frames
+
+
+@given(st.sampled_from([b"<", b"\x1f"]), st.binary(max_size=30), st.sampled_from([b"", b"\n \r\n"]))
+def test_it_is_one_frame_without_the_blanks_around_it(
+    first: bytes, rest: bytes, blanks: bytes
+) -> None:
+    body = (first + rest).rstrip(b" \t\r\n")
+    assert decode_frames(blanks + body + blanks, tail=b"") == (Frame(body, "", len(blanks)),)
+
+
+@given(st.binary(max_size=40))
+def test_synthetic_reads_add_up_to_any_body(body: bytes) -> None:
+    reads = synthetic_reads(body)
+    assert sum(read.size for read in reads) == len(body)
+    assert all(read.size for read in reads)
+
+
+@pytest.mark.parametrize(
+    ("body", "sizes"),
+    [
+        (b"", []),
+        (b"data: 1\n\ndata: 2\n\n", [9, 9]),
+        (b"data: 1\r\n\r\ndata: 2", [11, 7]),
+        (b'[{"a":1}\n,\n{"b":2}]\n', [8, 10, 2]),
+        (b'{"a":1}\n{"b":2}\n', [8, 8]),
+        (b"<html>\n\n</html>", [8, 7]),
+    ],
+)
+def test_synthetic_reads_end_where_frames_end(body: bytes, sizes: list[int]) -> None:
+    assert [read.size for read in synthetic_reads(body)] == sizes
+
 
 BOM = b"\xef\xbb\xbf"
 
@@ -68,7 +100,7 @@ def test_the_cuts_never_decide_what_a_body_is(body: bytes) -> None:
 
 
 def test_a_plain_body_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_EVENT_BYTES", 8)
+    monkeypatch.setattr(frames, "MAX_EVENT_BYTES", 8)
 
     def refused(body: bytes) -> str:
         with pytest.raises(StreamError) as caught:

@@ -1,5 +1,5 @@
 """History -> the request for the next turn, and its response -> the turn; one file per API."""
 
-from harness.conversation.asking.table import BODIES, read_turn, request_of
+from harness.conversation.asking.table import BODIES, next_request, read_turn
 
-__all__ = ["BODIES", "read_turn", "request_of"]
+__all__ = ["BODIES", "next_request", "read_turn"]

@@ -7,39 +7,43 @@ one function each. What a prompt teaches in words is not in the request's fields
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from harness.conversation.asking import anthropic
-from harness.conversation.asking.asked import Asked, Spell, declaration
-from harness.conversation.asking.bedrock_converse import bedrock_converse
-from harness.conversation.asking.chat import cohere, openai_chat
-from harness.conversation.asking.gemini import gemini
-from harness.conversation.asking.ollama import ollama
-from harness.conversation.asking.openai_responses import openai_responses
-from harness.conversation.messages import Message
 from harness.conversation.task import Reply, Task
+from harness.dialects.anthropic import build_request
+from harness.dialects.bedrock_converse.build_request import bedrock_converse
+from harness.dialects.gemini.build_request import gemini
+from harness.dialects.kit.build_request import (
+    BuildRequest,
+    RequestSpec,
+    chat_body,
+    chat_body_without_null,
+    declaration,
+)
+from harness.dialects.ollama.build_request import ollama
+from harness.dialects.openai_responses.build_request import openai_responses
 from harness.errors import UsageError
 from harness.normalizers.protocol import Normalize
+from harness.turns.exact_json import encode_json
 from harness.turns.fold import fold
-from harness.turns.json_text import dump
-from harness.turns.tools import Tool
-from harness.turns.turn import Turn
+from harness.turns.messages import Message
+from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Headers, Interaction, Request
 
-BODIES: Final[dict[str, Spell]] = {
-    "anthropic": anthropic.anthropic,
+BODIES: Final[dict[str, BuildRequest]] = {
+    "anthropic": build_request.anthropic,
     "bedrock-converse": bedrock_converse,
-    "cohere": cohere,
+    "cohere": chat_body_without_null,
     "gemini": gemini,
     # Source: Mistral's API reference, `POST /v1/chat/completions`: messages as OpenAI's.
-    "mistral": openai_chat,
+    "mistral": chat_body,
     "ollama": ollama,
-    "openai-chat": openai_chat,
+    "openai-chat": chat_body,
     "openai-responses": openai_responses,
 }
 _HEADERS: Final[Headers] = (("content-type", "application/json"),)
-_FURTHER: Final[dict[str, Headers]] = {"anthropic": anthropic.HEADERS}
+_DIALECT_HEADERS: Final[dict[str, Headers]] = {"anthropic": build_request.HEADERS}
 
 
-def request_of(
+def next_request(
     task: Task, messages: Sequence[Message], tools: Sequence[Tool], options: Mapping[str, Any]
 ) -> Request:
     """Return the request for the next turn.
@@ -60,9 +64,9 @@ def request_of(
             hint=f"Known: {', '.join(sorted(BODIES))}.",
         )
     field = task.capabilities.reasoning_field
-    asked = Asked(task.model, task.uri, tuple(messages), tuple(tools), options, field)
-    headers = (*_HEADERS, *_FURTHER.get(task.dialect, ()))
-    return Request("POST", task.uri, headers, dump(spell(asked)))
+    asked = RequestSpec(task.model, task.uri, tuple(messages), tuple(tools), options, field)
+    headers = (*_HEADERS, *_DIALECT_HEADERS.get(task.dialect, ()))
+    return Request("POST", task.uri, headers, encode_json(spell(asked)))
 
 
 def read_turn(task: Task, request: Request, reply: Reply, normalize: Normalize) -> Turn:

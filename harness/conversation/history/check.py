@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.conversation.capabilities import Capabilities
+from harness.providers import Capabilities
 from harness.turns.arguments import ArgumentClass, parse
 
 _VALID_ARGUMENTS: Final = frozenset((ArgumentClass.OBJECT, ArgumentClass.DUPLICATE_KEYS))
@@ -38,7 +38,7 @@ class Problem(msgspec.Struct, frozen=True):
     actual: str
 
 
-class _Open(msgspec.Struct, frozen=True):
+class _OpenCall(msgspec.Struct, frozen=True):
     """A call that waits for its result."""
 
     id: str
@@ -52,15 +52,15 @@ def history_problems(messages: Sequence[object], capabilities: Capabilities) -> 
         messages: as a request holds them, or as one would be sent.
         capabilities: what is declared of the provider that gets them.
     """
-    return tuple(_Walk(capabilities).problems(messages))
+    return tuple(_HistoryCheck(capabilities).problems(messages))
 
 
-class _Walk:
+class _HistoryCheck:
     """One way through a history, message by message."""
 
     def __init__(self, capabilities: Capabilities) -> None:
         self._capabilities = capabilities
-        self._open: dict[str, _Open] = {}  # calls of the last turn without a result so far
+        self._open: dict[str, _OpenCall] = {}  # calls of the last turn without a result so far
         self._answered: set[str] = set()  # and those with one
         self._late: dict[str, str] = {}  # calls that went unanswered -> where the next turn began
         self._seen: dict[str, str] = {}  # each id -> where it stood first
@@ -102,7 +102,7 @@ class _Walk:
             found = _shown(calls)
             yield Problem("HIST-TOOLCALLS-EMPTY", f"{path}.tool_calls", "no such key", found)
         yield from _content_of_assistant(message, path)
-        if _is_blank(message.get("content")) and not _says_otherwise(message):
+        if _is_blank(message.get("content")) and not _has_other_content(message):
             found = _shown(message.get("content"))
             yield Problem("HIST-EMPTY-TURN", f"{path}.content", "text, or calls", found)
 
@@ -160,7 +160,7 @@ class _Walk:
             found = f"{_shown(call_id)}, as at {self._seen[call_id]}"
             yield Problem("ID-REUSED-ACROSS-TURNS", path, "an id of its own", found)
         self._seen.setdefault(call_id, path)
-        self._open[call_id] = _Open(call_id, call_path)
+        self._open[call_id] = _OpenCall(call_id, call_path)
         self._answered.discard(call_id)
         self._late.pop(call_id, None)
         pattern = self._capabilities.tool_id_pattern
@@ -197,7 +197,9 @@ class _Walk:
         if not _is_blank(content) or content == _SILENT[wanted]:
             return
         quirk = "HIST-CONTENT-NULL" if content is None else "HIST-CONTENT-EMPTY"
-        yield Problem(quirk, f"{path}.content", f"text, or {_WORDS[wanted]}", _shown(content))
+        yield Problem(
+            quirk, f"{path}.content", f"text, or {_SILENT_TEXTS[wanted]}", _shown(content)
+        )
 
     def _reasoning(self, message: dict[str, Any], path: str) -> Iterator[Problem]:
         field = self._capabilities.reasoning_field
@@ -206,15 +208,15 @@ class _Walk:
             yield Problem("HIST-REASONING-REQUIRED", f"{path}.{field}", "the reasoning", found)
 
 
-_CHECKS: Final[dict[str, Callable[[_Walk, dict[str, Any], str], Iterator[Problem]]]] = {
-    "system": _Walk._instruction,  # noqa: SLF001 - the table of this class's own methods
-    "developer": _Walk._instruction,  # noqa: SLF001 - as above
-    "user": _Walk._question,  # noqa: SLF001 - as above
-    "assistant": _Walk._answer,  # noqa: SLF001 - as above
-    "tool": _Walk._result,  # noqa: SLF001 - as above
+_CHECKS: Final[dict[str, Callable[[_HistoryCheck, dict[str, Any], str], Iterator[Problem]]]] = {
+    "system": _HistoryCheck._instruction,  # noqa: SLF001 - the table of this class's own methods
+    "developer": _HistoryCheck._instruction,  # noqa: SLF001 - as above
+    "user": _HistoryCheck._question,  # noqa: SLF001 - as above
+    "assistant": _HistoryCheck._answer,  # noqa: SLF001 - as above
+    "tool": _HistoryCheck._result,  # noqa: SLF001 - as above
 }
 _SILENT: Final = {"null": None, "empty": ""}
-_WORDS: Final = {"null": "null", "empty": "''"}
+_SILENT_TEXTS: Final = {"null": "null", "empty": "''"}
 
 
 def _name(name: object, path: str) -> Iterator[Problem]:
@@ -251,7 +253,7 @@ def _is_blank(content: object) -> bool:
     return content is None or content == [] or (isinstance(content, str) and not content.strip())
 
 
-def _says_otherwise(message: dict[str, Any]) -> bool:
+def _has_other_content(message: dict[str, Any]) -> bool:
     """Whether an assistant without content refuses, speaks, or calls in the older form."""
     return any(message.get(key) for key in ("refusal", "audio", "function_call"))
 

@@ -18,19 +18,19 @@ from harness.conversation.conversation import (
     Strategy,
     TurnRecord,
 )
-from harness.conversation.messages import Message
 from harness.errors import UnreadableError
-from harness.turns.calls import ParseError
-from harness.turns.json_text import dump
+from harness.files.typed import convert
+from harness.turns.deltas import ParseError
+from harness.turns.exact_json import encode_json
+from harness.turns.messages import Message
 from harness.turns.turn import Turn
-from harness.typed_file import convert
 from harness.wire.payload import NotJson, decode_json
 
 FORMAT: Final = "harness-conversation"
 VERSION: Final = 1
 
 
-class About(msgspec.Struct, frozen=True):
+class ConversationLabels(msgspec.Struct, frozen=True):
     """Whose conversation it is; "" where nobody knows."""
 
     agent: str = ""
@@ -40,10 +40,10 @@ class About(msgspec.Struct, frozen=True):
     scenario: str = ""
 
 
-class Logged(msgspec.Struct, frozen=True):
+class LoggedConversation(msgspec.Struct, frozen=True):
     """A conversation in a file, and whose it is."""
 
-    about: About
+    about: ConversationLabels
     conversation: Conversation
 
 
@@ -72,7 +72,7 @@ class _MetaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     executed: tuple[str, ...] = ()
 
 
-def encode(logged: Logged) -> bytes:
+def encode(logged: LoggedConversation) -> bytes:
     """Return the lines of a conversation."""
     said = logged.conversation
     about = msgspec.structs.asdict(logged.about)
@@ -85,7 +85,7 @@ def encode(logged: Logged) -> bytes:
         "messages": len(said.messages),
         "turns": len(said.turns),
     }
-    return b"".join(dump(line) + b"\n" for line in (header, *_lines(said)))
+    return b"".join(encode_json(line) + b"\n" for line in (header, *_lines(said)))
 
 
 def is_conversation(data: bytes) -> bool:
@@ -95,7 +95,7 @@ def is_conversation(data: bytes) -> bool:
     return FORMAT.encode() in first and _is_header(_value(first))
 
 
-def decode(data: bytes, where: str = "") -> tuple[Logged, ...]:
+def decode(data: bytes, where: str = "") -> tuple[LoggedConversation, ...]:
     """Return the conversations that a file holds, one behind the other.
 
     Args:
@@ -130,7 +130,7 @@ def _lines(said: Conversation) -> Iterator[dict[str, Any]]:
     """Yield the messages, each turn's meta with the first that it left."""
     turns = list(said.turns)
     for message in said.messages:
-        place = _place(message, turns)
+        place = _turn_index(message, turns)
         if place is None:
             yield message
             continue
@@ -140,7 +140,7 @@ def _lines(said: Conversation) -> Iterator[dict[str, Any]]:
     yield from ({"meta": _meta(record)} for record in turns)
 
 
-def _place(message: Message, turns: Sequence[TurnRecord]) -> int | None:
+def _turn_index(message: Message, turns: Sequence[TurnRecord]) -> int | None:
     """Return which of `turns` left `message`; None where none did.
 
     It only decides where a meta is written; what is read back is the same wherever it stands.
@@ -152,11 +152,11 @@ def _place(message: Message, turns: Sequence[TurnRecord]) -> int | None:
     calls = [call for call in listed if isinstance(call, dict)]
     content = message.get("content")
     text = content if isinstance(content, str) else ""
-    places = (place for place, record in enumerate(turns) if _left(record.turn, text, calls))
+    places = (place for place, record in enumerate(turns) if _has_left(record.turn, text, calls))
     return next(places, None)
 
 
-def _left(turn: Turn, text: str, calls: Sequence[dict[str, Any]]) -> bool:
+def _has_left(turn: Turn, text: str, calls: Sequence[dict[str, Any]]) -> bool:
     if turn.text.strip():
         return text.startswith(turn.text)
     if not calls:
@@ -189,7 +189,7 @@ def _meta(record: TurnRecord) -> object:
 # Reading
 
 
-def _logged(lines: Sequence[tuple[str, dict[str, Any]]]) -> Logged:
+def _logged(lines: Sequence[tuple[str, dict[str, Any]]]) -> LoggedConversation:
     place, first = lines[0]
     header = _header(first, place)
     messages: list[Message] = []
@@ -202,9 +202,11 @@ def _logged(lines: Sequence[tuple[str, dict[str, Any]]]) -> Logged:
             messages.append(_message(message, where))
     _check_count("messages", header.messages, len(messages), place)
     _check_count("turns", header.turns, len(turns), place)
-    about = About(header.agent, header.provider, header.model, header.prompt, header.scenario)
+    about = ConversationLabels(
+        header.agent, header.provider, header.model, header.prompt, header.scenario
+    )
     said = Conversation(tuple(messages), tuple(turns), header.ending, header.answer)
-    return Logged(about, said)
+    return LoggedConversation(about, said)
 
 
 def _header(value: dict[str, Any], place: str) -> _Header:

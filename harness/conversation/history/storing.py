@@ -7,20 +7,20 @@ HIST-ARGS-INVALID), and one that nobody answered gets a result that says so (qui
 HIST-MISSING-RESULT).
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, Protocol
 
 import msgspec
 
 from harness.conversation.feedback import ToolResult
-from harness.conversation.history.ids import distinct_ids
-from harness.conversation.history.names import fitting_name
+from harness.conversation.history.identifiers import distinct_ids, fitting_name
 from harness.conversation.results import MOST_CHARACTERS, error_text, result_text
 from harness.conversation.wording import Language
+from harness.providers import Capabilities
 from harness.turns.arguments import parse
-from harness.turns.calls import SNIPPET_CHARACTERS, ParseError, ToolCall
-from harness.turns.deltas import CUT_SHORT
-from harness.turns.json_text import dump
+from harness.turns.deltas import CUT_SHORT, SNIPPET_CHARACTERS, ParseError, ToolCall
+from harness.turns.exact_json import encode_json
+from harness.turns.messages import Message, assistant, tool_result
 from harness.turns.turn import Turn
 
 # A provider's words may be of any length.
@@ -29,14 +29,14 @@ _UNANSWERED: Final[dict[Language, str]] = {
     "en": "nothing came back; it is not known whether the call ran.",
     "zh": "没有返回任何结果；不清楚该调用是否已执行。",
 }
-_BROKE_OFF: Final[dict[Language, str]] = {
+_INCOMPLETE: Final[dict[Language, str]] = {
     "en": "[turn broke off: {why}] No tool call of it was executed.",
     "zh": "[turn broke off: {why}] 本轮的工具调用均未执行。",
 }
 _RAW: Final[dict[Language, str]] = {"en": "The text was: ", "zh": "原文："}
 
 
-class Storing(msgspec.Struct, frozen=True):
+class StoringOptions(msgspec.Struct, frozen=True):
     """The choices that an agent declares.
 
     Fields:
@@ -51,22 +51,24 @@ class Storing(msgspec.Struct, frozen=True):
     limit: int = MOST_CHARACTERS
 
 
-class Answered(msgspec.Struct, frozen=True):
+class AnsweredCall(msgspec.Struct, frozen=True):
     """A call that may be sent, and the text that answers it."""
 
     call: ToolCall
     result: str
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StorableTurn(msgspec.Struct, frozen=True):
     """What of a turn may be stored; nothing at all where it says nothing."""
 
     text: str = ""
     reasoning: str = ""
-    calls: tuple[Answered, ...] = ()
+    calls: tuple[AnsweredCall, ...] = ()
 
 
-def stored(turn: Turn, results: Mapping[str, ToolResult], storing: Storing) -> Stored:
+def storable_turn(
+    turn: Turn, results: Mapping[str, ToolResult], storing: StoringOptions
+) -> StorableTurn:
     """Return what of `turn` may be stored.
 
     Args:
@@ -75,15 +77,15 @@ def stored(turn: Turn, results: Mapping[str, ToolResult], storing: Storing) -> S
         storing: the choices.
     """
     turn = distinct_ids(turn)
-    why = broke_off(turn)
+    why = incomplete_reason(turn)
     if why:
-        return Stored(_text_of_broken(turn, why, storing), turn.reasoning)
-    answered, refused = _sorted(turn, results, storing)
+        return StorableTurn(_incomplete_text(turn, why, storing), turn.reasoning)
+    answered, refused = _answered_and_refused(turn, results, storing)
     said = [turn.text, *(parse_error_text(error, storing.language) for error in refused)]
-    return Stored(_paragraphs(said), turn.reasoning, tuple(answered))
+    return StorableTurn(_paragraphs(said), turn.reasoning, tuple(answered))
 
 
-def broke_off(turn: Turn) -> str:
+def incomplete_reason(turn: Turn) -> str:
     """Return why `turn` is not whole, so that no call of it may run; "" where it is."""
     if turn.failure is not None:
         return turn.failure.code or "failure"
@@ -99,23 +101,23 @@ def parse_error_text(error: ParseError, language: Language = "en") -> str:
     return f"[{error.mode} parse error] {named}{error.error[:_MOST_ERROR]}{raw}"
 
 
-def _text_of_broken(turn: Turn, why: str, storing: Storing) -> str:
+def _incomplete_text(turn: Turn, why: str, storing: StoringOptions) -> str:
     errors = [parse_error_text(error, storing.language) for error in turn.parse_errors]
     if not (turn.text.strip() or errors or turn.tool_calls):
         return ""
-    mark = _BROKE_OFF[storing.language].format(why=why[:_MOST_ERROR])
+    mark = _INCOMPLETE[storing.language].format(why=why[:_MOST_ERROR])
     return _paragraphs([turn.text, *errors, mark])
 
 
-def _sorted(
-    turn: Turn, results: Mapping[str, ToolResult], storing: Storing
-) -> tuple[list[Answered], list[ParseError]]:
+def _answered_and_refused(
+    turn: Turn, results: Mapping[str, ToolResult], storing: StoringOptions
+) -> tuple[list[AnsweredCall], list[ParseError]]:
     """Return the calls that are stored as such, and those that become text."""
-    answered: list[Answered] = []
+    answered: list[AnsweredCall] = []
     refused: list[ParseError] = []
     for item in _items(turn):
         if isinstance(item, ToolCall):
-            answered.append(Answered(item, _result(results.get(item.id), storing)))
+            answered.append(AnsweredCall(item, _result(results.get(item.id), storing)))
         elif item.name and (storing.rejected == "result" or item.id in results):
             # What ran, though it should not have, is told: its effects are there.
             answered.append(_failed(item, results.get(item.id), storing))
@@ -133,7 +135,7 @@ def _items(turn: Turn) -> Iterator[ToolCall | ParseError]:
 def _usable(call: ToolCall) -> ToolCall | ParseError:
     """Return `call` as it may be sent; free text of a custom tool as a member of an object."""
     if call.kind == "custom" and call.name:
-        held = dump({"input": call.arguments}).decode()
+        held = encode_json({"input": call.arguments}).decode()
         return ToolCall(call.id, fitting_name(call.name), held)
     parsed = parse(call.arguments)
     if parsed.value is None or not call.name:
@@ -144,16 +146,16 @@ def _usable(call: ToolCall) -> ToolCall | ParseError:
     return ToolCall(call.id, fitting_name(call.name), arguments)
 
 
-def _failed(error: ParseError, result: ToolResult | None, storing: Storing) -> Answered:
-    held = dump({"raw": error.snippet}).decode()
+def _failed(error: ParseError, result: ToolResult | None, storing: StoringOptions) -> AnsweredCall:
+    held = encode_json({"raw": error.snippet}).decode()
     call = ToolCall(error.id, fitting_name(error.name), held)
     if result is not None:
-        return Answered(call, _result(result, storing))
+        return AnsweredCall(call, _result(result, storing))
     said = f"[{error.mode} parse error] {error.error[:_MOST_ERROR]}"
-    return Answered(call, error_text(said, storing.language, limit=storing.limit))
+    return AnsweredCall(call, error_text(said, storing.language, limit=storing.limit))
 
 
-def _result(result: ToolResult | None, storing: Storing) -> str:
+def _result(result: ToolResult | None, storing: StoringOptions) -> str:
     if result is None:
         unanswered = _UNANSWERED[storing.language]
         return error_text(unanswered, storing.language, limit=storing.limit)
@@ -164,3 +166,107 @@ def _result(result: ToolResult | None, storing: Storing) -> str:
 
 def _paragraphs(parts: list[str]) -> str:
     return "\n\n".join(part for part in parts if part.strip())
+
+
+_DEFAULT: Final = StoringOptions()
+
+
+class HistoryPolicy(Protocol):
+    """One way to store turns."""
+
+    def __call__(
+        self,
+        turn: Turn,
+        results: Mapping[str, ToolResult],
+        iteration: int,
+        capabilities: Capabilities,
+        storing: StoringOptions = _DEFAULT,
+    ) -> tuple[Message, ...]:
+        """Return the messages; none where the turn says nothing.
+
+        Args:
+            turn: as a normalizer read it, whatever it holds.
+            results: by the ids of `ids.distinct_ids(turn)`.
+            iteration: number of the turn in the conversation.
+            capabilities: of the provider that gets them.
+            storing: where there is a choice.
+        """
+
+
+def merged_messages(
+    turn: Turn,
+    results: Mapping[str, ToolResult],
+    iteration: int,  # noqa: ARG001 - all policies are called alike
+    capabilities: Capabilities,
+    storing: StoringOptions = _DEFAULT,
+) -> tuple[Message, ...]:
+    """Store a turn as one message of the assistant, and its results behind it."""
+    kept = storable_turn(turn, results, storing)
+    said = _assistant_messages(kept.text, kept.calls, kept.reasoning, capabilities)
+    return (*said, *_result_messages(kept.calls))
+
+
+def direct_messages(
+    turn: Turn,
+    results: Mapping[str, ToolResult],
+    iteration: int,  # noqa: ARG001 - all policies are called alike
+    capabilities: Capabilities,
+    storing: StoringOptions = _DEFAULT,
+) -> tuple[Message, ...]:
+    """Store each part of a turn as a message of its own, each call with its result behind it."""
+    kept = storable_turn(turn, results, storing)
+    messages = [*_assistant_messages(kept.text, (), kept.reasoning, capabilities)]
+    for each in kept.calls:
+        messages += (
+            *_assistant_messages("", (each,), kept.reasoning, capabilities),
+            *_result_messages((each,)),
+        )
+    return tuple(messages)
+
+
+def grouped_messages(
+    turn: Turn,
+    results: Mapping[str, ToolResult],
+    iteration: int,
+    capabilities: Capabilities,
+    storing: StoringOptions = _DEFAULT,
+) -> tuple[Message, ...]:
+    """Store text, calls and results apart, under the name of the iteration."""
+    kept = storable_turn(turn, results, storing)
+    text = _assistant_messages(kept.text, (), kept.reasoning, capabilities)
+    calls = _assistant_messages("", kept.calls, kept.reasoning, capabilities)
+    named = (message | {"name": f"iteration_{iteration}"} for message in (*text, *calls))
+    return (*named, *_result_messages(kept.calls))
+
+
+HISTORY_POLICIES: Final[dict[str, HistoryPolicy]] = {
+    "merged": merged_messages,
+    "direct": direct_messages,
+    "grouped": grouped_messages,
+}
+# What each departs from by design, by quirk: the model made these calls at once, and reads
+# that it made them one after the other. No provider refuses that; the seed's own order (all
+# calls, each in its message, and then all results) they do refuse.
+DEPARTURES: Final[dict[str, frozenset[str]]] = {
+    "merged": frozenset(),
+    "direct": frozenset({"HIST-SPLIT-PARALLEL"}),
+    "grouped": frozenset(),
+}
+
+
+def _assistant_messages(
+    text: str, calls: Iterable[AnsweredCall], reasoning: str, capabilities: Capabilities
+) -> tuple[Message, ...]:
+    """Return the message, or none where it would be empty."""
+    entries = [each.call for each in calls]
+    if not (text or entries):
+        return ()
+    silent = None if capabilities.content_beside_calls == "null" else ""
+    message = assistant(text or silent, entries)
+    if capabilities.reasoning_field and (entries or reasoning):
+        message[capabilities.reasoning_field] = reasoning
+    return (message,)
+
+
+def _result_messages(calls: Iterable[AnsweredCall]) -> tuple[Message, ...]:
+    return tuple(tool_result(each.call.id, each.result) for each in calls)

@@ -4,7 +4,6 @@ The text of an id never changes: another wording is another version, so that a c
 prompt says what its model was told.
 """
 
-from harness.conversation.prompts.prompt import Prompt, Protocol
-from harness.conversation.prompts.table import PROMPTS, find_prompt, system_text
+from harness.conversation.prompts.table import PROMPTS, Prompt, Protocol, find_prompt, system_text
 
 __all__ = ["PROMPTS", "Prompt", "Protocol", "find_prompt", "system_text"]

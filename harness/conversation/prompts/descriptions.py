@@ -4,12 +4,156 @@ One block for each tool: `### name`, what it does, then a line for each paramete
 type, whether it is required, and what it means; parameters inside parameters are indented.
 """
 
+import json
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
-from harness.conversation.prompts.schema_words import Reader, Schema, notes
-from harness.conversation.wording import WORDS, Language, Words
-from harness.turns.tools import Tool
+from harness.conversation.wording import DESCRIPTION_TEXTS, DescriptionTexts, Language
+from harness.turns.turn import Tool
+
+Schema = dict[str, Any]
+
+MOST_VALUES: Final = 40
+_MOST_STEPS: Final = 10_000
+_MOST_DEPTH: Final = 8
+_ANY: Final = "any"
+_CHOICES: Final = ("anyOf", "oneOf")
+# A type that only its own keywords tell.
+_TYPE_KEYWORDS: Final = {
+    "properties": "object",
+    "additionalProperties": "object",
+    "items": "array",
+    "prefixItems": "array",
+}
+# The first that fits; true and false are whole numbers too.
+_KINDS: Final = (
+    (type(None), "null"),
+    (bool, "boolean"),
+    (int, "integer"),
+    (float, "number"),
+    (str, "string"),
+    (list, "array"),
+    (dict, "object"),
+)
+_BOUNDS: Final = (("minimum", "at_least"), ("maximum", "at_most"), ("format", "format"))
+
+
+class SchemaReader:
+    """Reads the parts of one tool's schema."""
+
+    def __init__(self, root: Schema) -> None:
+        self._root = root
+        self._steps = 0
+
+    def resolved(self, value: object, depth: int = 0) -> Schema:
+        """Return a part with its reference followed and the parts of its `allOf` joined."""
+        self._steps += 1
+        if not isinstance(value, dict) or depth > _MOST_DEPTH or self._steps > _MOST_STEPS:
+            return {}
+        schema = value
+        if isinstance(value.get("$ref"), str):
+            rest = {key: item for key, item in value.items() if key != "$ref"}
+            schema = {**self.resolved(self._target(value["$ref"]), depth + 1), **rest}
+        for part in _list(schema.get("allOf")):
+            schema = _joined(schema, self.resolved(part, depth + 1))
+        return schema
+
+    def type_of(self, value: object, depth: int = 0) -> str:
+        """Return the type in a few words."""
+        schema = self.resolved(value)
+        if depth > _MOST_DEPTH:
+            return _ANY
+        options = [option for key in _CHOICES for option in _list(schema.get(key))]
+        if options and "type" not in schema:
+            return _either(self.type_of(option, depth + 1) for option in options)
+        return _either(self._named(name, schema, depth) for name in _type_names(schema))
+
+    def _named(self, name: str, schema: Schema, depth: int) -> str:
+        if name == "array" and "items" in schema:
+            return f"array<{self.type_of(schema['items'], depth + 1)}>"
+        values = schema.get("additionalProperties")
+        if name == "object" and isinstance(values, dict) and not schema.get("properties"):
+            return f"object<string, {self.type_of(values, depth + 1)}>"
+        return name
+
+    def objects(self, value: object, depth: int = 0) -> tuple[Schema, ...]:
+        """Return the objects with properties that a value is, holds as items, or can be."""
+        schema = self.resolved(value)
+        if isinstance(schema.get("properties"), dict) and schema["properties"]:
+            return (schema,)
+        if depth > _MOST_DEPTH:
+            return ()
+        inner = [schema[key] for key in ("items", "additionalProperties") if key in schema]
+        inner += [option for key in _CHOICES for option in _list(schema.get(key))]
+        return tuple(found for part in inner for found in self.objects(part, depth + 1))
+
+    def _target(self, reference: str) -> object:
+        value: object = self._root
+        if not reference.startswith("#"):
+            return {}
+        for part in reference[1:].split("/")[1:]:
+            key = part.replace("~1", "/").replace("~0", "~")
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+
+def iter_notes(schema: Schema, words: DescriptionTexts) -> Iterator[str]:
+    """Yield what else the schema says of the value: its choices, its default, its bounds."""
+    if isinstance(schema.get("enum"), list):
+        yield words.one_of.format(_values(schema["enum"], words))
+    if "const" in schema:
+        yield words.always.format(json_text(schema["const"]))
+    for key, word in _BOUNDS:
+        if isinstance(schema.get(key), str | int | float):
+            yield getattr(words, word).format(schema[key])
+    if "default" in schema and schema["default"] is not None:
+        yield words.default.format(json_text(schema["default"]))
+
+
+def json_text(value: object) -> str:
+    """Return a value as JSON, in its own characters."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _values(values: list[object], words: DescriptionTexts) -> str:
+    shown = " | ".join(map(json_text, values[:MOST_VALUES]))
+    hidden = len(values) - MOST_VALUES
+    return f"{shown} ({words.more.format(hidden)})" if hidden > 0 else shown
+
+
+def _type_names(schema: Schema) -> list[str]:
+    named = schema.get("type")
+    names = (
+        [named] if isinstance(named, str) else [it for it in _list(named) if isinstance(it, str)]
+    )
+    if not names:
+        names = [kind for key, kind in _TYPE_KEYWORDS.items() if key in schema][:1]
+    values = [*_list(schema.get("enum")), *([schema["const"]] if "const" in schema else [])]
+    return names or [_kind(value) for value in values] or [_ANY]
+
+
+def _kind(value: object) -> str:
+    return next((name for kind, name in _KINDS if isinstance(value, kind)), _ANY)
+
+
+def _joined(schema: Schema, part: Schema) -> Schema:
+    both = {**part, **schema}
+    properties = {**_dict(part.get("properties")), **_dict(schema.get("properties"))}
+    required = [*_list(part.get("required")), *_list(schema.get("required"))]
+    return both | ({"properties": properties} if properties else {}) | {"required": required}
+
+
+def _either(names: Iterator[str]) -> str:
+    return " | ".join(dict.fromkeys(names)) or _ANY
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _dict(value: object) -> Schema:
+    return value if isinstance(value, dict) else {}
+
 
 # How far parameters inside parameters are told; further down only their type is.
 _MOST_LEVELS: Final = 5
@@ -17,10 +161,10 @@ _MOST_LEVELS: Final = 5
 
 def describe(tools: Iterable[Tool], language: Language = "en") -> str:
     """Return the description of all tools, with an empty line between them."""
-    return "\n\n".join(_tool(tool, WORDS[language]) for tool in tools)
+    return "\n\n".join(_tool(tool, DESCRIPTION_TEXTS[language]) for tool in tools)
 
 
-def _tool(tool: Tool, words: Words) -> str:
+def _tool(tool: Tool, words: DescriptionTexts) -> str:
     parameters = list(_Parameters(tool.parameters, words).lines())
     head = [words.parameters, *parameters] if parameters else [words.no_parameters]
     description = tool.description.strip()
@@ -30,9 +174,9 @@ def _tool(tool: Tool, words: Words) -> str:
 class _Parameters:
     """The lines of one tool's parameters."""
 
-    def __init__(self, schema: Schema, words: Words) -> None:
+    def __init__(self, schema: Schema, words: DescriptionTexts) -> None:
         self._schema = schema
-        self._read = Reader(schema)
+        self._read = SchemaReader(schema)
         self._words = words
 
     def lines(self) -> Iterator[str]:
@@ -60,7 +204,7 @@ class _Parameters:
     def _parameter(self, name: str, value: object, *, needed: bool) -> str:
         schema, words = self._read.resolved(value), self._words
         need = words.required if needed else words.optional
-        facts = (self._read.type_of(value), need, *notes(schema, words))
+        facts = (self._read.type_of(value), need, *iter_notes(schema, words))
         said = schema.get("description")
         meaning = " ".join(said.split()) if isinstance(said, str) else ""
         return f"{name} ({words.separator.join(facts)}){words.colon + meaning if meaning else ''}"

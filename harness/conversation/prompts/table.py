@@ -1,16 +1,48 @@
 """All prompts by id, and the system text that one gives."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
 
-from harness.conversation.prompts.action_protocol import action_protocol
-from harness.conversation.prompts.json_fallback import json_fallback
-from harness.conversation.prompts.native_tools import native_tools
-from harness.conversation.prompts.prompt import Prompt
-from harness.conversation.prompts.react import react
-from harness.conversation.prompts.tag_tools import tag_tools
+import msgspec
+
+from harness.conversation.prompts.texts import (
+    action_protocol_text,
+    json_fallback_text,
+    native_tools_text,
+    react_text,
+    tag_tools_text,
+)
+from harness.conversation.wording import Language
 from harness.errors import UsageError
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
+
+Protocol = Literal["native-tools", "tag-tools", "action-protocol", "react", "json-fallback"]
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """One versioned way to ask for tool calls.
+
+    Fields:
+        id: such as `tag-tools-zh/v1`.
+        title: one line for people.
+        text_dialects: those that a reply's calls may be spelled in; none where the API has a
+            field for them.
+        build: makes the system text from the tools, the application's own system text and
+            the language.
+    """
+
+    id: str
+    protocol: Protocol
+    language: Language
+    title: str
+    build: Callable[[Sequence[Tool], str, Language], str]
+    text_dialects: tuple[str, ...] = ()
+
+    @property
+    def taught(self) -> bool:
+        """Whether the system text tells of the tools, in place of a field of the request."""
+        return self.protocol != "native-tools"
+
 
 _TAGS = ("tagged-json", "bare-json", "fenced-json")
 _FENCED = ("fenced-json", "bare-json", "tagged-json")
@@ -22,21 +54,21 @@ _ALL = (
         "native-tools",
         "en",
         "tools in the request's own field",
-        native_tools,
+        native_tools_text,
     ),
     Prompt(
         "native-tools-zh/v1",
         "native-tools",
         "zh",
         "tools in the request's own field, system text in Chinese",
-        native_tools,
+        native_tools_text,
     ),
     Prompt(
         "tag-tools/v1",
         "tag-tools",
         "en",
         "tools told in the system text; calls as JSON in <tool_call> tags",
-        tag_tools,
+        tag_tools_text,
         _TAGS,
     ),
     Prompt(
@@ -44,7 +76,7 @@ _ALL = (
         "tag-tools",
         "zh",
         "the same in Chinese",
-        tag_tools,
+        tag_tools_text,
         _TAGS,
     ),
     Prompt(
@@ -52,7 +84,7 @@ _ALL = (
         "action-protocol",
         "en",
         "tools told in the system text; the whole reply is one JSON object",
-        action_protocol,
+        action_protocol_text,
         _ACTION,
     ),
     Prompt(
@@ -60,7 +92,7 @@ _ALL = (
         "action-protocol",
         "zh",
         "the same in Chinese",
-        action_protocol,
+        action_protocol_text,
         _ACTION,
     ),
     Prompt(
@@ -68,7 +100,7 @@ _ALL = (
         "react",
         "en",
         "tools told in the system text; thoughts and actions as labelled lines",
-        react,
+        react_text,
         ("react",),
     ),
     Prompt(
@@ -76,7 +108,7 @@ _ALL = (
         "json-fallback",
         "en",
         "tools told in the system text; a call is one fenced JSON object",
-        json_fallback,
+        json_fallback_text,
         _FENCED,
     ),
     Prompt(
@@ -84,7 +116,7 @@ _ALL = (
         "json-fallback",
         "zh",
         "the same in Chinese",
-        json_fallback,
+        json_fallback_text,
         _FENCED,
     ),
 )

@@ -9,9 +9,49 @@ Source: Anthropic API reference, "Streaming Messages" and "Messages".
 from collections.abc import Callable
 from typing import Any, Final
 
-from harness.dialects.anthropic.piece import Delta
-from harness.turns.assembly import Assembly
-from harness.turns.exact_json import written
+import msgspec
+
+from harness.dialects.kit.assembly import Assembly
+from harness.turns.exact_json import write_exactly
+from harness.wire.payload import NEVER_DEEP_BYTES, may_be_deep
+
+
+class BlockDelta(msgspec.Struct, gc=False):
+    """What the event adds to its block."""
+
+    type: Any = None
+    text: Any = None
+    thinking: Any = None
+    partial_json: Any = None
+
+
+class BlockDeltaEvent(msgspec.Struct, gc=False):
+    """One event."""
+
+    type: str
+    delta: BlockDelta
+    index: Any = None
+
+
+_decode = msgspec.json.Decoder(BlockDeltaEvent).decode
+
+
+def piece_of(data: bytes) -> BlockDeltaEvent | None:
+    """Return the event that `data` is; None where it has not just that shape, or may be deep."""
+    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):
+        return None
+    try:
+        return _decode(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def delta_of(value: dict[str, Any]) -> BlockDelta:
+    """Return the delta that was decoded as `value`."""
+    return BlockDelta(
+        value.get("type"), value.get("text"), value.get("thinking"), value.get("partial_json")
+    )
+
 
 _LONE = "lone"  # marks the key of fragments that no block announced
 
@@ -74,7 +114,7 @@ class Blocks:
         elif type(kind) is str and (say := _SAID_AT_START.get(kind)):
             say(self._says, content)
 
-    def delta(self, index: object, delta: Delta) -> None:
+    def delta(self, index: object, delta: BlockDelta) -> None:
         """Take one delta of the block at `index`."""
         kind = delta.type
         if kind == "input_json_delta":
@@ -136,7 +176,7 @@ class Blocks:
             return
         block.input = ""
         if isinstance(fragment, dict):
-            self._says.append(block.key, written(fragment))
+            self._says.append(block.key, write_exactly(fragment))
         else:
             self._says.reject(block.key, f"a fragment of its input is no text: {fragment!r:.80}")
 
@@ -152,7 +192,7 @@ class Blocks:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else written(value)
+    return value if isinstance(value, str) else write_exactly(value)
 
 
 # What a block says at its start. Blocks and deltas of other types (signatures, citations,

@@ -9,13 +9,52 @@ Source: Anthropic API reference, "Streaming Messages", "Errors" and "Handling st
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from harness.dialects.anthropic.blocks import Blocks
-from harness.dialects.anthropic.errors import error_of, names_an_error
-from harness.dialects.anthropic.piece import delta_of, piece_of
+from harness.dialects.anthropic.blocks import Blocks, delta_of, piece_of
+from harness.dialects.kit.reader import EventReader, quote
 from harness.turns.deltas import CUT_SHORT, Delta, FinishReason
-from harness.turns.event_reader import EventReader
 from harness.turns.exact_json import decode_exactly
 from harness.wire.frames import Frame
+
+ErrorJson = dict[str, Any]
+
+_CODES = ("type", "status", "code")
+# Beside an error that is no object; the `type` there says `error`, and not which.
+_FLAT_CODES = ("code", "status", "__type", "error_type", "type")
+_WORDS = ("message", "Message", "error_message", "detail")
+# Any of these makes an object without a known type an error, wherever it comes.
+_MARKS = ("error", "error_message", "error_type")
+
+
+def names_an_error(value: ErrorJson, event: str, *, first: bool) -> bool:
+    """Return whether an object without a known type is an error.
+
+    Args:
+        value: the object.
+        event: its name in the framing.
+        first: nothing of the API came before, so that bare words are no part of a stream.
+    """
+    if event == "error" or any(map(value.get, _MARKS)):
+        return True
+    return first and any(isinstance(value.get(word), str) for word in _WORDS)
+
+
+def error_of(value: ErrorJson) -> tuple[str, str]:
+    """Return code and message of an error."""
+    error = value.get("error")
+    if isinstance(error, dict) and error:
+        return _code(error, _CODES), quote(_first(error, _WORDS) or error)
+    return _code(value, _FLAT_CODES), quote(error or _first(value, _WORDS) or value)
+
+
+def _code(holder: ErrorJson, fields: tuple[str, ...]) -> str:
+    return quote(_first(holder, fields)) or "error"
+
+
+def _first(holder: ErrorJson, fields: tuple[str, ...]) -> object:
+    """Return the first of `fields` that is text or a number."""
+    values = (holder.get(field) for field in fields)
+    return next((value for value in values if value and isinstance(value, str | int)), None)
+
 
 Json = dict[str, Any]
 

@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, assert_never
 
-from harness.dialects.anthropic.framed import framed
-from harness.dialects.anthropic.spelling import Spelling
+from harness.dialects.anthropic.writer_options import WriterOptions
+from harness.dialects.kit.writer import whole_arguments
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -24,7 +24,51 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.whole_arguments import whole_arguments
+from harness.turns.exact_json import encode_json
+from harness.wire.sse import encode
+
+_LINE_ENDS = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
+_BOM = b"\xef\xbb\xbf"
+
+
+def framed(
+    events: list[dict[str, Any]], spelling: WriterOptions, *, done: bool = False
+) -> tuple[bytes, ...]:
+    """Return the bytes of each event; `done` adds the mark that gateways end streams with."""
+    payloads = [encode_json(event) for event in events]
+    if spelling.whole == "document" and len(payloads) == 1:
+        return tuple(payloads)
+    if spelling.framing == "lines":
+        return tuple(payload + b"\n" for payload in payloads)
+    if spelling.framing == "list":
+        return _listed(payloads)
+    names = [str(event["type"]) for event in events]
+    if done:
+        payloads.append(b"[DONE]")
+        names.append("data")
+    return _sse(payloads, names, spelling)
+
+
+def _listed(payloads: list[bytes]) -> tuple[bytes, ...]:
+    if not payloads:
+        return (b"[]",)
+    starts = [b"[", *[b", "] * (len(payloads) - 1)]
+    *most, last = (start + payload for start, payload in zip(starts, payloads, strict=True))
+    return (*most, last + b"]")
+
+
+def _sse(payloads: list[bytes], names: list[str], spelling: WriterOptions) -> tuple[bytes, ...]:
+    line_end = _LINE_ENDS[spelling.line_end]
+    comment = f":{spelling.comment}".encode() + line_end * 2 if spelling.comment else b""
+    lines = {"type": names, "absent": [""] * len(names), "chunk": ["chunk"] * len(names)}
+    events = [
+        comment + encode(payload, event=name, line_end=line_end, space=spelling.space)
+        for payload, name in zip(payloads, lines[spelling.event_line], strict=True)
+    ]
+    if spelling.bom and events:
+        events[0] = _BOM + events[0]
+    return tuple(events)
+
 
 _WORDS = {
     FinishReason.STOP: "end_turn",
@@ -51,15 +95,15 @@ _METRICS = {"inputTokenCount": 1, "outputTokenCount": 1, "invocationLatency": 2}
 Json = dict[str, Any]
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's events, each with its blank line; joined, they are the body."""
-    return _Writer(tuple(deltas), spelling or Spelling()).events()
+    return _Writer(tuple(deltas), spelling or WriterOptions()).events()
 
 
 class _Writer:
     """Writes one stream; `_events` are its JSON values, in order."""
 
-    def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
+    def __init__(self, deltas: tuple[Delta, ...], spelling: WriterOptions) -> None:
         self._deltas = deltas
         self._spelling = spelling
         self._events: list[Json] = []

@@ -1,15 +1,15 @@
 """The dialect `bedrock-converse`: one API of Amazon Bedrock for the models of all makers."""
 
+from harness.dialects.bedrock_converse.parse_request import parse_request
 from harness.dialects.bedrock_converse.read import read
-from harness.dialects.bedrock_converse.request import read_request
 from harness.dialects.bedrock_converse.write import write
-from harness.dialects.dialect import Dialect
+from harness.dialects.kit.dialect import Dialect
 
 DIALECT = Dialect(
     "bedrock-converse",
     "Amazon Bedrock ConverseStream",
     read,
     write,
-    read_request,
+    parse_request,
     content_type="application/vnd.amazon.eventstream",
 )

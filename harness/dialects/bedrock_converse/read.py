@@ -7,16 +7,134 @@ Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conv
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
-from harness.dialects.bedrock_converse.document import read_document
-from harness.dialects.bedrock_converse.piece import piece_of
-from harness.dialects.bedrock_converse.words import FAILED, FINISH, SERVER_TOOL, error_of
-from harness.turns.chat_request import as_text
+import msgspec
+
+from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.parse_request import as_text, dicts
+from harness.dialects.kit.reader import EventReader, quote
 from harness.turns.deltas import Delta, FinishReason
-from harness.turns.event_reader import EventReader, quote
-from harness.turns.exact_json import decode_exactly, written
+from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
+from harness.wire.payload import NEVER_DEEP_BYTES, may_be_deep
+
+FINISH: Final = {
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "tool_use": FinishReason.TOOL_CALLS,
+    "max_tokens": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "guardrail_intervened": FinishReason.CONTENT_FILTER,
+    "content_filtered": FinishReason.CONTENT_FILTER,
+}
+# The model's output could not be used: what there is of it must not be.
+FAILED: Final = frozenset(("malformed_model_output", "malformed_tool_use"))
+# The type of a block whose tool the provider runs itself; its result is a block as well.
+SERVER_TOOL: Final = "server_tool_use"
+
+_MESSAGE_KEYS: Final = ("message", "Message", "errorMessage")
+_TYPE_KEYS: Final = ("__type", "code", "Code", "type")
+
+
+def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
+    """Return code and words of an error body, or None where it is none."""
+    output = value.get("Output")
+    if type(output) is dict and "__type" in output:
+        value = output
+    words = next((value[key] for key in _MESSAGE_KEYS if value.get(key)), None)
+    if type(words) is not str and "__type" not in value:
+        return None
+    code = next((value[key] for key in _TYPE_KEYS if type(value.get(key)) is str), "")
+    return code.rpartition("#")[2] or "error", quote(words)
+
+
+class InputPiece(msgspec.Struct, gc=False):
+    """A piece of a call."""
+
+    input: str | None = None
+
+
+class ReasoningPiece(msgspec.Struct, gc=False):
+    """A piece of the reasoning, or its signature."""
+
+    text: Any = None
+
+
+class BlockDelta(msgspec.Struct, gc=False, rename="camel"):
+    """What the event adds to its block."""
+
+    text: Any = None
+    tool_use: InputPiece | None = None
+    reasoning_content: ReasoningPiece | None = None
+
+
+class BlockDeltaEvent(msgspec.Struct, gc=False, rename="camel"):
+    """One event."""
+
+    delta: BlockDelta
+    content_block_index: Any = None
+
+
+_decode = msgspec.json.Decoder(BlockDeltaEvent).decode
+
+
+def piece_of(data: bytes) -> BlockDeltaEvent | None:
+    """Return the event that `data` is; None where it has not just that shape, or may be deep."""
+    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):
+        return None
+    try:
+        return _decode(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def read_document(value: dict[str, Any], frame: Frame, says: Assembly) -> None:
+    """Say the blocks of the message in `value`, which `frame` holds."""
+    if any("toolUse" in block for block in _blocks(value)):
+        value = _exactly(value, frame)
+    for block in _blocks(value):
+        says.text(block.get("text"))
+        _reasoning(block.get("reasoningContent"), says)
+        _cited(block.get("citationsContent"), says)
+        _call(block.get("toolUse"), says)
+
+
+def _blocks(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    return dicts(value["output"]["message"].get("content"))
+
+
+def _exactly(value: dict[str, Any], frame: Frame) -> dict[str, Any]:
+    """Return `value` with its spelling, where the frame holds nothing else."""
+    try:
+        exact = decode_exactly(frame.data)
+    except ValueError:
+        return value
+    return exact if isinstance(exact, dict) else value
+
+
+def _reasoning(content: object, says: Assembly) -> None:
+    told = content.get("reasoningText") if isinstance(content, dict) else None
+    if isinstance(told, dict):
+        says.reasoning(told.get("text"))
+
+
+def _cited(content: object, says: Assembly) -> None:
+    """Say a text that comes with its sources."""
+    if isinstance(content, dict):
+        for piece in dicts(content.get("content")):
+            says.text(piece.get("text"))
+
+
+def _call(use: object, says: Assembly) -> None:
+    if not isinstance(use, dict) or use.get("type") == SERVER_TOOL:
+        return
+    key = len(says)
+    says.open(key, use.get("toolUseId"), use.get("name"))
+    given = use.get("input")
+    if given is not None:
+        says.append(key, given if isinstance(given, str) else write_exactly(given))
+
 
 Json: TypeAlias = dict[str, Any]
 
@@ -181,6 +299,6 @@ def _exact_input(value: Json, frame: Frame) -> str:
     try:
         event: Any = decode_exactly(frame.data)
         event = event.get("contentBlockDelta", event)
-        return written(event["delta"]["toolUse"]["input"])
+        return write_exactly(event["delta"]["toolUse"]["input"])
     except (ValueError, AttributeError, LookupError, TypeError):
-        return written(value)
+        return write_exactly(value)

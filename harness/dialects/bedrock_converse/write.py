@@ -7,7 +7,7 @@ Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conv
 from collections.abc import Iterable
 from typing import Any, TypeAlias, assert_never
 
-from harness.dialects.bedrock_converse.spelling import Spelling
+from harness.dialects.bedrock_converse.writer_options import WriterOptions
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -22,8 +22,8 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.json_text import dump
-from harness.wire.aws_event_stream import encode_event, encode_exception
+from harness.turns.exact_json import encode_json
+from harness.wire.aws import encode_event, encode_exception
 
 _FINISH_WORDS = {
     FinishReason.STOP: "end_turn",
@@ -40,9 +40,9 @@ _LATENCY = {"latencyMs": 412}
 Json: TypeAlias = dict[str, Any]
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's messages; joined, they are the body."""
-    writer = _Writer(spelling or Spelling())
+    writer = _Writer(spelling or WriterOptions())
     for delta in deltas:
         writer.take(delta)
     return tuple(writer.events)
@@ -51,7 +51,7 @@ def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[by
 class _Writer:
     """Writes one stream."""
 
-    def __init__(self, spelling: Spelling) -> None:
+    def __init__(self, spelling: WriterOptions) -> None:
         self.events: list[bytes] = []
         self._spelling = spelling
         self._next = spelling.first_index
@@ -160,14 +160,14 @@ class _Writer:
             return
         payload = {"message": delta.message}
         if self._spelling.framing == "lines":
-            self.events.append(dump({delta.code: payload}) + b"\n")
+            self.events.append(encode_json({delta.code: payload}) + b"\n")
         else:
-            self.events.append(encode_exception(dump(payload), delta.code))
+            self.events.append(encode_exception(encode_json(payload), delta.code))
 
     def _event(self, name: str, value: Json) -> None:
         if self._spelling.padding:
             value["p"] = _ALPHABET[: 1 + len(self.events) * 7 % len(_ALPHABET)]
         if self._spelling.framing == "lines":
-            self.events.append(dump({name: value}) + b"\n")
+            self.events.append(encode_json({name: value}) + b"\n")
         else:
-            self.events.append(encode_event(dump(value), name))
+            self.events.append(encode_event(encode_json(value), name))

@@ -8,8 +8,8 @@ Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-me
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from harness.dialects.kit.reader import EventReader, quote
 from harness.turns.deltas import Delta, FinishReason
-from harness.turns.event_reader import EventReader, quote
 from harness.wire.frames import Frame
 
 _FINISH = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}

@@ -5,9 +5,10 @@ Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-me
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
-from harness.dialects.bedrock_llama.spelling import Spelling
+import msgspec
+
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -17,9 +18,23 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.json_text import dump
-from harness.wire.aws_event_stream import encode_event, encode_exception
-from harness.wire.bedrock_chunk import wrapped
+from harness.turns.exact_json import encode_json
+from harness.wire.aws import encode_event, encode_exception, wrap_chunk
+
+
+class WriterOptions(msgspec.Struct, frozen=True):
+    """How a stream is written.
+
+    Fields:
+        finish: in an event of its own, with an empty text, or in that of the last text.
+        metrics: whether the last event has what Bedrock counted.
+        model: in no event; for the address of the request.
+    """
+
+    finish: Literal["own-event", "with-text"] = "own-event"
+    metrics: bool = True
+    model: str = "any"
+
 
 _FINISH_WORDS = {FinishReason.STOP: "stop", FinishReason.LENGTH: "length"}
 # Failures that are told by what the stream leaves out, not by an exception.
@@ -28,13 +43,13 @@ _SILENT_FAILURES = frozenset(("interrupted", "empty_stream"))
 Json = dict[str, Any]
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's messages; joined, they are the body.
 
     Raises:
         ValueError: a delta that this API has no place for.
     """
-    writer = _Writer(spelling or Spelling())
+    writer = _Writer(spelling or WriterOptions())
     for delta in deltas:
         writer.take(delta)
     return writer.events()
@@ -43,7 +58,7 @@ def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[by
 class _Writer:
     """Writes one stream."""
 
-    def __init__(self, spelling: Spelling) -> None:
+    def __init__(self, spelling: WriterOptions) -> None:
         self._spelling = spelling
         self._values: list[Json] = []
         self._usage = Usage()
@@ -60,7 +75,7 @@ class _Writer:
                 self._finish = delta
             case StreamFailure():
                 if delta.code not in _SILENT_FAILURES:
-                    payload = dump({"message": delta.message})
+                    payload = encode_json({"message": delta.message})
                     self._failure = (encode_exception(payload, delta.code),)
             case _:
                 raise ValueError(f"bedrock-llama cannot spell {type(delta).__name__}")
@@ -70,7 +85,7 @@ class _Writer:
         if self._finish is not None:
             self._end(self._finish)
         self._count()
-        messages = (encode_event(wrapped(dump(value)), "chunk") for value in self._values)
+        messages = (encode_event(wrap_chunk(encode_json(value)), "chunk") for value in self._values)
         return (*messages, *self._failure)
 
     def _piece(self, text: str) -> None:

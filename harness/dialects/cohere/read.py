@@ -9,12 +9,11 @@ Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from harness.dialects.cohere.end import error_of
-from harness.dialects.cohere.piece import piece_of
-from harness.dialects.cohere.v1 import V1
-from harness.dialects.cohere.v2 import V2
+from harness.dialects.cohere.ending import error_of
+from harness.dialects.cohere.read_v1 import V1
+from harness.dialects.cohere.read_v2 import V2, piece_of
+from harness.dialects.kit.reader import EventReader
 from harness.turns.deltas import Delta
-from harness.turns.event_reader import EventReader
 from harness.wire.frames import Frame
 
 

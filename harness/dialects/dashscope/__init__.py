@@ -1,10 +1,10 @@
 """The dialect `dashscope`: the text generation stream of DashScope's native API."""
 
+from harness.dialects.dashscope.parse_request import parse_request
 from harness.dialects.dashscope.read import read
-from harness.dialects.dashscope.request import read_request
 from harness.dialects.dashscope.write import write
-from harness.dialects.dialect import Dialect
+from harness.dialects.kit.dialect import Dialect
 
 DIALECT = Dialect(
-    "dashscope", "Alibaba DashScope, native generation API", read, write, read_request
+    "dashscope", "Alibaba DashScope, native generation API", read, write, parse_request
 )

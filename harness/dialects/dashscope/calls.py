@@ -11,11 +11,81 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from harness.dialects.dashscope.piece import Entry
-from harness.dialects.dashscope.pieces import Pieces
-from harness.turns.assembly import Assembly
-from harness.turns.chat_request import as_text
-from harness.turns.exact_json import written
+import msgspec
+
+from harness.dialects.dashscope.snapshots import GrowingFields
+from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.parse_request import as_text
+from harness.turns.exact_json import write_exactly
+from harness.wire.payload import NEVER_DEEP_BYTES, may_be_deep
+
+
+class Function(msgspec.Struct, frozen=True, gc=False):
+    """The function of a call."""
+
+    name: Any = None
+    arguments: str | None = None
+
+
+class Entry(msgspec.Struct, gc=False):
+    """One entry of a `tool_calls` list."""
+
+    index: Any = None
+    id: Any = None
+    type: Any = None
+    function: Function = Function()
+
+
+class Message(msgspec.Struct, gc=False):
+    """What the model says."""
+
+    content: str | None = None
+    reasoning_content: str | None = None
+    tool_calls: list[Entry] | None = None
+
+
+class Choice(msgspec.Struct, gc=False):
+    """One of the answers."""
+
+    message: Message
+    index: Any = None
+    finish_reason: Any = None
+
+
+class Output(msgspec.Struct, gc=False):
+    """The answers."""
+
+    choices: list[Choice] = []
+
+
+class Counts(msgspec.Struct, gc=False):
+    """Tokens so far."""
+
+    input_tokens: Any = None
+    output_tokens: Any = None
+
+
+class MessageEvent(msgspec.Struct, gc=False):
+    """One event; the fields from `code` on are those in which errors are told."""
+
+    output: Output
+    usage: Counts | None = None
+    code: Any = None
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(MessageEvent).decode
+
+
+def piece_of(data: bytes) -> MessageEvent | None:
+    """Return the event that `data` is; None where it has not just that shape, or may be deep."""
+    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):
+        return None
+    try:
+        return _decode(data)
+    except (ValueError, RecursionError):
+        return None
+
 
 _FUNCTION_TYPES = ("function", None, "")
 
@@ -39,7 +109,7 @@ class Calls:
         pieces: tells what the arguments of an event add.
     """
 
-    def __init__(self, says: Assembly, pieces: Pieces) -> None:
+    def __init__(self, says: Assembly, pieces: GrowingFields) -> None:
         self._says = says
         self._pieces = pieces
         self._calls: list[_Call] = []
@@ -59,7 +129,7 @@ class Calls:
             arguments = function.get("arguments")
             if arguments is not None and type(arguments) is not str:
                 exact = exactly() if exact is None else exact
-                arguments = _spelt(exact, place, arguments)
+                arguments = _exact_arguments(exact, place, arguments)
             told = Entry(entry.get("index"), entry.get("id"), entry.get("type"))
             self._take(told, function.get("name"), arguments or "", -1 if alone else place)
 
@@ -124,7 +194,7 @@ class Calls:
         return call
 
 
-def _spelt(entries: list[Any], place: int, arguments: object) -> str:
+def _exact_arguments(entries: list[Any], place: int, arguments: object) -> str:
     with suppress(LookupError, TypeError):  # it may not be there, or be something else
         arguments = entries[place]["function"]["arguments"]
-    return written(arguments)
+    return write_exactly(arguments)

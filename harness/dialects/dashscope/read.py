@@ -11,12 +11,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from harness.dialects.dashscope.calls import Calls
-from harness.dialects.dashscope.piece import Piece, piece_of
-from harness.dialects.dashscope.pieces import Pieces
-from harness.turns.assembly import Assembly
+from harness.dialects.dashscope.calls import Calls, MessageEvent, piece_of
+from harness.dialects.dashscope.snapshots import GrowingFields
+from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.reader import EventReader, quote
 from harness.turns.deltas import Delta, FinishReason
-from harness.turns.event_reader import EventReader, quote
 from harness.turns.exact_json import decode_exactly
 from harness.wire.frames import Frame
 
@@ -48,7 +47,7 @@ class _Says(Assembly):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pieces = Pieces()
+        self.pieces = GrowingFields()
         self._input_tokens: int | None = None
         self._output_tokens: int | None = None
 
@@ -93,7 +92,7 @@ class _Reader(EventReader):
                 return
         super()._take(frame)
 
-    def _takes_piece(self, piece: Piece) -> bool:
+    def _takes_piece(self, piece: MessageEvent) -> bool:
         """Take an ordinary event; do nothing, and say so, for any other."""
         choices = piece.output.choices
         if not choices or choices[0].index not in _FIRST_CHOICE:

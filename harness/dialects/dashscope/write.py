@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, assert_never
 
-from harness.dialects.dashscope.spelling import Spelling
+from harness.dialects.dashscope.writer_options import WriterOptions
+from harness.dialects.kit.writer import whole_arguments
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -23,8 +24,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.json_text import dump
-from harness.turns.whole_arguments import whole_arguments
+from harness.turns.exact_json import encode_json
 
 _FINISH_WORDS = {
     FinishReason.STOP: "stop",
@@ -45,9 +45,9 @@ _OPEN_FINISHES: dict[str, Json] = {
 }
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's events, each with its blank line; joined, they are the body."""
-    writer = _Writer(tuple(deltas), spelling or Spelling())
+    writer = _Writer(tuple(deltas), spelling or WriterOptions())
     return writer.document() if writer.spelling.document else writer.events()
 
 
@@ -58,7 +58,7 @@ class _Writer:
         steps: the message of each event; all of it so far where the spelling says so.
     """
 
-    def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
+    def __init__(self, deltas: tuple[Delta, ...], spelling: WriterOptions) -> None:
         self.spelling = spelling
         self._cumulative = spelling.output == "snapshots" or spelling.document
         self._is_text = spelling.result_format == "text" and all(
@@ -96,16 +96,16 @@ class _Writer:
 
     def document(self) -> tuple[bytes, ...]:
         if self._error is not None:
-            return (dump(self._error),)
+            return (encode_json(self._error),)
         output = self._output(self._copy(self._message), self._finish)
-        return (dump(self._envelope({"output": output} | self._counts(0, 1))),)
+        return (encode_json(self._envelope({"output": output} | self._counts(0, 1))),)
 
     def _framed(self, number: int, payload: Json, *, failed: bool = False) -> bytes:
         if not self.spelling.fields and not failed:
-            return b"data: " + dump(payload) + b"\n\n"
+            return b"data: " + encode_json(payload) + b"\n\n"
         event, status = ("error", 400) if failed else ("result", 200)
         start = f"id:{number}\nevent:{event}\n:HTTP_STATUS/{status}\ndata:"
-        return start.encode() + dump(payload) + b"\n\n"
+        return start.encode() + encode_json(payload) + b"\n\n"
 
     def _envelope(self, fields: Json) -> Json:
         return {**fields, "request_id": self.spelling.request_id}

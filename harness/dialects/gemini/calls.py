@@ -8,8 +8,8 @@ stream is one. Source: Gemini API and Vertex AI API references, `FunctionCall`.
 from typing import Any
 
 from harness.dialects.gemini.partial_args import PartialArguments, member
-from harness.turns.assembly import Assembly
-from harness.turns.exact_json import written
+from harness.dialects.kit.assembly import Assembly
+from harness.turns.exact_json import write_exactly
 
 
 class _Growing:
@@ -38,7 +38,7 @@ class Calls:
             self._says.reject(len(self._says), "its functionCall is no object")
             return
         args = call.get("args")
-        whole = "" if args is None else args if isinstance(args, str) else written(args)
+        whole = "" if args is None else args if isinstance(args, str) else write_exactly(args)
         growing = self._growing
         if growing is None or not _continues(call, growing):
             growing = self._begin(call, whole)

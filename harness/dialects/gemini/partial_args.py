@@ -7,10 +7,79 @@ Source: Vertex AI API reference, `FunctionCall.partialArgs`, `PartialArg`.
 """
 
 import json
-from typing import Any, TypeAlias
+import re
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
 
-from harness.dialects.gemini.paths import Step, path_of, steps_of
-from harness.turns.exact_json import written
+from harness.turns.exact_json import write_exactly
+
+Step: TypeAlias = str | int
+
+# More steps than this are refused: writing the value of a path goes down as deep.
+MAX_STEPS: Final = 100
+
+_STEP = re.compile(
+    r"""\.(?P<name>[^.\[\]*]+)
+    |\[(?P<index>[0-9]{1,9})\]
+    |\['(?P<single>(?:[^'\\]|\\.)*)'\]
+    |\["(?P<double>(?:[^"\\]|\\.)*)"\]""",
+    re.VERBOSE | re.DOTALL,
+)
+# Names that need no brackets in any reader of paths.
+_SHORT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PATHS_KEPT = 64
+_MOST_CHARACTERS = 4096
+
+
+@lru_cache(_PATHS_KEPT)
+def parse_path(path: str) -> tuple[Step, ...]:
+    """Return the steps from the arguments down to one value; () where `path` is no such path."""
+    at = 1
+    steps: list[Step] = []
+    if len(path) > _MOST_CHARACTERS or not path.startswith("$"):
+        return ()
+    while at < len(path) and len(steps) <= MAX_STEPS:
+        match = _STEP.match(path, at)
+        step = None if match is None else _step(match)
+        if match is None or step is None:
+            return ()
+        steps.append(step)
+        at = match.end()
+    return tuple(steps) if len(steps) <= MAX_STEPS else ()
+
+
+def format_path(steps: tuple[Step, ...]) -> str:
+    """Return the path of `steps`, in shorthand where the names allow it."""
+    return "$" + "".join(map(_format_step, steps))
+
+
+def _step(match: re.Match[str]) -> Step | None:
+    kind, text = match.lastgroup, match[match.lastgroup or 0]
+    if kind == "name":
+        return text
+    if kind == "index":
+        return int(text)
+    return _unescaped(text if kind == "double" else _requoted(text))
+
+
+def _requoted(text: str) -> str:
+    """Return the content of a single-quoted name as that of a double-quoted one."""
+    return re.sub(r'\\.|"', lambda m: {"\\'": "'", '"': '\\"'}.get(m[0], m[0]), text)
+
+
+def _unescaped(text: str) -> str | None:
+    try:
+        name = json.loads(f'"{text}"', strict=False)
+    except ValueError:
+        return None
+    return name if isinstance(name, str) else None
+
+
+def _format_step(step: Step) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if _SHORT.fullmatch(step) else f"[{json.dumps(step, ensure_ascii=False)}]"
+
 
 _QUOTED = 80
 
@@ -61,7 +130,7 @@ class PartialArguments:
             self.fault = "a partial argument is no object"
             return
         path = member(piece, "jsonPath", "json_path")
-        steps = steps_of(path) if isinstance(path, str) else ()
+        steps = parse_path(path) if isinstance(path, str) else ()
         value = _value(piece)
         if not steps:
             self.fault = f"a partial argument has no usable path: {str(path)[:_QUOTED]!r}"
@@ -77,14 +146,14 @@ class PartialArguments:
     def close(self) -> None:
         """Note a string that the end of the call leaves without its own end."""
         if self._growing and not self.fault:
-            path = path_of(min(self._growing, key=str))[:_QUOTED]
+            path = format_path(min(self._growing, key=str))[:_QUOTED]
             self.fault = f"the string at {path!r} never ended"
 
     def _put(self, steps: tuple[Step, ...], value: tuple[str, bool], *, more: bool) -> None:
         piece, is_text = value
         leaf = self._leaf(steps, is_text=is_text)
         if leaf is None or not leaf.growing or leaf.is_text != is_text:
-            self.fault = f"two values contradict each other at {path_of(steps)[:_QUOTED]!r}"
+            self.fault = f"two values contradict each other at {format_path(steps)[:_QUOTED]!r}"
             return
         leaf.pieces.append(piece)
         leaf.growing = is_text and more
@@ -129,7 +198,7 @@ def _value(piece: dict[str, Any]) -> tuple[str, bool] | None:
         return text, True
     number = member(piece, "numberValue", "number_value")
     if isinstance(number, int | float) and not isinstance(number, bool):
-        return written(number), False
+        return write_exactly(number), False
     truth = member(piece, "boolValue", "bool_value")
     if isinstance(truth, bool):
         return json.dumps(truth), False

@@ -7,16 +7,69 @@ Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from harness.dialects.gemini.calls import Calls
+from harness.dialects.gemini.event import (
+    has_object_arguments,
+    keep_argument_text,
+    piece_of,
+    unwrapped,
+)
 from harness.dialects.gemini.partial_args import member
-from harness.dialects.gemini.typed import has_spelling, piece_of, spell_arguments, unwrapped
-from harness.dialects.gemini.words import FAILED, FINISHES, NUMBERS, UNSAID
-from harness.turns.chat_request import as_text
+from harness.dialects.kit.parse_request import as_text
+from harness.dialects.kit.reader import EventReader, quote
 from harness.turns.deltas import Delta, FinishReason, ReasoningDelta, TextDelta
-from harness.turns.event_reader import EventReader, quote
 from harness.wire.frames import Frame
+
+FINISHES: Final = {
+    "STOP": FinishReason.STOP,
+    "MAX_TOKENS": FinishReason.LENGTH,
+    **dict.fromkeys(
+        (
+            "SAFETY",
+            "RECITATION",
+            "LANGUAGE",
+            "BLOCKLIST",
+            "PROHIBITED_CONTENT",
+            "SPII",
+            "MODEL_ARMOR",
+            "IMAGE_SAFETY",
+            "IMAGE_PROHIBITED_CONTENT",
+            "IMAGE_RECITATION",
+        ),
+        FinishReason.CONTENT_FILTER,
+    ),
+}
+# Words that say that what the model wrote cannot be used.
+FAILED: Final = frozenset(
+    (
+        "MALFORMED_FUNCTION_CALL",
+        "UNEXPECTED_TOOL_CALL",
+        "TOO_MANY_TOOL_CALLS",
+        "MALFORMED_RESPONSE",
+        "MISSING_THOUGHT_SIGNATURE",
+    )
+)
+# The enumeration's numbers, which the Gemini API writes with `$alt=json;enum-encoding=int`.
+NUMBERS: Final = {
+    1: "STOP",
+    2: "MAX_TOKENS",
+    3: "SAFETY",
+    4: "RECITATION",
+    5: "OTHER",
+    6: "LANGUAGE",
+    7: "BLOCKLIST",
+    8: "PROHIBITED_CONTENT",
+    9: "SPII",
+    10: "MALFORMED_FUNCTION_CALL",
+    11: "IMAGE_SAFETY",
+    12: "UNEXPECTED_TOOL_CALL",
+    13: "TOO_MANY_TOOL_CALLS",
+}
+# Words, one each for reasons and for blocked prompts, that stand for "not said".
+UNSAID: Final = frozenset(("", "FINISH_REASON_UNSPECIFIED", "BLOCK_REASON_UNSPECIFIED", "0"))
+
 
 _OURS = frozenset(
     (
@@ -154,8 +207,8 @@ class _Reader(EventReader):
                 self._call(call)
 
     def _call(self, call: object) -> None:
-        if self._data and isinstance(call, dict) and has_spelling(call):
-            spell_arguments(self._event, self._data)
+        if self._data and isinstance(call, dict) and has_object_arguments(call):
+            keep_argument_text(self._event, self._data)
             self._data = b""  # once for all calls of an event
         self._calls.take(call)
 

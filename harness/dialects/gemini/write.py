@@ -4,13 +4,15 @@ The way back from `read`: emulated cassettes, round-trip properties and fuzzing 
 Source: Gemini API reference, `GenerateContentResponse`.
 """
 
-from collections.abc import Iterable
+import json
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
-from harness.dialects.gemini.call_parts import call_parts
-from harness.dialects.gemini.framed import framed
-from harness.dialects.gemini.spelling import Spelling
-from harness.dialects.gemini.words import FAILED
+from harness.dialects.gemini.partial_args import PartialArguments, Step, format_path
+from harness.dialects.gemini.read import FAILED
+from harness.dialects.gemini.writer_options import WriterOptions
+from harness.dialects.kit.writer import whole_arguments
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -24,7 +26,147 @@ from harness.turns.deltas import (
     ToolCallStart,
     UsageDelta,
 )
-from harness.turns.whole_arguments import whole_arguments
+from harness.turns.exact_json import decode_exactly, write_exactly
+from harness.wire.sse import encode
+
+_LINE_ENDS = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
+_CAPITAL = re.compile("[A-Z]")
+_BREAK = re.compile(rb"[\r\n]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Raw(str):
+    """JSON text that is written as it is: arguments, whose every digit counts."""
+
+    __slots__ = ()
+
+
+def framed(
+    events: list[dict[str, Any]], spelling: WriterOptions, *, ended: bool
+) -> tuple[bytes, ...]:
+    """Return the bytes of each event; an array is only closed where the stream `ended`."""
+    wrapped = [{"response": event} if spelling.wrapped else event for event in events]
+    payloads = [_dump(event, snake=spelling.names == "snake") for event in wrapped]
+    match spelling.framing:
+        case "sse":
+            line_end = _LINE_ENDS[spelling.line_end]
+            return tuple(encode(payload, line_end=line_end) for payload in payloads)
+        case "lines":
+            # Arguments keep their spelling; a line end in it stands between tokens alone.
+            return tuple(_BREAK.sub(b" ", payload) + b"\n" for payload in payloads)
+        case "array":
+            return _array(payloads, ended=ended)
+        case "document":
+            return tuple(payloads)
+        case _:
+            assert_never(spelling.framing)
+
+
+def _array(payloads: list[bytes], *, ended: bool) -> tuple[bytes, ...]:
+    if not payloads:
+        return (b"[]",) if ended else ()
+    elements = (b"[" + payloads[0], *(b"\n,\n" + payload for payload in payloads[1:]))
+    return (*elements, b"\n]") if ended else elements
+
+
+def _dump(value: object, *, snake: bool) -> bytes:
+    text = _text(value, snake=snake)
+    # Half a surrogate pair can only be escaped; it stands inside of strings alone.
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text).encode()
+
+
+def _text(value: object, *, snake: bool) -> str:
+    match value:
+        case Raw():
+            return value
+        case dict():
+            members = (
+                f"{json.dumps(_snake(name) if snake else name)}: {_text(member, snake=snake)}"
+                for name, member in value.items()
+            )
+            return "{" + ", ".join(members) + "}"
+        case list():
+            return "[" + ", ".join(_text(item, snake=snake) for item in value) + "]"
+        case _:
+            return write_exactly(value)
+
+
+def _snake(name: str) -> str:
+    return _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name)
+
+
+PartJson = dict[str, Any]
+
+# A string of more characters than this comes in two pieces.
+_PIECE_CHARACTERS = 8
+
+
+def call_parts(name: str, call_id: str, arguments: str, spelling: WriterOptions) -> list[PartJson]:
+    """Return the parts of a call; arguments that are no object are written as a string."""
+    call: PartJson = {"name": name, **({"id": call_id} if call_id else {})}
+    pieces = _pieces(arguments) if spelling.arguments == "partial" else []
+    if not pieces:
+        return [{"functionCall": {**call, **_whole(arguments)}}]
+    opening = {**call, "willContinue": True}
+    more = [{"partialArgs": [piece], "willContinue": True} for piece in pieces]
+    if spelling.call_end == "empty":
+        return [{"functionCall": part} for part in (opening, *more, {})]
+    more[-1] = {"partialArgs": more[-1]["partialArgs"]}
+    return [{"functionCall": part} for part in (opening, *more)]
+
+
+def _whole(arguments: str) -> PartJson:
+    if not arguments:
+        return {}
+    return {"args": Raw(arguments) if _is_object(arguments) else arguments}
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _pieces(arguments: str) -> list[PartJson]:
+    """Return the partial arguments; none where they do not add up to these arguments."""
+    try:
+        value = decode_exactly(arguments.encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return []
+    pieces = [piece for steps, leaf in _leaves(value, ()) for piece in _partial_args(steps, leaf)]
+    added = PartialArguments()
+    for piece in pieces:
+        added.add(piece)
+    return pieces if added.text() == arguments and not added.fault else []
+
+
+def _leaves(value: object, steps: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], object]]:
+    """Yield each value that is no container, with its steps."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _leaves(member, (*steps, name))
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from _leaves(item, (*steps, place))
+    else:
+        yield steps, value
+
+
+def _partial_args(steps: tuple[Step, ...], leaf: object) -> list[PartJson]:
+    path = format_path(steps)
+    if isinstance(leaf, str):
+        head, rest = leaf[:_PIECE_CHARACTERS], leaf[_PIECE_CHARACTERS:]
+        texts = [head, rest, ""] if rest else [head, ""]
+        return [
+            {"jsonPath": path, "stringValue": text}
+            | ({"willContinue": True} if place < len(texts) - 1 else {})
+            for place, text in enumerate(texts)
+        ]
+    if leaf is None:
+        return [{"jsonPath": path, "nullValue": "NULL_VALUE"}]
+    return [{"jsonPath": path, "boolValue" if isinstance(leaf, bool) else "numberValue": leaf}]
+
 
 _FINISH_WORDS = {
     FinishReason.STOP: "STOP",
@@ -40,15 +182,15 @@ _SILENT_FAILURES = frozenset(("interrupted", "empty_stream", "calls_missing"))
 Json = dict[str, Any]
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's events as they are framed; joined, they are the body."""
-    return _Writer(tuple(deltas), spelling or Spelling()).events()
+    return _Writer(tuple(deltas), spelling or WriterOptions()).events()
 
 
 class _Writer:
     """Writes one stream; `_events` are the JSON values."""
 
-    def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
+    def __init__(self, deltas: tuple[Delta, ...], spelling: WriterOptions) -> None:
         self._deltas = deltas
         self._spelling = spelling
         self._events: list[Json] = []

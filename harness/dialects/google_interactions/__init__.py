@@ -1,8 +1,8 @@
 """The dialect `google-interactions`: the event stream of Google's Interactions API."""
 
-from harness.dialects.dialect import Dialect
+from harness.dialects.google_interactions.parse_request import parse_request
 from harness.dialects.google_interactions.read import read
-from harness.dialects.google_interactions.request import read_request
 from harness.dialects.google_interactions.write import write
+from harness.dialects.kit.dialect import Dialect
 
-DIALECT = Dialect("google-interactions", "Google Interactions API", read, write, read_request)
+DIALECT = Dialect("google-interactions", "Google Interactions API", read, write, parse_request)

@@ -7,15 +7,52 @@ Source: Gemini API reference, "Interactions", `InteractionSseEvent`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from harness.dialects.google_interactions.typed import piece_event
+import msgspec
+
+from harness.dialects.kit.parse_request import as_text, dicts
+from harness.dialects.kit.reader import EventReader, quote
 from harness.turns.arguments import same_value
-from harness.turns.chat_request import as_text, dicts
 from harness.turns.deltas import Delta, FinishReason, ReasoningDelta, TextDelta
-from harness.turns.event_reader import EventReader, quote
-from harness.turns.exact_json import decode_exactly, written
+from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
+from harness.wire.payload import NEVER_DEEP_BYTES
+
+
+class StepPiece(msgspec.Struct, gc=False):
+    """What an event adds to its step.
+
+    Fields:
+        text: of the answer, or of a thought, where the step is one.
+        arguments: a fragment of the text of a call's arguments.
+    """
+
+    type: Literal["text", "arguments_delta"]
+    text: str = ""
+    arguments: str = ""
+
+
+class StepDeltaEvent(msgspec.Struct, gc=False):
+    """An event that adds one piece to step `index`."""
+
+    event_type: Literal["step.delta", "content.delta"]
+    delta: StepPiece
+    index: int | None = None
+
+
+_decode = msgspec.json.Decoder(StepDeltaEvent).decode
+
+
+def piece_event(data: bytes) -> StepDeltaEvent | None:
+    """Return the event that `data` is; None where it may be another one."""
+    if len(data) > NEVER_DEEP_BYTES:
+        return None
+    try:
+        return _decode(data)
+    except (ValueError, RecursionError):
+        return None
+
 
 _FINISHES = {
     "completed": FinishReason.STOP,
@@ -182,7 +219,7 @@ class _Reader(EventReader):
         # In the first version a call may start with its id alone.
         self.says.open(key, call_id, call.get("name"))
         if arguments is not None:
-            self._whole(key, arguments if isinstance(arguments, str) else written(arguments))
+            self._whole(key, arguments if isinstance(arguments, str) else write_exactly(arguments))
 
     def _whole(self, key: int, arguments: str) -> None:
         before = self._at_start.get(key)

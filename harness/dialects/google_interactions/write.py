@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, assert_never
 
-from harness.dialects.google_interactions.spelling import Spelling
+from harness.dialects.google_interactions.writer_options import WriterOptions
+from harness.dialects.kit.writer import whole_arguments
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -22,8 +23,7 @@ from harness.turns.deltas import (
     ToolCallStart,
     UsageDelta,
 )
-from harness.turns.json_text import dump
-from harness.turns.whole_arguments import whole_arguments
+from harness.turns.exact_json import encode_json
 from harness.wire.sse import encode
 
 _STATUSES = {
@@ -46,15 +46,15 @@ _SILENT_FAILURES = frozenset(("interrupted", "empty_stream", "calls_missing"))
 Json = dict[str, Any]
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's events, each with its blank line; joined, they are the body."""
-    return _Writer(tuple(deltas), spelling or Spelling()).events()
+    return _Writer(tuple(deltas), spelling or WriterOptions()).events()
 
 
 class _Writer:
     """Writes one stream; `_events` are the JSON values."""
 
-    def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
+    def __init__(self, deltas: tuple[Delta, ...], spelling: WriterOptions) -> None:
         self._deltas = deltas
         self._spelling = spelling
         self._event, self._step, self._first, self._last, self._list = _NAMES[spelling.version]
@@ -72,15 +72,15 @@ class _Writer:
         for delta in self._deltas:
             self._write(delta)
         if self._spelling.framing == "document":
-            return tuple(dump(event) for event in self._events[-1:])
+            return tuple(encode_json(event) for event in self._events[-1:])
         return self._framed()
 
     def _framed(self) -> tuple[bytes, ...]:
         if self._spelling.framing == "lines":
-            return tuple(dump(event) + b"\n" for event in self._events)
+            return tuple(encode_json(event) + b"\n" for event in self._events)
         line_end = _LINE_ENDS[self._spelling.line_end]
         framed = [
-            encode(dump(event), event=event["event_type"], line_end=line_end)
+            encode(encode_json(event), event=event["event_type"], line_end=line_end)
             for event in self._events
         ]
         if self._ended and self._events and self._spelling.done:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from harness.turns.assembly import Assembly
-from harness.turns.chat_request import as_text
-from harness.turns.exact_json import written
+from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.parse_request import as_text
+from harness.turns.exact_json import write_exactly
 
 # What stands for no id: in some chunks it is text.
 _NO_ID = frozenset(("", "null"))
@@ -57,7 +57,7 @@ class Calls:
             arguments = function.get("arguments")
             if arguments is not None and type(arguments) is not str:
                 exact = exactly() if exact is None else exact
-                arguments = _spelt(exact, place, arguments)
+                arguments = _exact_arguments(exact, place, arguments)
             self._take(entry, function.get("name"), arguments or "")
 
     def _take(self, entry: dict[str, Any], name: object, fragment: str) -> None:
@@ -120,7 +120,7 @@ class Calls:
         self._says.open(call.key, call_id, name)
 
 
-def _spelt(entries: list[Any], place: int, arguments: object) -> str:
+def _exact_arguments(entries: list[Any], place: int, arguments: object) -> str:
     with suppress(LookupError, TypeError):  # it may not be there, or be something else
         arguments = entries[place]["function"]["arguments"]
-    return written(arguments)
+    return write_exactly(arguments)

@@ -11,10 +11,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
+from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.reader import EventReader, quote
 from harness.dialects.mistral.calls import Calls
-from harness.turns.assembly import Assembly
 from harness.turns.deltas import Delta, FinishReason
-from harness.turns.event_reader import EventReader, quote
 from harness.turns.exact_json import decode_exactly
 from harness.wire.frames import Frame
 

@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, assert_never
 
-from harness.dialects.mistral.spelling import Spelling
+from harness.dialects.kit.writer import whole_arguments
+from harness.dialects.mistral.writer_options import WriterOptions
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -23,8 +24,7 @@ from harness.turns.deltas import (
     ToolCallStart,
     UsageDelta,
 )
-from harness.turns.json_text import dump
-from harness.turns.whole_arguments import whole_arguments
+from harness.turns.exact_json import encode_json
 from harness.wire.sse import encode
 
 _FINISH_WORDS = {
@@ -42,16 +42,16 @@ _MOST_PADDING = 7
 Json = dict[str, Any]
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's events, each with its blank line; joined, they are the body."""
-    writer = _Writer(tuple(deltas), spelling or Spelling())
+    writer = _Writer(tuple(deltas), spelling or WriterOptions())
     return writer.document() if writer.spelling.document else writer.events()
 
 
 class _Writer:
     """Writes one response; `_said` are its deltas, in the API's words."""
 
-    def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
+    def __init__(self, deltas: tuple[Delta, ...], spelling: WriterOptions) -> None:
         self.spelling = spelling
         self._whole = whole_arguments(deltas)
         self._starts = {d.index: d for d in deltas if isinstance(d, ToolCallStart)}
@@ -79,13 +79,13 @@ class _Writer:
             for place, chunk in enumerate(chunks):
                 chunk["p"] = "abcdefg"[: 1 + place % _MOST_PADDING]
         chunks += [self._error] if self._error else []
-        payloads = [dump(chunk) for chunk in chunks]
+        payloads = [encode_json(chunk) for chunk in chunks]
         payloads += [b"[DONE]"] if self._ended and self.spelling.done else []
         return tuple(encode(payload) for payload in payloads)
 
     def document(self) -> tuple[bytes, ...]:
         if self._error is not None:
-            return (dump(self._error),)
+            return (encode_json(self._error),)
         message = {"role": "assistant", "content": self._content(), "tool_calls": None}
         calls = [entry for said in self._said for entry in said.get("tool_calls", ())]
         if calls:
@@ -94,7 +94,7 @@ class _Writer:
         fields: Json = {"choices": [choice]}
         if self._usage is not None:
             fields["usage"] = self._usage
-        return (dump({**self._envelope("chat.completion"), **fields}),)
+        return (encode_json({**self._envelope("chat.completion"), **fields}),)
 
     def _content(self) -> object:
         contents = [said["content"] for said in self._said if "content" in said]

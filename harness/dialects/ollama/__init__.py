@@ -1,8 +1,8 @@
 """The dialect `ollama`: Ollama's own API, `/api/chat` and `/api/generate`, one JSON a line."""
 
-from harness.dialects.dialect import Dialect
+from harness.dialects.kit.dialect import Dialect
+from harness.dialects.ollama.parse_request import parse_request
 from harness.dialects.ollama.read import read
-from harness.dialects.ollama.request import read_request
 from harness.dialects.ollama.write import write
 
 DIALECT = Dialect(
@@ -10,6 +10,6 @@ DIALECT = Dialect(
     "Ollama, /api/chat and /api/generate",
     read,
     write,
-    read_request,
+    parse_request,
     content_type="application/x-ndjson",
 )

@@ -7,7 +7,7 @@ Calls are written whole, where they start. Source: https://docs.ollama.com/api/c
 from collections.abc import Iterable
 from typing import Any, Final, assert_never
 
-from harness.dialects.ollama.spelling import Spelling
+from harness.dialects.ollama.writer_options import WriterOptions
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -22,7 +22,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.exact_json import decode_exactly, written
+from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.payload import NotJson, decode_json
 
 _LINE_ENDS: Final = {"lf": b"\n", "crlf": b"\r\n"}
@@ -46,15 +46,15 @@ _DURATIONS: Final = {
 Json = dict[str, Any]
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's lines, each with its line end; joined, they are the body."""
-    return _Writer(tuple(deltas), spelling or Spelling()).lines()
+    return _Writer(tuple(deltas), spelling or WriterOptions()).lines()
 
 
 class _Writer:
     """Writes one stream; `_lines` are the JSON values."""
 
-    def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
+    def __init__(self, deltas: tuple[Delta, ...], spelling: WriterOptions) -> None:
         self._deltas = deltas
         self._spelling = spelling
         self._lines: list[Json] = []
@@ -67,7 +67,7 @@ class _Writer:
         for delta in self._deltas:
             self._write(delta)
         end = _LINE_ENDS[self._spelling.line_end]
-        lines = [written(line).encode() + end for line in self._lines]
+        lines = [write_exactly(line).encode() + end for line in self._lines]
         if lines and not self._spelling.final_newline:
             lines[-1] = lines[-1].removesuffix(end)
         return tuple(lines)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from harness.dialects.dialect import Dialect
+from harness.dialects.kit.dialect import Dialect
+from harness.dialects.openai_chat.parse_request import parse_request
 from harness.dialects.openai_chat.read import read
-from harness.dialects.openai_chat.request import read_request
 from harness.dialects.openai_chat.write import write
 from harness.turns.deltas import Delta
 from harness.wire.frames import Frame
@@ -19,5 +19,5 @@ DIALECT = Dialect(
     "OpenAI chat completions, as its many providers spell it",
     _read,
     write,
-    read_request,
+    parse_request,
 )

@@ -9,19 +9,18 @@ import re
 from collections.abc import Hashable
 from typing import Protocol
 
+from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_chat.chunk import Entry
 from harness.dialects.openai_chat.fragments import Fragments
-from harness.dialects.openai_chat.policy import Policy
+from harness.dialects.openai_chat.policy import ReaderPolicy
 from harness.turns.arguments import same_value
-from harness.turns.call_ids import CallIds
-from harness.turns.calls import CallKind
-from harness.turns.chat_request import as_text
 from harness.turns.deltas import (
     ArgumentsDelta,
+    CallKind,
     Delta,
     ToolCallStart,
 )
-from harness.turns.verdicts import fault, verdict
+from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 
 _KNOWN_TYPES = (None, "function", "", "custom")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -84,7 +83,7 @@ class _Call:
 class Calls:
     """All calls of one choice."""
 
-    def __init__(self, tools: frozenset[str], policy: Policy) -> None:
+    def __init__(self, tools: frozenset[str], policy: ReaderPolicy) -> None:
         self.seed = ""  # from the response; makes generated ids differ between turns
         self._tools = tools
         self._policy = policy
@@ -145,8 +144,12 @@ class Calls:
                 out.append(ArgumentsDelta(call.position, rest))
             arguments = call.fragments.text
             kind = _kind(call)
-            error = failed or call.fault() or fault(call.name, arguments, kind, cut_short=cut_short)
-            out.append(verdict(call.position, error, arguments))
+            error = (
+                failed
+                or call.fault()
+                or unusable_reason(call.name, arguments, kind, cut_short=cut_short)
+            )
+            out.append(end_of_call(call.position, error, arguments))
 
     # Which call an entry belongs to
 

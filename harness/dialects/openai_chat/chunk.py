@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from harness.turns.exact_json import decode_exactly, written
+from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.payload import NEVER_DEEP_BYTES, decode_json, may_be_deep
 
 
@@ -45,7 +45,7 @@ class Entry(msgspec.Struct, gc=False):
     custom: Function | None = None
 
 
-class Said(msgspec.Struct, gc=False):
+class ChoiceDelta(msgspec.Struct, gc=False):
     """What a `delta` or a `message` holds."""
 
     content: Any = None
@@ -61,8 +61,8 @@ class Choice(msgspec.Struct, gc=False):
     """One of the answers that a chunk continues."""
 
     index: Any = None
-    delta: Said | None = None
-    message: Said | None = None
+    delta: ChoiceDelta | None = None
+    message: ChoiceDelta | None = None
     finish_reason: Any = None
     error: Any = None
 
@@ -134,12 +134,12 @@ def _choice(value: dict[str, Any]) -> Choice:
     return Choice(**fields)
 
 
-def _said(value: dict[str, Any]) -> Said:
-    fields = _plain(value, Said)
+def _said(value: dict[str, Any]) -> ChoiceDelta:
+    fields = _plain(value, ChoiceDelta)
     entries = fields.get("tool_calls")
     fields["tool_calls"] = entries_of(entries) if entries else None
     fields["function_call"] = _function(fields.get("function_call"))
-    return Said(**fields)
+    return ChoiceDelta(**fields)
 
 
 def _entry(value: dict[str, Any]) -> Entry:
@@ -162,7 +162,7 @@ def _function(value: object) -> Function | None:
 
 
 def _text_or_none(value: object) -> str | None:
-    return value if value is None or isinstance(value, str) else written(value)
+    return value if value is None or isinstance(value, str) else write_exactly(value)
 
 
 def _plain(value: dict[str, Any], shape: type[T]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 
-class Policy(msgspec.Struct, frozen=True):
+class ReaderPolicy(msgspec.Struct, frozen=True):
     """How `read` decides; the defaults are those of the `reference` normalizer.
 
     Fields:

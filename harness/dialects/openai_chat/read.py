@@ -11,17 +11,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from harness.dialects.kit.reader import error_text, quote
 from harness.dialects.openai_chat.calls import CallAssembler, Calls
 from harness.dialects.openai_chat.chunk import (
     Choice,
+    ChoiceDelta,
     Chunk,
     Entry,
-    Said,
     decode_chunk,
     decode_plain,
     entries_of,
 )
-from harness.dialects.openai_chat.policy import Policy
+from harness.dialects.openai_chat.policy import ReaderPolicy
 from harness.turns.deltas import (
     DECIDED_BY_CALLS,
     Delta,
@@ -33,7 +34,6 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.event_reader import message_of, quote
 from harness.wire.frames import Frame
 from harness.wire.payload import NotJson
 
@@ -62,7 +62,7 @@ def read(
     frames: Iterable[Frame],
     *,
     tools: Iterable[str] = (),
-    policy: Policy | None = None,
+    policy: ReaderPolicy | None = None,
     calls: CallAssembler | None = None,
 ) -> Iterator[Delta]:
     """Yield the deltas of one response.
@@ -73,7 +73,7 @@ def read(
         policy: how to decide where rules pull against each other.
         calls: how entries become calls; a fresh `Calls` where not given.
     """
-    policy = policy or Policy()
+    policy = policy or ReaderPolicy()
     if calls is None:  # an assembler that holds no call yet is false
         calls = Calls(frozenset(tools), policy)
     reader = _Reader(policy, calls)
@@ -100,7 +100,7 @@ class _Reader:
         "over",
     )
 
-    def __init__(self, policy: Policy, calls: CallAssembler) -> None:
+    def __init__(self, policy: ReaderPolicy, calls: CallAssembler) -> None:
         self.over = False
         self._policy = policy
         self._calls = calls
@@ -123,7 +123,7 @@ class _Reader:
             self._done(out)
         elif frame.failure:
             self._first = self._first or b"-"
-            self._fail(frame.failure, message_of(frame.data), out)
+            self._fail(frame.failure, error_text(frame.data), out)
         elif frame.complete or not self._may_be_left_out(frame):
             self._take_odd(frame, out)
         return out
@@ -204,7 +204,7 @@ class _Reader:
             self._choice = number
         return number == self._choice
 
-    def _said(self, said: Said, out: list[Delta]) -> bool:
+    def _said(self, said: ChoiceDelta, out: list[Delta]) -> bool:
         """Append what a delta or a message says; return whether it may have held calls."""
         content = said.content
         if content:
@@ -226,7 +226,7 @@ class _Reader:
         self._calls_elsewhere(said, out)
         return True
 
-    def _calls_elsewhere(self, said: Said, out: list[Delta]) -> None:
+    def _calls_elsewhere(self, said: ChoiceDelta, out: list[Delta]) -> None:
         """Take calls that do not stand in `tool_calls`; beside those they are only stubs."""
         if said.function_call is not None:
             self._calls.take(Entry(index=0, function=said.function_call), out)
@@ -235,7 +235,7 @@ class _Reader:
             for entry in entries_of(kwargs["tool_calls"]):
                 self._calls.take(entry, out)
 
-    def _message(self, message: Said, out: list[Delta]) -> None:
+    def _message(self, message: ChoiceDelta, out: list[Delta]) -> None:
         """Use a whole message once (quirk MESSAGE-NOT-DELTA); it may also grow each time."""
         content = message.content
         if type(content) is str:
@@ -304,7 +304,7 @@ class _Reader:
         self._fail("bad_event", f"byte {frame.offset}: {kind}: {quote(data)}", out)
 
 
-def _is_silent(said: Said) -> bool:
+def _is_silent(said: ChoiceDelta) -> bool:
     return not any(getattr(said, name) for name in said.__struct_fields__)
 
 

@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, assert_never
 
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.kit.writer import whole_arguments
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -22,7 +23,6 @@ from harness.turns.deltas import (
     ToolCallStart,
     UsageDelta,
 )
-from harness.turns.whole_arguments import whole_arguments
 from harness.wire.sse import encode
 
 _LINE_ENDS = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
@@ -43,15 +43,15 @@ _CREATED = 1_760_000_000
 Json = dict[str, Any]
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's events, each with its blank line; joined, they are the body."""
-    return _Writer(tuple(deltas), spelling or Spelling()).events()
+    return _Writer(tuple(deltas), spelling or WriterOptions()).events()
 
 
 class _Writer:
     """Writes one stream; `_chunks` are the JSON values, `events` their framing."""
 
-    def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
+    def __init__(self, deltas: tuple[Delta, ...], spelling: WriterOptions) -> None:
         self._deltas = deltas
         self._spelling = spelling
         self._chunks: list[Json] = []

@@ -8,8 +8,8 @@ Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from harness.dialects.kit.reader import EventReader, quote
 from harness.turns.deltas import Delta, FinishReason
-from harness.turns.event_reader import EventReader, quote
 from harness.wire.frames import Frame
 
 _FINISH = {

@@ -5,12 +5,39 @@ Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
-from harness.dialects.openai_completions.spelling import Spelling
+import msgspec
+
 from harness.turns.deltas import Delta, Finish, FinishReason, StreamFailure, TextDelta, UsageDelta
-from harness.turns.json_text import dump
+from harness.turns.exact_json import encode_json
 from harness.wire.sse import encode
+
+
+class WriterOptions(msgspec.Struct, frozen=True):
+    """How a stream is written.
+
+    Fields:
+        finish: where the finish reason stands: with an empty text, or with the last text.
+        usage: with the chunk of its own that `stream_options` asks for, or with the finish.
+        done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
+        choice: the index of the choice; None leaves it out.
+        logprobs: whether the member is there, null.
+        space: after `data:` (`SSE-NO-SPACE`).
+        crlf: whether lines end with CRLF (`SSE-CRLF`).
+        model, response_id: what the chunks carry.
+    """
+
+    finish: Literal["own-chunk", "with-text"] = "own-chunk"
+    usage: Literal["own-chunk", "with-finish"] = "own-chunk"
+    done: bool = True
+    choice: int | None = 0
+    logprobs: bool = True
+    space: bool = True
+    crlf: bool = False
+    model: str = "gpt-3.5-turbo-instruct"
+    response_id: str = "cmpl-1"
+
 
 _FINISH_WORDS = {
     FinishReason.STOP: "stop",
@@ -25,13 +52,13 @@ _CREATED = 1_760_000_000
 Json = dict[str, Any]
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's events; joined, they are the body.
 
     Raises:
         ValueError: a delta that this API has no place for.
     """
-    writer = _Writer(spelling or Spelling())
+    writer = _Writer(spelling or WriterOptions())
     for delta in deltas:
         writer.take(delta)
     return writer.events()
@@ -40,7 +67,7 @@ def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[by
 class _Writer:
     """Writes one stream."""
 
-    def __init__(self, spelling: Spelling) -> None:
+    def __init__(self, spelling: WriterOptions) -> None:
         self._spelling = spelling
         self._chunks: list[Json] = []
         self._ended = True
@@ -59,7 +86,7 @@ class _Writer:
                 raise ValueError(f"openai-completions cannot spell {type(delta).__name__}")
 
     def events(self) -> tuple[bytes, ...]:
-        payloads = [dump(chunk) for chunk in self._chunks]
+        payloads = [encode_json(chunk) for chunk in self._chunks]
         if self._ended and self._spelling.done:
             payloads.append(b"[DONE]")
         line_end = b"\r\n" if self._spelling.crlf else b"\n"

@@ -1,8 +1,8 @@
 """The dialect `openai-responses`: typed events of the Responses API, and of the Realtime API."""
 
-from harness.dialects.dialect import Dialect
+from harness.dialects.kit.dialect import Dialect
+from harness.dialects.openai_responses.parse_request import parse_request
 from harness.dialects.openai_responses.read import read
-from harness.dialects.openai_responses.request import read_request
 from harness.dialects.openai_responses.write import write
 
 DIALECT = Dialect(
@@ -10,5 +10,5 @@ DIALECT = Dialect(
     "OpenAI Responses API, and the events of its Realtime API",
     read,
     write,
-    read_request,
+    parse_request,
 )

@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.openai_responses.items import Item, Items, text
-from harness.dialects.openai_responses.kinds import CALLS, FIELDS, OddCall
+from harness.dialects.kit.assembly import Assembly
+from harness.dialects.openai_responses.items import CALLS, FIELDS, Item, Items, OddCall, text
 from harness.turns.arguments import parse, same_value
-from harness.turns.assembly import Assembly
-from harness.turns.exact_json import decode_exactly, written
+from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
 
 _TWICE = "its arguments came twice and differ"
@@ -125,7 +124,7 @@ class Calls:
         holder: Any = self._exact[1]
         for step in path:
             holder = holder[step]
-        return written(holder)
+        return write_exactly(holder)
 
 
 def _is_function(item: Item) -> bool:

@@ -7,10 +7,12 @@ are taken for one only where nothing contradicts that.
 Source: OpenAI API reference, "Responses", "Streaming events".
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
 
 import msgspec
+
+from harness.turns.deltas import CallKind
 
 
 class Item(msgspec.Struct, eq=False):
@@ -222,3 +224,130 @@ def _agree(one: str, other: str) -> bool:
 def text(value: object) -> str:
     """Return `value` if it is text, else ""."""
     return value if isinstance(value, str) else ""
+
+
+# Event -> which text of its item its `delta` continues.
+TEXT_DELTA_EVENTS: Final = {
+    "response.output_text.delta": "text",
+    "response.reasoning_summary_text.delta": "summary",
+    "response.reasoning_text.delta": "reasoning",
+    "response.refusal.delta": "refusal",
+    # Drafts and servers that follow them.
+    "response.reasoning_summary.delta": "summary",
+    "response.reasoning.delta": "reasoning",
+    # Realtime; what is spoken is told by its transcript.
+    "response.text.delta": "text",
+    "response.audio_transcript.delta": "text",
+    "response.output_audio_transcript.delta": "text",
+}
+# Event -> which text of its item it holds as a whole, and where.
+TEXT_DONE_EVENTS: Final = {
+    "response.output_text.done": ("text", "text"),
+    "response.reasoning_summary_text.done": ("summary", "text"),
+    "response.reasoning_text.done": ("reasoning", "text"),
+    "response.refusal.done": ("refusal", "refusal"),
+    "response.reasoning_summary.done": ("summary", "text"),
+    "response.reasoning.done": ("reasoning", "text"),
+    "response.text.done": ("text", "text"),
+    "response.audio_transcript.done": ("text", "transcript"),
+    "response.output_audio_transcript.done": ("text", "transcript"),
+}
+# Type of a content part -> the text that it is a part of, and where it stands.
+_PARTS: Final = {
+    "output_text": ("text", "text"),
+    "text": ("text", "text"),
+    "audio": ("text", "transcript"),
+    "output_audio": ("text", "transcript"),
+    "refusal": ("refusal", "refusal"),
+    "reasoning_text": ("reasoning", "text"),
+    "summary_text": ("summary", "text"),
+}
+
+
+def texts_of(value: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the texts of a whole item, by field."""
+    found: dict[str, list[str]] = {}
+    for parts in (value.get("summary"), value.get("content")):
+        if not parts or not isinstance(parts, list):
+            continue
+        for part in parts:
+            known = _PARTS.get(text(part.get("type"))) if isinstance(part, dict) else None
+            if known and (piece := text(part.get(known[1]))):
+                found.setdefault(known[0], []).append(piece)
+    return found
+
+
+# Type of an item -> the kind of call that it is; its field with what the model gives it.
+CALLS: Final[dict[str, CallKind]] = {"function_call": "function", "custom_tool_call": "custom"}
+FIELDS: Final[dict[CallKind, str]] = {"function": "arguments", "custom": "input"}
+
+
+class OddCall(msgspec.Struct, frozen=True):
+    """Something that the client has to do and that is no call of a named tool.
+
+    Fields:
+        name: of what is to be done.
+        why: the reason to reject it.
+    """
+
+    name: str
+    why: str
+
+
+def is_call(value: dict[str, Any], custom: frozenset[str] | None) -> bool:
+    """Return whether the item `value` is a call of one of the client's tools.
+
+    Args:
+        value: the item.
+        custom: names of the custom tools that the client declared; None where that is not
+            known. A custom call of another name was made to a tool of the provider, such as
+            the `x_keyword_search` of xAI's `x_search`.
+    """
+    kind = value.get("type")
+    if kind == "custom_tool_call":
+        return custom is None or text(value.get("name")) in custom
+    return kind == "function_call"
+
+
+def odd_call(value: dict[str, Any]) -> OddCall | None:
+    """Return what the item `value` asks of the client beside calls of tools, or None."""
+    kind = text(value.get("type"))
+    is_client = _CLIENT.get(kind)
+    if is_client is None or not is_client(value):
+        return None
+    if kind == "mcp_approval_request":
+        name = text(value.get("name"))
+        return OddCall(name, "an MCP call waits for an approval; it is no call of a tool")
+    return OddCall(kind.removesuffix("_call"), f"{kind} is an action, no call of a named tool")
+
+
+def custom_tools(tools: object) -> frozenset[str] | None:
+    """Return the names of the custom tools that a response repeats; None where it has none."""
+    if not isinstance(tools, list) or not tools:
+        return None
+    declared = (tool for tool in tools if isinstance(tool, dict) and tool.get("type") == "custom")
+    return frozenset(text(tool.get("name")) for tool in declared)
+
+
+def _always(_: dict[str, Any]) -> bool:
+    return True
+
+
+def _is_local(value: dict[str, Any]) -> bool:
+    """Whether a shell is the client's own, not a container of the provider."""
+    environment = value.get("environment")
+    return not isinstance(environment, dict) or environment.get("type", "local") == "local"
+
+
+def _by_client(value: dict[str, Any]) -> bool:
+    return value.get("execution") == "client"
+
+
+_CLIENT: Final[dict[str, Callable[[dict[str, Any]], bool]]] = {
+    "apply_patch_call": _always,
+    "computer_call": _always,
+    "local_shell_call": _always,
+    "mcp_approval_request": _always,
+    "shell_call": _is_local,
+    "tool_search_call": _by_client,
+}

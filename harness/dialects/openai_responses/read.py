@@ -10,17 +10,20 @@ Source: OpenAI API reference, "Responses: streaming events" and "Realtime: serve
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Final
 
+from harness.dialects.kit.reader import EventReader, quote
 from harness.dialects.openai_responses.calls import Calls, Path
-from harness.dialects.openai_responses.ending import (
-    TERMINAL_EVENTS,
-    end_of,
-    failure_of,
-    is_error,
+from harness.dialects.openai_responses.items import (
+    TEXT_DELTA_EVENTS,
+    TEXT_DONE_EVENTS,
+    Item,
+    Items,
+    custom_tools,
+    is_call,
+    odd_call,
+    text,
+    texts_of,
 )
-from harness.dialects.openai_responses.items import Item, Items, text
-from harness.dialects.openai_responses.kinds import custom_tools, is_call, odd_call
 from harness.dialects.openai_responses.piece import Piece, piece_of
-from harness.dialects.openai_responses.texts import PIECES, WHOLES, texts_of
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -29,8 +32,70 @@ from harness.turns.deltas import (
     StreamFailure,
     TextDelta,
 )
-from harness.turns.event_reader import EventReader
 from harness.wire.frames import Frame
+
+# The terminal event -> the status that it stands for where the response does not say one.
+TERMINAL_EVENTS: Final = {
+    "response.completed": "completed",
+    "response.incomplete": "incomplete",
+    "response.failed": "failed",
+    "response.cancelled": "cancelled",
+    "response.done": "completed",
+}
+_FAILED: Final = frozenset(("failed", "cancelled"))
+_OVER: Final = _FAILED | {"completed", "incomplete"}
+_ERROR_TYPES: Final = ("error", "response.error")
+_REASONS: Final = {
+    "": FinishReason.LENGTH,
+    "max_output_tokens": FinishReason.LENGTH,
+    "max_tokens": FinishReason.LENGTH,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+}
+
+
+def end_of(response: dict[str, Any], status: str) -> Finish | StreamFailure:
+    """Return how `response` ended.
+
+    Args:
+        response: a whole response object.
+        status: what its event stands for; "" for a document without an event.
+    """
+    said = text(response.get("status"))
+    status = said if said in _OVER or not status else status
+    details = response.get("incomplete_details") or response.get("status_details")
+    details = details if isinstance(details, dict) else {}
+    reason = text(details.get("reason"))
+    error = response.get("error") or details.get("error")
+    if status in _FAILED or error:
+        code = status if status in _FAILED else ""
+        return failure_of({"error": error, "code": code, "message": reason})
+    if status == "completed":
+        return Finish(FinishReason.STOP, status)
+    if status == "incomplete":
+        return Finish(_REASONS.get(reason, FinishReason.OTHER), reason or status)
+    return StreamFailure("interrupted", f"the response came while it was {said!r}")
+
+
+def failure_of(value: dict[str, Any]) -> StreamFailure:
+    """Return the error that `value` is, or holds as `error`."""
+    error = value.get("error")
+    if isinstance(error, dict) and error:
+        value, error = error, None
+    kind = value.get("type")
+    code = value.get("code") or ("" if kind in _ERROR_TYPES else kind) or value.get("status")
+    message = error or value.get("message") or value.get("detail") or value.get("error_message")
+    return StreamFailure(quote(code or "error"), quote(message))
+
+
+def is_error(value: dict[str, Any]) -> bool:
+    """Whether a value without a known type is an error, as gateways and HTTP answers say it."""
+    if value.get("error") or value.get("object") == "error":
+        return True
+    return isinstance(value.get("detail"), str) or (
+        isinstance(value.get("message"), str) and value.get("code") is not None
+    )
+
 
 # What continues a text -> the delta that says it; a refusal is said at the end, as a failure.
 _SAID_AS: Final[dict[str, type[TextDelta | ReasoningDelta]]] = {
@@ -40,7 +105,7 @@ _SAID_AS: Final[dict[str, type[TextDelta | ReasoningDelta]]] = {
 }
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
 # Names of frames that hold a piece, or repeat a text that came in pieces, as a rule.
-_OF_PIECES: Final = frozenset((*PIECES, _ARGUMENTS, *WHOLES))
+_OF_PIECES: Final = frozenset((*TEXT_DELTA_EVENTS, _ARGUMENTS, *TEXT_DONE_EVENTS))
 _SPEAKING: Final = frozenset(("message", "reasoning"))
 _FIELDS: Final = ("summary", "reasoning", "text", "refusal")
 # Beginnings of types that only these two APIs have; what is unknown of them says nothing.
@@ -87,9 +152,9 @@ class _Reader(EventReader):
                 self.says.append(item.key, piece.delta)
             else:
                 self._calls.fragment(item, piece.delta, "function_call")
-        elif (field := PIECES.get(kind)) is not None:
+        elif (field := TEXT_DELTA_EVENTS.get(kind)) is not None:
             self._piece(field, piece.delta, piece.item_id, piece.output_index)
-        elif whole := WHOLES.get(kind):
+        elif whole := TEXT_DONE_EVENTS.get(kind):
             return whole[0] in self._items.at(piece.item_id, piece.output_index).said
         else:
             return False
@@ -105,7 +170,7 @@ class _Reader(EventReader):
         if type(kind) is not str:
             self._untyped(value, frame)
             return
-        field = PIECES.get(kind)
+        field = TEXT_DELTA_EVENTS.get(kind)
         if field is not None:
             self._is_ours = True
             self._piece(field, value.get("delta"), value.get("item_id"), value.get("output_index"))
@@ -116,7 +181,7 @@ class _Reader(EventReader):
             take(self, value, frame)
         elif kind.startswith(_OURS):
             self._is_ours = True
-            if whole := WHOLES.get(kind):
+            if whole := TEXT_DONE_EVENTS.get(kind):
                 self._part_over(*whole, value)
         else:
             self._untyped(value, frame)

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final, assert_never
 
+from harness.dialects.kit.writer import whole_arguments
 from harness.dialects.openai_responses.output import (
     CALLS,
     PLACES,
@@ -19,7 +20,7 @@ from harness.dialects.openai_responses.output import (
     part,
     response,
 )
-from harness.dialects.openai_responses.spelling import Spelling, possible
+from harness.dialects.openai_responses.writer_options import WriterOptions, possible_options
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -34,8 +35,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.json_text import dump
-from harness.turns.whole_arguments import whole_arguments
+from harness.turns.exact_json import encode_json
 from harness.wire.sse import encode
 
 _LINE_ENDS: Final = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
@@ -53,15 +53,15 @@ _OBFUSCATION: Final = "XkP9aQ"
 _TOLD_IN_PARTS: Final = frozenset(("deltas", "part-only"))
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's events, each with its blank line; joined, they are the body."""
-    return _Writer(tuple(deltas), possible(spelling or Spelling())).events()
+    return _Writer(tuple(deltas), possible_options(spelling or WriterOptions())).events()
 
 
 class _Writer:
     """Writes one stream; `_events` are the JSON values."""
 
-    def __init__(self, deltas: tuple[Delta, ...], spelling: Spelling) -> None:
+    def __init__(self, deltas: tuple[Delta, ...], spelling: WriterOptions) -> None:
         self._deltas = deltas
         self._spelling = spelling
         self._events: list[Json] = []
@@ -91,7 +91,7 @@ class _Writer:
 
     def _framed(self, event: Json) -> bytes:
         name = event["type"] if self._spelling.event_lines else ""
-        return encode(dump(event), event=name, line_end=_LINE_ENDS[self._spelling.line_end])
+        return encode(encode_json(event), event=name, line_end=_LINE_ENDS[self._spelling.line_end])
 
     def _write(self, delta: Delta) -> None:
         match delta:

@@ -6,9 +6,10 @@ Source: Hugging Face, Text Generation Inference API, `/generate_stream`.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
-from harness.dialects.tgi.spelling import Spelling
+import msgspec
+
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -18,8 +19,30 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.json_text import dump
+from harness.turns.exact_json import encode_json
 from harness.wire.sse import encode
+
+
+class WriterOptions(msgspec.Struct, frozen=True):
+    """How a stream is written.
+
+    Fields:
+        last: the last token is a special one of its own, or the last one of the text
+            (`stop_sequence` and `length` end so).
+        details: whether the last event says why the model stopped; null where nobody asked.
+        index: whether tokens are numbered (older servers do not).
+        space: after `data:`; the first servers wrote none (`SSE-NO-SPACE`).
+        special_text: of the special token that ends the text.
+        model: in no event; for the address of the request.
+    """
+
+    last: Literal["special", "text"] = "special"
+    details: Literal["given", "null"] = "given"
+    index: bool = True
+    space: bool = False
+    special_text: str = "</s>"
+    model: str = "any"
+
 
 _FINISH_WORDS = {
     FinishReason.STOP: "eos_token",
@@ -33,13 +56,13 @@ _LOGPROB = -0.25
 Json = dict[str, Any]
 
 
-def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[bytes, ...]:
+def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
     """Return the stream's events; joined, they are the body.
 
     Raises:
         ValueError: a delta that this API has no place for.
     """
-    writer = _Writer(spelling or Spelling())
+    writer = _Writer(spelling or WriterOptions())
     for delta in deltas:
         writer.take(delta)
     return writer.events()
@@ -48,7 +71,7 @@ def write(deltas: Iterable[Delta], spelling: Spelling | None = None) -> tuple[by
 class _Writer:
     """Writes one stream."""
 
-    def __init__(self, spelling: Spelling) -> None:
+    def __init__(self, spelling: WriterOptions) -> None:
         self._spelling = spelling
         self._values: list[Json] = []
         self._text: list[str] = []
@@ -74,7 +97,7 @@ class _Writer:
         if self._finish is not None:
             self._end(self._finish)
         space = self._spelling.space
-        return tuple(encode(dump(value), space=space) for value in self._values)
+        return tuple(encode(encode_json(value), space=space) for value in self._values)
 
     def _token(self, text: str, *, special: bool = False) -> None:
         number = len(self._values) + 1

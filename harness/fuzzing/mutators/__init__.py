@@ -1,16 +1,21 @@
 """Wire mutators: an interaction in, one that a provider might have sent instead out."""
 
-from harness.fuzzing.mutators.mutants import applied, fitting, may_call_more, mutants
-from harness.fuzzing.mutators.mutator import Mutant, Mutation, Mutator
-from harness.fuzzing.mutators.table import MUTATORS
+from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, Mutator
+from harness.fuzzing.mutators.table import (
+    MUTATORS,
+    apply_mutators,
+    fitting,
+    may_call_more,
+    mutated_inputs,
+)
 
 __all__ = [
     "MUTATORS",
-    "Mutant",
+    "MutatedInput",
     "Mutation",
     "Mutator",
-    "applied",
+    "apply_mutators",
     "fitting",
     "may_call_more",
-    "mutants",
+    "mutated_inputs",
 ]

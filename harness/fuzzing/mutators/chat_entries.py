@@ -92,7 +92,7 @@ def _always(_entries: list[Entry]) -> bool:
     return True
 
 
-def _told_by_index(entries: list[Entry]) -> bool:
+def _distinct_indexes(entries: list[Entry]) -> bool:
     """Whether the index alone says which entries are of one call, as the edits take it to."""
     return all(
         type(entry.value.get("index")) is int
@@ -108,7 +108,7 @@ def editing_entries(how: str, edit: EditEntry, suits: Suits = _always) -> Mutate
         frames = sent(interaction.body)
         chunks = None if frames is None or frames.framing != "sse" else _Chunks(frames)
         entries = [] if chunks is None else chunks.entries
-        if chunks is None or not entries or not _told_by_index(entries) or not suits(entries):
+        if chunks is None or not entries or not _distinct_indexes(entries) or not suits(entries):
             return None
         for entry in entries:
             edit(entry)
@@ -131,7 +131,7 @@ def drawing_entries(options: dict[str, EditEntry], suits: Suits = _always) -> Mu
 # What all entries together must be
 
 
-def _told_apart_by_ids(entries: list[Entry]) -> bool:
+def _distinct_ids(entries: list[Entry]) -> bool:
     """Whether ids alone say whose each fragment is, by the order in which they come.
 
     A call without arguments before one of the same name is two ids for one call, or two calls.
@@ -147,11 +147,11 @@ def _text_of(entries: list[Entry], call: int) -> str:
     return "".join(str(f.get("arguments") or f.get("input") or "") for f in own)
 
 
-def _whole_and_told_apart(entries: list[Entry]) -> bool:
+def _complete_and_distinct_ids(entries: list[Entry]) -> bool:
     """Whether each of several calls is whole before the next one, with another id, begins."""
     texts = [_text_of(entries, call) for call in range(max(entry.call for entry in entries) + 1)]
     whole = all(parse(text).value is not None for text in texts)
-    return _several(entries) and whole and _told_apart_by_ids(entries)
+    return _several(entries) and whole and _distinct_ids(entries)
 
 
 def _with_later(entries: list[Entry]) -> bool:
@@ -304,9 +304,7 @@ MUTATORS: Final = (
     preserving(
         "index-missing",
         "no delta has an index",
-        drawing_entries(
-            {"left out": _without("index"), "null": _with(index=None)}, _told_apart_by_ids
-        ),
+        drawing_entries({"left out": _without("index"), "null": _with(index=None)}, _distinct_ids),
         "DELTA-INDEX-MISSING",
         dialects=_CHAT,
         needs=("calls-without-index",),
@@ -317,7 +315,7 @@ MUTATORS: Final = (
         editing_entries(
             "of each call",
             _index(lambda _: 0),
-            _whole_and_told_apart,
+            _complete_and_distinct_ids,
         ),
         "DELTA-INDEX-ALL-ZERO",
         "DELTA-INDEX-BY-NAME",

@@ -4,20 +4,53 @@ None of it may run a call that is not whole, and each is reported as what it is.
 """
 
 import gzip
+from collections.abc import Iterator
 from typing import Final
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec.structs import replace
 
-from harness.fuzzing.mutators.breaking_off import CUT, GLUED, cut_after, glued_after
-from harness.fuzzing.mutators.mutator import changing
+from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, changing, with_body
 from harness.fuzzing.mutators.rewriting import Deltas, rewriting
 from harness.fuzzing.mutators.sent import DONE, SentFrame, sent
-from harness.fuzzing.mutators.with_body import with_body
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
 from harness.wire.cuts import seams
 from harness.wire.interaction import Interaction
+
+CUT: Final = "cut-short"
+GLUED: Final = "error-glued"
+_GLUED_ERROR: Final = b'{"error": {"message": "The server had an error", "type": "server_error"}}'
+
+
+def cut_after(interaction: Interaction, at: int) -> tuple[Interaction, str]:
+    """Return what is left of `interaction` where its body ends after `at` bytes."""
+    body = interaction.body
+    return with_body(interaction, body[:at]), f"after byte {at} of {len(body)}"
+
+
+def glued_after(interaction: Interaction, at: int, error: bytes) -> tuple[Interaction, str]:
+    """Return `interaction` with `error` in place of what comes after `at` bytes."""
+    return with_body(interaction, interaction.body[:at] + error), f"after byte {at}"
+
+
+def truncated_inputs(interaction: Interaction) -> Iterator[MutatedInput]:
+    """Yield `interaction` broken off after each byte, as the mutators of these names do."""
+    frames = sent(interaction.body)
+    error = (
+        b"data: " + _GLUED_ERROR + b"\n\n"
+        if frames and frames.framing == "sse"
+        else _GLUED_ERROR + b"\n"
+    )
+    for at in range(len(interaction.body)):
+        yield _mutated_input(CUT, cut_after(interaction, at))
+        yield _mutated_input(GLUED, glued_after(interaction, at, error))
+
+
+def _mutated_input(name: str, changed: tuple[Interaction, str]) -> MutatedInput:
+    interaction, how = changed
+    return MutatedInput(interaction, (Mutation(name, how),), preserving=False)
+
 
 _ERRORS: Final = (
     b'{"error": {"message": "The server had an error", "type": "server_error", "code": 500}}',

@@ -123,13 +123,13 @@ def _no_final_blank(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 
 def _done_missing(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     del draw
-    if not any(_tells_finish(frame) for frame in frames.frames):
+    if not any(_has_finish(frame) for frame in frames.frames):
         return None  # then `[DONE]` is the only end
     left = tuple(frame for frame in frames.frames if frame.data != DONE)
     return replace(frames, frames=left), "left out"
 
 
-def _tells_finish(frame: SentFrame) -> bool:
+def _has_finish(frame: SentFrame) -> bool:
     data = frame.data or b""
     return b"finish_reason" in data and _NO_FINISH.search(data) is None
 

@@ -9,8 +9,10 @@ from typing import TypeAlias
 
 import msgspec
 from hypothesis.strategies import DrawFn
+from msgspec.structs import replace
 
 from harness.wire.interaction import Interaction
+from harness.wire.reads import synthetic_reads
 
 Mutate: TypeAlias = Callable[[DrawFn, Interaction], tuple[Interaction, str] | None]
 
@@ -58,7 +60,7 @@ class Mutator(msgspec.Struct, frozen=True):
     new_calls: bool = False
 
 
-class Mutant(msgspec.Struct, frozen=True):
+class MutatedInput(msgspec.Struct, frozen=True):
     """An interaction after some steps, in the order in which they were applied.
 
     Fields:
@@ -101,3 +103,8 @@ def changing(
         frozenset(dialects),
         new_calls=new_calls,
     )
+
+
+def with_body(interaction: Interaction, body: bytes) -> Interaction:
+    """Return `interaction` with `body`, one read for each frame."""
+    return replace(interaction, body=body, reads=synthetic_reads(body), reads_kept=False)

@@ -5,10 +5,12 @@ from typing import Final
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
+from msgspec.structs import asdict, replace
 
 from harness.fuzzing.mutators.mutator import preserving
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
-from harness.fuzzing.strategies.spellings import SPELLINGS, switches
+from harness.fuzzing.strategies.bodies import WRITER_OPTIONS, option_values
+from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, Delta, ReasoningDelta, TextDelta, ToolCallRejected
 from harness.wire.interaction import Interaction
 
@@ -87,14 +89,16 @@ def _joins(before: Piece, delta: Piece) -> bool:
     return type(before) is type(delta) and index == other
 
 
-def _respelled(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+def _rewritten_with_option(
+    draw: DrawFn, interaction: Interaction
+) -> tuple[Interaction, str] | None:
     deltas = deltas_of(interaction)
     if deltas is None or any(isinstance(delta, ToolCallRejected) for delta in deltas):
         return None
     left_out = _LEFT_OUT.get(interaction.dialect, frozenset())
-    options = [each for each in switches(interaction.dialect) if each[0] not in left_out]
+    options = [each for each in option_values(interaction.dialect) if each[0] not in left_out]
     name, value = draw(st.sampled_from(options))
-    spelling = SPELLINGS[interaction.dialect](**{name: value})
+    spelling = WRITER_OPTIONS[interaction.dialect](**{name: value})
     return rewritten(interaction, deltas, f"{name} is {value!r}", spelling)
 
 
@@ -105,6 +109,19 @@ MUTATORS: Final = (
     preserving(
         "respelled",
         "written by the dialect's own writer with one switch of its spelling changed",
-        _respelled,
+        _rewritten_with_option,
     ),
+)
+
+
+def _tools_in_prompt(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    tools = tuple(asdict(tool) for tool in offered_tools(interaction))
+    if interaction.tools or not tools:
+        return None
+    names = ", ".join(tool["name"] for tool in tools)
+    return replace(interaction, tools=tools), f"{names}, beside the fields of the request"
+
+
+REQUEST_MUTATORS: Final = (
+    preserving("tools-taught", "tools are offered in words too", _tools_in_prompt),
 )

@@ -10,15 +10,14 @@ from typing import Any, TypeAlias
 
 from hypothesis.strategies import DrawFn
 
+from harness.dialects.oracles import oracle_reading
 from harness.dialects.table import DIALECTS
 from harness.errors import StreamError
-from harness.fuzzing.mutators.mutator import Mutate
-from harness.fuzzing.mutators.with_body import with_body
-from harness.judging.strict_reading.table import strict_reading
+from harness.fuzzing.mutators.mutator import Mutate, with_body
 from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import Delta, Finish
 from harness.turns.fold import fold
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 
 Deltas: TypeAlias = tuple[Delta, ...]
@@ -52,8 +51,8 @@ def _deltas_of(dialect: str, body: bytes, names: tuple[str, ...]) -> Deltas | No
     if known is None:
         return None
     try:
-        deltas = tuple(known.read(frames([body]), names))
-        again = tuple(known.read(frames([written(dialect, deltas)]), names))
+        deltas = tuple(known.read(iter_frames([body]), names))
+        again = tuple(known.read(iter_frames([written(dialect, deltas)]), names))
     except (StreamError, ValueError):
         return None
     finished = any(isinstance(delta, Finish) for delta in deltas)
@@ -79,7 +78,7 @@ def rewritten(
 
 def _reads_in_two_ways(interaction: Interaction) -> bool:
     """Whether pieces that repeat each other may be the text so far (quirk DASH-CUMULATIVE)."""
-    return interaction.dialect == "dashscope" and not strict_reading(interaction).text_known
+    return interaction.dialect == "dashscope" and not oracle_reading(interaction).text_known
 
 
 def written(dialect: str, deltas: Iterable[Delta], spelling: Any = None) -> bytes:  # noqa: ANN401 - as above

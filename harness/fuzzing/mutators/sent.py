@@ -12,10 +12,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from harness.fuzzing.mutators.with_body import with_body
-from harness.wire.aws_event_stream import MessageDecoder, borders, encode_event, encode_exception
-from harness.wire.bedrock_chunk import wrapped
-from harness.wire.framing import frames
+from harness.fuzzing.mutators.mutator import with_body
+from harness.wire.aws import MessageDecoder, borders, encode_event, encode_exception, wrap_chunk
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 from harness.wire.payload import NotJson, decode_json
 from harness.wire.sse import SSEDecoder, encode
@@ -71,7 +70,7 @@ class Sent(msgspec.Struct, frozen=True):
             case "lines":
                 return data + self.line_end
             case "messages":
-                return encode_event(data if event else wrapped(data), event or "chunk")
+                return encode_event(data if event else wrap_chunk(data), event or "chunk")
 
     def changed(self, frame: SentFrame, data: bytes) -> SentFrame:
         """Return `frame` with another payload; around it nothing changes."""
@@ -108,7 +107,7 @@ def sent(body: bytes) -> Sent | None:
     found = _messages(body) if body.startswith(b"\0") else _text(body)
     if found is None:
         return None
-    whole = [(frame.data, frame.event) for frame in frames([body])]
+    whole = [(frame.data, frame.event) for frame in iter_frames([body])]
     return (
         found if whole == [(f.data, f.event) for f in found.frames if f.data is not None] else None
     )

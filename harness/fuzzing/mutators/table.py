@@ -1,33 +1,111 @@
 """All mutators, in the order in which Hypothesis prefers them: those that keep the turn first."""
 
+from collections.abc import Collection, Iterable
 from typing import Final
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
 
 from harness.fuzzing.mutators import (
     calls,
     chat_chunks,
     chat_ends,
     chat_entries,
-    chat_spellings,
+    chat_options,
     endings,
     framing,
     payloads,
     pieces,
-    requests,
     texts,
 )
-from harness.fuzzing.mutators.mutator import Mutator
+from harness.fuzzing.mutators import pieces as requests
+from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, Mutator
+from harness.normalizers.protocol import CAPABILITIES
+from harness.wire.interaction import Interaction
 
 _ALL: Final[tuple[Mutator, ...]] = (
     *framing.MUTATORS,
     *payloads.MUTATORS,
     *pieces.MUTATORS,
-    *requests.MUTATORS,
+    *requests.REQUEST_MUTATORS,
     *chat_entries.MUTATORS,
     *chat_chunks.MUTATORS,
     *chat_ends.MUTATORS,
-    *chat_spellings.MUTATORS,
+    *chat_options.MUTATORS,
     *endings.MUTATORS,
     *calls.MUTATORS,
     *texts.MUTATORS,
 )
 MUTATORS: Final = tuple(sorted(_ALL, key=lambda mutator: not mutator.preserving))
+
+
+_BY_NAME: Final = {mutator.name: mutator for mutator in MUTATORS}
+
+
+def fitting(
+    dialect: str,
+    *,
+    capabilities: Collection[str] = tuple(CAPABILITIES),
+    chosen: tuple[Mutator, ...] = MUTATORS,
+) -> tuple[Mutator, ...]:
+    """Return those of `chosen` that apply to a dialect and ask no more than what is declared.
+
+    Args:
+        dialect: of the interaction.
+        capabilities: that the normalizer declares; all of them by default.
+        chosen: mutators to choose from.
+    """
+    return tuple(
+        each
+        for each in chosen
+        if (not each.dialects or dialect in each.dialects) and each.needs.issubset(capabilities)
+    )
+
+
+def may_call_more(trail: Collection[Mutation]) -> bool:
+    """Whether, after these steps, a call may come out that the clean turn has not.
+
+    Where not, one that does (another name, other arguments, or the same once more) is a wrong
+    executed call, also where the strict reading of the changed bytes leaves open what they say.
+    """
+    return any(_BY_NAME[step.name].new_calls for step in trail if step.name in _BY_NAME)
+
+
+def mutated_inputs(
+    interaction: Interaction, *, chosen: tuple[Mutator, ...] = MUTATORS, most: int = 3
+) -> SearchStrategy[MutatedInput]:
+    """Return a strategy for `interaction` after up to `most` steps.
+
+    A mutator that does not apply is passed over, so a trail may be shorter than what was
+    drawn, and empty; it shrinks to fewer steps and to mutators that stand first.
+
+    Args:
+        interaction: the clean one.
+        chosen: mutators to draw from; those of other dialects are left out.
+        most: steps at most.
+    """
+    steps = fitting(interaction.dialect, chosen=chosen)
+    drawn = st.lists(st.sampled_from(steps), max_size=most) if steps else st.just([])
+    return _mutated_inputs(interaction, drawn)
+
+
+@st.composite
+def _mutated_inputs(
+    draw: DrawFn, interaction: Interaction, steps: SearchStrategy[list[Mutator]]
+) -> MutatedInput:
+    return apply_mutators(draw, interaction, draw(steps))
+
+
+def apply_mutators(
+    draw: DrawFn, interaction: Interaction, steps: Iterable[Mutator]
+) -> MutatedInput:
+    """Return `interaction` after `steps` in their order; one that does not apply is passed over."""
+    trail: list[Mutation] = []
+    preserving = True
+    for mutator in steps:
+        changed = mutator.mutate(draw, interaction)
+        if changed is not None:
+            interaction, detail = changed
+            trail.append(Mutation(mutator.name, detail))
+            preserving = preserving and mutator.preserving
+    return MutatedInput(interaction, tuple(trail), preserving)

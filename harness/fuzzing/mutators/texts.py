@@ -13,19 +13,20 @@ from hypothesis.strategies import DrawFn
 
 from harness.fuzzing.mutators.mutator import Mutate, changing
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
-from harness.fuzzing.strategies.arguments import argument_texts
-from harness.fuzzing.strategies.values import words
+from harness.fuzzing.strategies.arguments import argument_texts, words
 from harness.normalizers.respond import offered_tools
+from harness.text_calls.context import Context
+from harness.text_calls.dialect import WrittenCall
+from harness.text_calls.table import MARKERS, TEXT_DIALECTS
 from harness.turns.deltas import Delta, Finish, ReasoningDelta, TextDelta, ToolCallStart, UsageDelta
-from harness.turns.text_calls.context import Context
-from harness.turns.text_calls.spelled import SpelledCall
-from harness.turns.text_calls.table import MARKERS, TEXT_DIALECTS
 from harness.wire.interaction import Interaction
 
 Put: TypeAlias = Callable[[DrawFn, Deltas, str], tuple[Deltas, str] | None]
 
 # A prompt teaches these; without it they are plain text.
-_SPOKEN: Final = tuple(name for name, each in TEXT_DIALECTS.items() if not each.taught_by)
+_UNPROMPTED_TEXT_DIALECTS: Final = tuple(
+    name for name, each in TEXT_DIALECTS.items() if not each.taught_by
+)
 _AFTER: Final = ("", "\n", " And so on.", "。")
 _FENCED: Final = (
     "For example:\n```\n{}\n```\nThat is all.",
@@ -74,7 +75,7 @@ def _before_end(deltas: Deltas, *more: Delta) -> Deltas:
     return (*deltas[:at], *more, *deltas[at:])
 
 
-def spelling(put: Put) -> Mutate:
+def adding_text_call(put: Put) -> Mutate:
     """Return the mutation that puts a call of an offered tool, spelled in text, somewhere."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
@@ -82,10 +83,10 @@ def spelling(put: Put) -> Mutate:
         if deltas is None or not tools:
             return None
         tool = draw(st.sampled_from(tools))
-        dialect = TEXT_DIALECTS[draw(st.sampled_from(_SPOKEN))]
+        dialect = TEXT_DIALECTS[draw(st.sampled_from(_UNPROMPTED_TEXT_DIALECTS))]
         # No model writes half a pair into its text, and no dialect has a spelling for one.
         arguments = draw(argument_texts(tool.parameters).filter(lambda it: "\\ud" not in it))
-        text = dialect.write([SpelledCall(tool.name, arguments)])
+        text = dialect.write([WrittenCall(tool.name, arguments)])
         changed = put(draw, deltas, text)
         if changed is None:
             return None
@@ -145,7 +146,7 @@ MUTATORS: Final = (
     changing(
         "text-call",
         "a call spelled in the text",
-        spelling(_as_reply),
+        adding_text_call(_as_reply),
         "TEXT-NARRATION",
         "TEXT-WHOLE-CALL-ONE-DELTA",
         "TEXT-LEAK-AND-CALL",
@@ -154,20 +155,20 @@ MUTATORS: Final = (
     changing(
         "text-example",
         "a call in a code fence or in a quotation",
-        spelling(_in_code),
+        adding_text_call(_in_code),
         "TEXT-FP-FENCE",
         "TEXT-FP-PROSE",
     ),
     changing(
         "text-draft",
         "a call drafted in the reasoning",
-        spelling(_in_reasoning),
+        adding_text_call(_in_reasoning),
         "TEXT-THINK-PHANTOM",
     ),
     changing(
         "text-call-cut",
         "a call spelled in the text, and not to its end",
-        spelling(_cut_off),
+        adding_text_call(_cut_off),
         "TEXT-UNCLOSED",
         new_calls=True,
     ),

@@ -3,23 +3,39 @@
 All of them shrink to what is plain and short, and none draws what its own docstring excludes.
 """
 
-from harness.fuzzing.strategies.arguments import argument_texts, arguments
-from harness.fuzzing.strategies.bodies import bodies
-from harness.fuzzing.strategies.chunkings import chunkings
+from harness.fuzzing.strategies.arguments import (
+    argument_texts,
+    arguments,
+    integers,
+    json_objects,
+    json_values,
+    numbers,
+    words,
+)
+from harness.fuzzing.strategies.bodies import (
+    WRITER_OPTIONS,
+    bodies,
+    chunkings,
+    option_values,
+    writer_options,
+)
 from harness.fuzzing.strategies.malformed import CLASSES, Malformed, malformed_arguments
-from harness.fuzzing.strategies.replies import Said, conversations, replies
-from harness.fuzzing.strategies.spellings import SPELLINGS, spellings, switches
-from harness.fuzzing.strategies.text_calls import Reply, texts_with_calls
-from harness.fuzzing.strategies.turns import Script, deltas, fragments, scripts, turns
-from harness.fuzzing.strategies.values import integers, json_objects, json_values, numbers, words
+from harness.fuzzing.strategies.replies import (
+    ProviderReply,
+    TextReply,
+    conversations,
+    replies,
+    texts_with_calls,
+)
+from harness.fuzzing.strategies.turns import TurnScript, deltas, fragments, turn_scripts, turns
 
 __all__ = [
     "CLASSES",
-    "SPELLINGS",
+    "WRITER_OPTIONS",
     "Malformed",
-    "Reply",
-    "Said",
-    "Script",
+    "ProviderReply",
+    "TextReply",
+    "TurnScript",
     "argument_texts",
     "arguments",
     "bodies",
@@ -32,11 +48,11 @@ __all__ = [
     "json_values",
     "malformed_arguments",
     "numbers",
+    "option_values",
     "replies",
-    "scripts",
-    "spellings",
-    "switches",
     "texts_with_calls",
+    "turn_scripts",
     "turns",
     "words",
+    "writer_options",
 ]

@@ -7,12 +7,88 @@ miss a pattern or a format; that is the model's affair and not the wire's.
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.fuzzing.strategies.values import integers, json_values, numbers, words
+# Line ends that only some libraries know, characters beyond 16 bits, halves of them, escapes,
+# what looks like another type or like markup, joined letters, another direction.
+ODD_WORDS: Final = (
+    "\u2028", "\u0085", "\x0b", "\n", "\r\n", "\t", "\0", "\x7f", "\ufeff", "\ufffd", "\u200d",
+    "\U0001f600", "\U0001f468\u200d\U0001f469", "e\u0301", "\u202e", "北京", "\ud83d", "\ude00",
+    '"', "'", "\\", "\\n", "\\u00e9", "\\\\", "/", "${x}", "%s",
+    "null", "true", "1", "007", "1e5", "NaN", "-0", "9007199254740993", "[1]", '{"a": 1}', "[DONE]",
+    "data: ", "```", "<tool_call>", "</tool_call>", "<think>", " ", "",
+)  # fmt: skip
+# Around what a double, 32 and 64 bits can hold.
+ODD_INTEGERS: Final = (
+    0, -1, 2**31, -(2**31) - 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63, 2**64, 10**30,
+)  # fmt: skip
+ODD_FLOATS: Final = (0.1, -0.0, 1e-7, 1.5, 1e22, 5e-324, 1.7976931348623157e308)
+
+
+def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
+    """Return short texts, half of them odd ones.
+
+    Args:
+        surrogates: whether unpaired halves may be in them, which UTF-8 cannot hold.
+        most: characters at most, of those that are not odd.
+    """
+    categories: tuple[Literal["Cs"], ...] = () if surrogates else ("Cs",)
+    odd = [word for word in ODD_WORDS if surrogates or word.isascii() or not _halves(word)]
+    return st.text(st.characters(exclude_categories=categories), max_size=most) | st.sampled_from(
+        odd
+    )
+
+
+def integers(least: int | None = None, most: int | None = None) -> SearchStrategy[int]:
+    """Return whole numbers from `least` to `most`, with those that lose digits in doubles."""
+    odd = [
+        number
+        for number in ODD_INTEGERS
+        if (least is None or number >= least) and (most is None or number <= most)
+    ]
+    every = st.integers(least, most)
+    return every | st.sampled_from(odd) if odd else every
+
+
+def numbers(least: float | None = None, most: float | None = None) -> SearchStrategy[float]:
+    """Return floats that JSON can hold, from `least` to `most`."""
+    odd = [
+        number
+        for number in ODD_FLOATS
+        if (least is None or number >= least) and (most is None or number <= most)
+    ]
+    every = st.floats(least, most, allow_nan=False, allow_infinity=False)
+    return every | st.sampled_from(odd) if odd else every
+
+
+def json_values(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[Any]:
+    """Return JSON values of any shape.
+
+    Args:
+        surrogates: as for `words`; also of keys.
+        leaves: so many at most.
+    """
+    some = words(surrogates=surrogates)
+    scalars = st.none() | st.booleans() | integers() | numbers() | some
+    return st.recursive(
+        scalars,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(some, inner, max_size=3),
+        max_leaves=leaves,
+    )
+
+
+def json_objects(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[dict[str, Any]]:
+    """Return JSON objects of any shape, empty keys among them."""
+    values = json_values(surrogates=surrogates, leaves=leaves)
+    return st.dictionaries(words(surrogates=surrogates), values, max_size=3)
+
+
+def _halves(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
 
 Schema: TypeAlias = Any
 Values: TypeAlias = SearchStrategy[Any]
@@ -38,10 +114,10 @@ def arguments(schema: Schema) -> SearchStrategy[dict[str, Any]]:
 
 def argument_texts(schema: Schema) -> SearchStrategy[str]:
     """Return JSON texts of arguments that fit `schema`, in the spellings that servers have."""
-    return st.builds(spelled, arguments(schema), st.booleans(), st.sampled_from(_GAPS))
+    return st.builds(json_text, arguments(schema), st.booleans(), st.sampled_from(_GAPS))
 
 
-def spelled(value: object, ascii_only: bool = False, gaps: tuple[str, str] = _GAPS[0]) -> str:  # noqa: FBT001, FBT002 - drawn
+def json_text(value: object, ascii_only: bool = False, gaps: tuple[str, str] = _GAPS[0]) -> str:  # noqa: FBT001, FBT002 - drawn
     """Return the JSON text of `value`; half of a surrogate pair is always escaped."""
     text = json.dumps(value, ensure_ascii=ascii_only, separators=gaps)
     return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text)
@@ -172,14 +248,14 @@ def _number(schema: dict[str, Any], _references: _References, _depth: int) -> Va
 
 def _ends(schema: dict[str, Any]) -> tuple[float | None, float | None]:
     """Return the bounds that `schema` gives; both None where nothing is between them."""
-    least = next(_told(schema, ("minimum", 0), ("exclusiveMinimum", 1)), None)
-    most = next(_told(schema, ("maximum", 0), ("exclusiveMaximum", -1)), None)
+    least = next(_bounds(schema, ("minimum", 0), ("exclusiveMinimum", 1)), None)
+    most = next(_bounds(schema, ("maximum", 0), ("exclusiveMaximum", -1)), None)
     if least is not None and most is not None and -(-least // 1) > most // 1:
         return None, None
     return least, most
 
 
-def _told(schema: dict[str, Any], *names: tuple[str, int]) -> Iterator[float]:
+def _bounds(schema: dict[str, Any], *names: tuple[str, int]) -> Iterator[float]:
     for name, inward in names:
         value = schema.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15:  # noqa: PLR2004 - exact in a double

@@ -12,7 +12,7 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from harness.fuzzing.strategies.arguments import Schema, arguments, spelled
+from harness.fuzzing.strategies.arguments import Schema, arguments, json_text
 from harness.turns.arguments import parse
 
 Break: TypeAlias = Callable[[DrawFn, dict[str, Any]], str]
@@ -57,7 +57,7 @@ def _malformed(
 
 
 def _truncated(draw: DrawFn, value: dict[str, Any]) -> str:
-    text = spelled(value)
+    text = json_text(value)
     return text[: draw(st.integers(1, len(text) - 1))]
 
 
@@ -67,20 +67,20 @@ def _prose(draw: DrawFn, _value: dict[str, Any]) -> str:
 
 def _concatenated(draw: DrawFn, value: dict[str, Any]) -> str:
     other = draw(st.sampled_from((value, {}, {"city": "Bergen"})))
-    return spelled(value) + draw(st.sampled_from(("", "\n", " ", ","))) + spelled(other)
+    return json_text(value) + draw(st.sampled_from(("", "\n", " ", ","))) + json_text(other)
 
 
 def _trailing_text(draw: DrawFn, value: dict[str, Any]) -> str:
     more = ("</tool_call>", "<|im_end|>", " Done.", "}", "]", "\n```", "<｜tool▁call▁end｜>")
-    return spelled(value) + draw(st.sampled_from(more))
+    return json_text(value) + draw(st.sampled_from(more))
 
 
 def _trailing_comma(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return spelled(value)[:-1] + ",}"
+    return json_text(value)[:-1] + ",}"
 
 
 def _single_quotes(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return spelled(value).replace('"', "'")
+    return json_text(value).replace('"', "'")
 
 
 def _python(_draw: DrawFn, value: dict[str, Any]) -> str:
@@ -88,7 +88,7 @@ def _python(_draw: DrawFn, value: dict[str, Any]) -> str:
 
 
 def _unquoted_keys(_draw: DrawFn, value: dict[str, Any]) -> str:
-    inside = ", ".join(f"k{place}: {spelled(each)}" for place, each in enumerate(value.values()))
+    inside = ", ".join(f"k{place}: {json_text(each)}" for place, each in enumerate(value.values()))
     return "{" + inside + "}"
 
 
@@ -97,22 +97,22 @@ def _unquoted_value(_draw: DrawFn, _value: dict[str, Any]) -> str:
 
 
 def _fenced(draw: DrawFn, value: dict[str, Any]) -> str:
-    return f"```{draw(st.sampled_from(('json', '', 'JSON')))}\n{spelled(value)}\n```"
+    return f"```{draw(st.sampled_from(('json', '', 'JSON')))}\n{json_text(value)}\n```"
 
 
 def _doubly_encoded(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return json.dumps(spelled(value))
+    return json.dumps(json_text(value))
 
 
 def _byte_order_mark(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return "\ufeff" + spelled(value)
+    return "\ufeff" + json_text(value)
 
 
 def _not_a_number(draw: DrawFn, value: dict[str, Any]) -> str:
     word = draw(
         st.sampled_from(("NaN", "Infinity", "-Infinity", "01", "+1", ".5", "0x1F", "1_000"))
     )
-    return f'{spelled(value)[:-1]}, "limit": {word}}}'
+    return f'{json_text(value)[:-1]}, "limit": {word}}}'
 
 
 def _expression(_draw: DrawFn, _value: dict[str, Any]) -> str:
@@ -121,12 +121,12 @@ def _expression(_draw: DrawFn, _value: dict[str, Any]) -> str:
 
 def _wrong_type(draw: DrawFn, value: dict[str, Any]) -> str:
     others: tuple[Any, ...] = ([], [value], "Oslo", 7, None, False, [[]])
-    return spelled(draw(st.sampled_from(others)))
+    return json_text(draw(st.sampled_from(others)))
 
 
 def _duplicate_keys(_draw: DrawFn, value: dict[str, Any]) -> str:
     name = json.dumps(next(iter(value)))
-    return f'{spelled(value)[:-1]}, {name}: "other"}}'
+    return f'{json_text(value)[:-1]}, {name}: "other"}}'
 
 
 def _control_characters(draw: DrawFn, _value: dict[str, Any]) -> str:
@@ -140,7 +140,7 @@ def _bad_escape(draw: DrawFn, _value: dict[str, Any]) -> str:
 
 
 def _comments(draw: DrawFn, value: dict[str, Any]) -> str:
-    return spelled(value)[:-1] + draw(
+    return json_text(value)[:-1] + draw(
         st.sampled_from((" // the city\n}", " /* all */}", " # all\n}"))
     )
 
@@ -154,11 +154,11 @@ def _unescaped_quote(_draw: DrawFn, _value: dict[str, Any]) -> str:
 
 
 def _extra_brace(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return spelled(value) + "}"
+    return json_text(value) + "}"
 
 
 def _missing_brace(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return spelled(value)[:-1]
+    return json_text(value)[:-1]
 
 
 def _call_within(draw: DrawFn, _value: dict[str, Any]) -> str:

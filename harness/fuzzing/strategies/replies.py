@@ -14,6 +14,8 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.strategies.arguments import argument_texts
 from harness.fuzzing.strategies.malformed import malformed_arguments
+from harness.text_calls.dialect import TextDialect, WrittenCall
+from harness.text_calls.table import TEXT_DIALECTS
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -23,7 +25,7 @@ from harness.turns.deltas import (
     ToolCallEnd,
     ToolCallStart,
 )
-from harness.turns.tools import Tool
+from harness.turns.turn import Tool
 
 Kind: TypeAlias = Literal["calls", "text", "malformed", "truncated", "failing", "broken"]
 KINDS: Final[tuple[Kind, ...]] = ("calls", "text", "malformed", "truncated", "failing", "broken")
@@ -44,7 +46,7 @@ _NEVER_OBJECTS: Final = ("prose", "truncated", "fenced")
 _TEXTS: Final = ("", " ", "Let me see.", "我来查一下。", "{", "</tool_call>", "\n\n")
 
 
-class Said(msgspec.Struct, frozen=True):
+class ProviderReply(msgspec.Struct, frozen=True):
     """One reply of a provider.
 
     Fields:
@@ -64,7 +66,7 @@ def conversations(
     dialect: str = "openai-chat",
     kinds: tuple[Kind, ...] = KINDS,
     most: int = 6,
-) -> SearchStrategy[tuple[Said, ...]]:
+) -> SearchStrategy[tuple[ProviderReply, ...]]:
     """Return sequences of one to `most` replies, some of them several times in a row.
 
     Args:
@@ -85,23 +87,25 @@ def replies(
     *,
     dialect: str = "openai-chat",
     kinds: tuple[Kind, ...] = KINDS,
-) -> Said:
+) -> ProviderReply:
     """Draw one reply; the arguments are as those of `conversations`."""
     kind = draw(st.sampled_from(kinds))
     match kind:
         case "text":
             text = draw(st.sampled_from(_TEXTS)) or "Done."
-            return Said(kind, 200, _body(dialect, [TextDelta(text), Finish(FinishReason.STOP)]))
+            return ProviderReply(
+                kind, 200, _body(dialect, [TextDelta(text), Finish(FinishReason.STOP)])
+            )
         case "failing":
             status = draw(st.sampled_from(_STATUSES))
-            return Said(kind, status, draw(st.sampled_from((_error(status), b""))))
+            return ProviderReply(kind, status, draw(st.sampled_from((_error(status), b""))))
         case "broken":
-            return Said(kind, 200, draw(st.sampled_from(NO_ANSWERS)))
+            return ProviderReply(kind, 200, draw(st.sampled_from(NO_ANSWERS)))
         case _:
             return _calling(draw, kind, tools, dialect)
 
 
-def _calling(draw: DrawFn, kind: Kind, tools: tuple[Tool, ...], dialect: str) -> Said:
+def _calling(draw: DrawFn, kind: Kind, tools: tuple[Tool, ...], dialect: str) -> ProviderReply:
     calls = draw(st.lists(_call(tools), min_size=1, max_size=3))
     kinds = _NEVER_OBJECTS if dialect in _OBJECTS else ()
     bad = draw(malformed_arguments({}, *kinds)).text if kind == "malformed" else ""
@@ -113,8 +117,8 @@ def _calling(draw: DrawFn, kind: Kind, tools: tuple[Tool, ...], dialect: str) ->
     body = _body(dialect, [*said, Finish(FinishReason.TOOL_CALLS)])
     if kind == "truncated":
         # The turn's own end is in the last third, so this is never the whole of it.
-        return Said(kind, 200, body[: draw(st.integers(0, len(body) // 2))])
-    return Said(kind, 200, body, tuple(calls))
+        return ProviderReply(kind, 200, body[: draw(st.integers(0, len(body) // 2))])
+    return ProviderReply(kind, 200, body, tuple(calls))
 
 
 @st.composite
@@ -130,3 +134,76 @@ def _body(dialect: str, said: list[Delta]) -> bytes:
 def _error(status: int) -> bytes:
     error: dict[str, Any] = {"message": "no", "code": status}
     return json.dumps({"error": error}).encode()
+
+
+_WORDS = ("<", "{", "[", "a", "中文", "🙂", "\n", "tool_call", '"', "|", ">")
+# Behind the one it is no answer, behind the other an example.
+_REASONING = ("<think", "</think")
+_CODE = ("```", "~~~")
+
+
+class TextReply(msgspec.Struct, frozen=True):
+    """A text and what it holds.
+
+    Fields:
+        text: all of it.
+        calls: that it spells, in order.
+        words: the text without them, in pieces: before each block, and after the last.
+    """
+
+    text: str
+    calls: tuple[WrittenCall, ...]
+    words: tuple[str, ...]
+
+
+def texts_with_calls(
+    text_dialect: str, tools: tuple[Tool, ...], *, most_blocks: int = 3
+) -> SearchStrategy[TextReply]:
+    """Return replies in `text_dialect`, with words around its blocks of calls.
+
+    The words spell no marker, so whoever offered `tools` must find just these calls. A dialect
+    whose calls must be the whole reply has one block and no words.
+
+    Args:
+        text_dialect: such as `tagged-json`.
+        tools: to be called, at least one.
+        most_blocks: blocks at most.
+    """
+    return _text_replies(TEXT_DIALECTS[text_dialect], tools, most_blocks)
+
+
+@st.composite
+def _text_replies(
+    draw: DrawFn, dialect: TextDialect, tools: tuple[Tool, ...], most: int
+) -> TextReply:
+    some = st.lists(_text_calls(tools), min_size=1, max_size=3)
+    blocks = draw(st.lists(some, min_size=1, max_size=1 if dialect.whole else most))
+    spoken = st.just("") if dialect.whole else prose(dialect)
+    words = tuple(_set_apart(draw(spoken)) for _ in (*blocks, None))
+    text = "".join(
+        before + dialect.write(block) for before, block in zip(words[:-1], blocks, strict=True)
+    )
+    return TextReply(text + words[-1], tuple(call for block in blocks for call in block), words)
+
+
+def _set_apart(words: str) -> str:
+    """Return words that no marker beside them takes for its own beginning or end."""
+    return f"\n{words}\n" if words else ""
+
+
+@st.composite
+def _text_calls(draw: DrawFn, tools: tuple[Tool, ...]) -> WrittenCall:
+    tool = draw(st.sampled_from(tools))
+    # No model writes half a surrogate pair into its text, and no dialect has a spelling for one.
+    texts = argument_texts(tool.parameters or {"type": "object"})
+    return WrittenCall(tool.name, draw(texts.filter(lambda text: "\\ud" not in text)))
+
+
+def prose(dialect: TextDialect, *, without: str = "") -> SearchStrategy[str]:
+    """Return text that spells no marker of `dialect`, no code, and no character of `without`."""
+    marks = (*dialect.openers, *dialect.trailers, *dialect.orphans, *dialect.noise)
+    marks += (*dialect.markers, *without, *_REASONING, *_CODE)
+    letters = st.characters(codec="utf-8")
+    pieces = st.sampled_from(_WORDS) | st.text(letters, max_size=6)
+    text = st.lists(pieces, max_size=6).map("".join)
+    return text.filter(lambda said: not any(mark in said for mark in marks if mark))

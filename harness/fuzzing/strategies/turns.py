@@ -12,8 +12,7 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from harness.fuzzing.strategies.arguments import Schema, argument_texts
-from harness.fuzzing.strategies.values import words
+from harness.fuzzing.strategies.arguments import Schema, argument_texts, words
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -26,10 +25,9 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
+from harness.turns.exact_json import join_surrogates
 from harness.turns.fold import fold
-from harness.turns.surrogates import join_surrogates
-from harness.turns.tools import Tool
-from harness.turns.turn import Turn
+from harness.turns.turn import Tool, Turn
 
 # Each dialect writes its own word for these.
 FINISHES: Final = tuple(
@@ -45,7 +43,7 @@ _ANY_TOOLS: Final = tuple(Tool(name) for name in ("get_weather", "get_time", "\u
 _MOST_TOKENS: Final = 2**40
 
 
-class Script(msgspec.Struct, frozen=True):
+class TurnScript(msgspec.Struct, frozen=True):
     """One turn: what is said before the calls, the calls (id, name, fragments), its end."""
 
     before: tuple[Delta, ...]
@@ -71,7 +69,7 @@ def call_ids() -> SearchStrategy[str]:
     return st.sampled_from(odd) | words(surrogates=False, most=5).filter(bool)
 
 
-def said() -> SearchStrategy[Delta]:
+def content_deltas() -> SearchStrategy[Delta]:
     """Return pieces of text and of reasoning, never empty, of whole characters."""
     texts = words(surrogates=False, most=8).filter(bool)
     return texts.map(TextDelta) | texts.map(ReasoningDelta)
@@ -103,18 +101,18 @@ def fragments(draw: DrawFn, schema: Schema = True, *, most: int = 5) -> tuple[st
 
 
 @st.composite
-def scripts(
+def turn_scripts(
     draw: DrawFn,
     finishes: tuple[Finish, ...] = FINISHES,
     *,
     tools: tuple[Tool, ...] = _ANY_TOOLS,
     most_calls: int = 3,
-) -> Script:
+) -> TurnScript:
     """Draw a turn that calls some of `tools` and ends with one of `finishes`."""
     ids = draw(st.lists(call_ids(), max_size=most_calls, unique=True))
     called = [draw(st.sampled_from(tools)) for _ in ids]
-    return Script(
-        tuple(draw(st.lists(said(), max_size=4))),
+    return TurnScript(
+        tuple(draw(st.lists(content_deltas(), max_size=4))),
         tuple(
             (call_id, tool.name, draw(fragments(tool.parameters or True)))
             for call_id, tool in zip(ids, called, strict=True)
@@ -131,7 +129,7 @@ def deltas(
     most_calls: int = 3,
 ) -> SearchStrategy[tuple[Delta, ...]]:
     """Return the deltas of whole turns that conform; the arguments are as `scripts`."""
-    told = scripts(finishes, tools=tools, most_calls=most_calls)
+    told = turn_scripts(finishes, tools=tools, most_calls=most_calls)
     return told.map(lambda script: tuple(script.deltas()))
 
 

@@ -10,11 +10,11 @@ from typing import Final
 import msgspec
 
 from harness.conversation.conversation import Conversation, TurnRecord
+from harness.judging.case import shorten
 from harness.judging.conversations import chat_form
-from harness.judging.conversations.evidence import Evidence
-from harness.judging.conversations.likeness import Unlike
-from harness.judging.conversations.values import as_text
-from harness.judging.shorten import shorten
+from harness.judging.conversations.evidence import ConversationEvidence
+from harness.judging.conversations.history_difference import HistoryDifference
+from harness.judging.conversations.session import as_text
 
 # So much of one text is enough to see what happened.
 _TEXT_LIMIT: Final = 4_000
@@ -83,13 +83,13 @@ class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conve
     cut: bool = False
 
 
-def conversation_case(cell: str, seen: Evidence) -> ConversationCase:
+def conversation_case(cell: str, seen: ConversationEvidence) -> ConversationCase:
     """Return what a reader needs to see of a conversation."""
     record = seen.record
     final = record.conversation.messages if record.conversation else ()
     last = seen.asked[-1].messages if seen.asked else ()
-    same = _same(last, final)
-    rows = tuple(_rows(seen))
+    same = _common_message_count(last, final)
+    rows = tuple(_iter_request_rows(seen))
     made = ConversationCase(
         cell=cell,
         requests=rows,
@@ -124,7 +124,7 @@ def logged_case(cell: str, said: Conversation) -> ConversationCase:
     return shorten(made, _TEXT_LIMIT)
 
 
-def _is_cut(seen: Evidence, rows: Sequence[RequestRow], last: int) -> bool:
+def _is_cut(seen: ConversationEvidence, rows: Sequence[RequestRow], last: int) -> bool:
     """Return whether something is missing; `last` messages follow those of the last request."""
     said = seen.record.conversation
     new = (len(each.messages) - row.same for row, each in zip(rows, seen.asked, strict=False))
@@ -133,10 +133,10 @@ def _is_cut(seen: Evidence, rows: Sequence[RequestRow], last: int) -> bool:
     return requests > _MOST_REQUESTS or messages > _MOST_MESSAGES
 
 
-def _rows(seen: Evidence) -> Iterator[RequestRow]:
+def _iter_request_rows(seen: ConversationEvidence) -> Iterator[RequestRow]:
     before: tuple[object, ...] = ()
     for number, each in enumerate(seen.asked[:_MOST_REQUESTS]):
-        same = _same(before, each.messages)
+        same = _common_message_count(before, each.messages)
         new = each.messages[same : same + _MOST_MESSAGES]
         others = chat_form.options_of(seen.task.dialect, each.body)
         yield RequestRow(
@@ -148,12 +148,12 @@ def _rows(seen: Evidence) -> Iterator[RequestRow]:
             status=each.sent.answer.status,
             reply=each.sent.answer.body[: _TEXT_LIMIT * 2].decode("utf-8", "replace"),
             broken=each.truth.broken,
-            unlike=_told(seen.unlike.get(number)),
+            unlike=_difference_texts(seen.unlike.get(number)),
         )
         before = each.messages
 
 
-def _told(unlike: tuple[Unlike, ...] | None) -> tuple[str, ...] | None:
+def _difference_texts(unlike: tuple[HistoryDifference, ...] | None) -> tuple[str, ...] | None:
     if unlike is None:
         return None
     return tuple(
@@ -162,7 +162,7 @@ def _told(unlike: tuple[Unlike, ...] | None) -> tuple[str, ...] | None:
     )
 
 
-def _same(before: tuple[object, ...], after: tuple[object, ...]) -> int:
+def _common_message_count(before: tuple[object, ...], after: tuple[object, ...]) -> int:
     count = 0
     for one, other in zip(before, after, strict=False):  # the shorter one decides
         if as_text(one) != as_text(other):

@@ -8,16 +8,16 @@ import msgspec
 from harness.conversation.history.check import Problem, history_problems
 from harness.conversation.task import Task
 from harness.judging.conversations import chat_form
-from harness.judging.conversations.likeness import Unlike, unlike
+from harness.judging.conversations.history_difference import HistoryDifference, history_differences
+from harness.judging.conversations.oracle_reply import OracleReply, oracle_reply
 from harness.judging.conversations.script import ConversationScript
-from harness.judging.conversations.session import Execution, Record, Sent
-from harness.judging.conversations.truth import Truth, truth_of
+from harness.judging.conversations.session import Execution, SentRequest, SessionRecord
 from harness.turns.arguments import meaning
 
-FINAL = "history"
+FINAL_HISTORY = "history"
 
 
-class Asked(msgspec.Struct, frozen=True):
+class RequestEvidence(msgspec.Struct, frozen=True):
     """A request as the rules read it, beside what its reply really says.
 
     Fields:
@@ -26,21 +26,21 @@ class Asked(msgspec.Struct, frozen=True):
         tools: names of those that it declares; None where it declares none.
     """
 
-    sent: Sent
+    sent: SentRequest
     body: chat_form.Json
     messages: tuple[object, ...]
     tools: tuple[str, ...] | None
-    truth: Truth
+    truth: OracleReply
 
 
-class FoundProblem(msgspec.Struct, frozen=True):
+class HistoryProblem(msgspec.Struct, frozen=True):
     """A problem of a history, with the request in which it stood first."""
 
     where: str
     problem: Problem
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class ConversationEvidence(msgspec.Struct, frozen=True):
     """One conversation.
 
     Fields:
@@ -55,14 +55,14 @@ class Evidence(msgspec.Struct, frozen=True):
 
     script: ConversationScript
     task: Task
-    record: Record
+    record: SessionRecord
     interactions: int
-    asked: tuple[Asked, ...]
+    asked: tuple[RequestEvidence, ...]
     runs: tuple[Execution, ...]
     stray: dict[int, str]
-    problems: tuple[FoundProblem, ...]
-    others: dict[str, Record]
-    unlike: dict[int, tuple[Unlike, ...]]
+    problems: tuple[HistoryProblem, ...]
+    others: dict[str, SessionRecord]
+    unlike: dict[int, tuple[HistoryDifference, ...]]
 
     @property
     def stopped(self) -> bool:
@@ -75,53 +75,55 @@ class Evidence(msgspec.Struct, frozen=True):
         return not pattern or re.fullmatch(pattern, call_id) is not None
 
 
-def evidence(
+def conversation_evidence(
     script: ConversationScript,
     task: Task,
-    record: Record,
+    record: SessionRecord,
     interactions: int,
-    others: dict[str, Record] | None = None,
-) -> Evidence:
+    others: dict[str, SessionRecord] | None = None,
+) -> ConversationEvidence:
     """Put together what the rules look at."""
-    asked = tuple(_asked(task.dialect, sent) for sent in record.sent)
+    asked = tuple(_request_evidence(task.dialect, sent) for sent in record.sent)
     runs = tuple(each for each in record.executions if each.known)
-    return Evidence(
+    return ConversationEvidence(
         script=script,
         task=task,
         record=record,
         interactions=interactions,
         asked=asked,
         runs=runs,
-        stray=dict(_stray(asked, runs)),
-        problems=tuple(_problems(asked, record, task)),
+        stray=dict(_iter_forbidden_runs(asked, runs)),
+        problems=tuple(_iter_history_problems(asked, record, task)),
         others=others or {},
-        unlike=dict(_unlike(script, asked)),
+        unlike=dict(_history_differences(script, asked)),
     )
 
 
-def _asked(dialect: str, sent: Sent) -> Asked:
+def _request_evidence(dialect: str, sent: SentRequest) -> RequestEvidence:
     body = chat_form.body_of(sent.request.body)
-    return Asked(
+    return RequestEvidence(
         sent=sent,
         body=body,
         messages=chat_form.messages_of(dialect, body),
         tools=chat_form.tool_names(dialect, body),
-        truth=truth_of(sent),
+        truth=oracle_reply(sent),
     )
 
 
-def _unlike(
-    script: ConversationScript, asked: tuple[Asked, ...]
-) -> Iterator[tuple[int, tuple[Unlike, ...]]]:
+def _history_differences(
+    script: ConversationScript, asked: tuple[RequestEvidence, ...]
+) -> Iterator[tuple[int, tuple[HistoryDifference, ...]]]:
     """Yield each request that follows a reply beside the one that the recorded client sent."""
     given = {call.id for each in asked for call in each.truth.calls or () if call.id}
     for number, each in enumerate(asked):
         place = each.sent.place
         if place and script.recorded:
-            yield number, unlike(script.recorded[place], each.messages, given)
+            yield number, history_differences(script.recorded[place], each.messages, given)
 
 
-def _stray(asked: tuple[Asked, ...], runs: tuple[Execution, ...]) -> Iterator[tuple[int, str]]:
+def _iter_forbidden_runs(
+    asked: tuple[RequestEvidence, ...], runs: tuple[Execution, ...]
+) -> Iterator[tuple[int, str]]:
     """Yield the runs that must not have been, held against the reply that came before them."""
     for turn in range(len(asked) + 1):
         mine = [(place, run) for place, run in enumerate(runs) if run.after == turn]
@@ -132,10 +134,12 @@ def _stray(asked: tuple[Asked, ...], runs: tuple[Execution, ...]) -> Iterator[tu
         if truth.broken:
             yield from ((place, truth.broken) for place, _ in mine)
         elif truth.rejected and truth.calls is not None:
-            yield from _beyond(truth, mine)
+            yield from _iter_rejected_runs(truth, mine)
 
 
-def _beyond(truth: Truth, runs: list[tuple[int, Execution]]) -> Iterator[tuple[int, str]]:
+def _iter_rejected_runs(
+    truth: OracleReply, runs: list[tuple[int, Execution]]
+) -> Iterator[tuple[int, str]]:
     """Yield the runs whose arguments are none of those that the turn really holds."""
     left = [meaning(call.arguments) for call in truth.calls or ()]
     for place, run in runs:
@@ -146,15 +150,17 @@ def _beyond(truth: Truth, runs: list[tuple[int, Execution]]) -> Iterator[tuple[i
             yield place, "the call was rejected: its arguments are no JSON object"
 
 
-def _problems(asked: tuple[Asked, ...], record: Record, task: Task) -> Iterator[FoundProblem]:
+def _iter_history_problems(
+    asked: tuple[RequestEvidence, ...], record: SessionRecord, task: Task
+) -> Iterator[HistoryProblem]:
     read = chat_form.as_read(task.dialect, task.capabilities)
     histories = [(f"requests[{place}]", each.messages, read) for place, each in enumerate(asked)]
     if record.conversation is not None:
-        histories.append((FINAL, record.conversation.messages, task.capabilities))
+        histories.append((FINAL_HISTORY, record.conversation.messages, task.capabilities))
     seen: set[tuple[str, str]] = set()
     for where, messages, capabilities in histories:
         for problem in history_problems(messages, capabilities):
             # A broken message stays in the history: once is enough.
             if (problem.quirk, problem.path) not in seen:
                 seen.add((problem.quirk, problem.path))
-                yield FoundProblem(where, problem)
+                yield HistoryProblem(where, problem)

@@ -5,25 +5,87 @@ trusted. Whatever it does, `hold` comes back: an agent that raises, that never e
 returns what is no conversation is a fact of the record. Only Ctrl-C passes through.
 """
 
+import json
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 import msgspec
 
 from harness.conversation.agent import Agent
-from harness.conversation.capabilities import Capabilities, capabilities_of
 from harness.conversation.conversation import Conversation
 from harness.conversation.prompts import PROMPTS
-from harness.conversation.task import Reply, Task
-from harness.judging.conversations.mock_tools import MockTools, given
-from harness.judging.conversations.script import ConversationScript
-from harness.judging.conversations.values import as_text
-from harness.judging.deadline import DeadlineExceeded, deadline, disarm
-from harness.judging.replaying import told
+from harness.conversation.task import Reply, Task, ToolFailed
+from harness.judging.conversations.script import ConversationScript, MockAnswer
+from harness.judging.replaying import DeadlineExceeded, deadline, describe_exception, disarm
 from harness.normalizers.respond import offered_tools
 from harness.playback.playback import Cut, Playback
-from harness.turns.tools import Tool
+from harness.providers import Capabilities, capabilities_of
+from harness.turns.arguments import same_value as same_text
+from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction, Request
+
+
+def as_text(value: object) -> str:
+    """Return the JSON text of `value`; what is no JSON is written as Python shows it."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return _repr_or_error(value)
+
+
+def same_value(a: object, b: object) -> bool:
+    """Return whether two values are the same JSON: `1`, `1.0` and `true` are three."""
+    return same_text(as_text(a), as_text(b))
+
+
+def _repr_or_error(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001 - what an agent passes may fail to show itself
+        return f"<{type(value).__name__}: {type(error).__name__}>"
+
+
+NO_ANSWER = "the scenario gives no answer to these arguments"
+
+
+class MockTools:
+    """The tools of one conversation; what they answered before decides what they answer next."""
+
+    def __init__(self, answers: Mapping[str, Sequence[MockAnswer]]) -> None:
+        self._left = {name: list(each) for name, each in answers.items()}
+
+    def answer(self, name: str, arguments: dict[str, Any]) -> MockAnswer:
+        """Return what `name` answers to `arguments`.
+
+        Raises:
+            KeyError: there is no such tool.
+        """
+        answers = self._left[name]
+        fitting = [each for each in answers if _has_arguments(each, arguments)]
+        fitting = fitting or [each for each in answers if each.arguments is None]
+        if not fitting:
+            return MockAnswer(error=NO_ANSWER)
+        if len(fitting) > 1:
+            answers.remove(fitting[0])
+        return fitting[0]
+
+
+def mock_result(answer: MockAnswer) -> object:
+    """Return the result, a copy that the agent may do with as it likes.
+
+    Raises:
+        ToolFailed: the answer is an error.
+    """
+    if answer.error is not None:
+        raise ToolFailed(answer.error)
+    return deepcopy(answer.result)
+
+
+def _has_arguments(answer: MockAnswer, arguments: dict[str, Any]) -> bool:
+    return answer.arguments is not None and same_value(answer.arguments, arguments)
+
 
 _NATIVE = "native-tools/v1"
 
@@ -52,7 +114,7 @@ class SessionLimits(msgspec.Struct, frozen=True):
 DEFAULT_LIMITS = SessionLimits()
 
 
-class Sent(msgspec.Struct, frozen=True):
+class SentRequest(msgspec.Struct, frozen=True):
     """A request of the agent, and what answered it.
 
     Fields:
@@ -81,7 +143,7 @@ class Execution(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class Record(msgspec.Struct, frozen=True):
+class SessionRecord(msgspec.Struct, frozen=True):
     """What an agent did with a task.
 
     Fields:
@@ -91,7 +153,7 @@ class Record(msgspec.Struct, frozen=True):
         unplayed: places of the interactions that nobody asked for.
     """
 
-    sent: tuple[Sent, ...]
+    sent: tuple[SentRequest, ...]
     executions: tuple[Execution, ...]
     conversation: Conversation | None = None
     error: str = ""
@@ -120,7 +182,7 @@ class Session:
         self._most_calls = limits.calls
         rounds = script.limits.rounds * len(script.questions)
         self._most_requests = len(cassette.interactions) + rounds + limits.requests
-        self._sent: list[Sent] = []
+        self._sent: list[SentRequest] = []
         self._executions: list[Execution] = []
         self.stopped = ""
 
@@ -136,7 +198,7 @@ class Session:
             self._stop(f"more than {self._most_requests} requests")
         exchange = self.playback.exchange(request)
         answer = exchange.answer
-        self._sent.append(Sent(request, answer, exchange.place))
+        self._sent.append(SentRequest(request, answer, exchange.place))
         return Reply(answer.status, answer.headers, self.playback.reads(answer))
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> object:
@@ -156,13 +218,13 @@ class Session:
             raise KeyError(name) from None
         error = answer.error or ""
         self._executions.append(Execution(len(self._sent), name, text, error=error))
-        return given(answer)
+        return mock_result(answer)
 
     def record(
         self, conversation: Conversation | None = None, error: str = "", hung: str = ""
-    ) -> Record:
+    ) -> SessionRecord:
         """Return what happened so far, and how it ended."""
-        return Record(
+        return SessionRecord(
             sent=tuple(self._sent),
             executions=tuple(self._executions),
             conversation=conversation,
@@ -176,7 +238,9 @@ class Session:
         raise StoppedError(self.stopped)
 
 
-def hold(agent: Agent, session: Session, limits: SessionLimits = DEFAULT_LIMITS) -> Record:
+def run_agent(
+    agent: Agent, session: Session, limits: SessionLimits = DEFAULT_LIMITS
+) -> SessionRecord:
     """Let `agent` have the conversation of `session`, and return what it did."""
     conversation: Conversation | None = None
     error, hung = "", ""
@@ -184,13 +248,13 @@ def hold(agent: Agent, session: Session, limits: SessionLimits = DEFAULT_LIMITS)
     try:
         with deadline(seconds):
             try:
-                conversation = _snapshot(agent.converse(session.task))
+                conversation = _checked_copy(agent.converse(session.task))
             except (DeadlineExceeded, KeyboardInterrupt):
                 raise
             except StoppedError as stopped:
                 hung = str(stopped)
             except BaseException as problem:  # noqa: BLE001 - what an agent raises is an outcome, sys.exit too
-                error = told(problem)
+                error = describe_exception(problem)
     except DeadlineExceeded:
         hung = f"more than {seconds:.0f} seconds"
     finally:
@@ -198,7 +262,7 @@ def hold(agent: Agent, session: Session, limits: SessionLimits = DEFAULT_LIMITS)
     return session.record(conversation, error, hung)
 
 
-def _snapshot(found: object) -> Conversation:
+def _checked_copy(found: object) -> Conversation:
     """Return what the agent gave back, checked and apart from all that it still holds.
 
     Raises:
@@ -219,33 +283,33 @@ def _task(
     provider = script.provider or cassette.provider
     return Task(
         questions=script.questions,
-        tools=offered(cassette) if tools is None else tools,
+        tools=tools_of_cassette(cassette) if tools is None else tools,
         send=session.send,
         call_tool=session.call_tool,
         model=cassette.model,
         provider=provider,
         dialect=cassette.dialect,
         uri=first.request.uri,
-        prompt=prompt_of(script, cassette),
+        prompt=prompt_id(script, cassette),
         system=script.system,
-        capabilities=capabilities(script, cassette),
+        capabilities=script_capabilities(script, cassette),
         limits=script.limits,
     )
 
 
-def prompt_of(script: ConversationScript, cassette: Cassette) -> str:
+def prompt_id(script: ConversationScript, cassette: Cassette) -> str:
     """Return the id of the prompt to ask with: the script's, the cassette's, or the plain one."""
     return script.prompt or (cassette.prompt if cassette.prompt in PROMPTS else _NATIVE)
 
 
-def capabilities(script: ConversationScript, cassette: Cassette) -> Capabilities:
+def script_capabilities(script: ConversationScript, cassette: Cassette) -> Capabilities:
     """Return what is declared of the provider, with what the script says otherwise."""
     declared = capabilities_of(script.provider or cassette.provider, cassette.dialect)
     said = {**msgspec.structs.asdict(declared), **script.capabilities}
     return msgspec.convert(said, Capabilities)
 
 
-def offered(cassette: Cassette) -> tuple[Tool, ...]:
+def tools_of_cassette(cassette: Cassette) -> tuple[Tool, ...]:
     """Return the tools of the last request that offers any, since a probe comes first."""
     listed = map(offered_tools, reversed(cassette.interactions))
     return next(filter(None, listed), ())

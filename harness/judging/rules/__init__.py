@@ -4,8 +4,8 @@ A rule looks at one replay (`Evidence`) and yields what it found. Rules are disj
 fault of a normalizer breaks one rule, which the miniatures prove.
 """
 
+from harness.judging.rule import Rule, TurnEvidence
 from harness.judging.rules import arguments, calls, deltas, finish, markup, replays, text
-from harness.judging.rules.rule import Evidence, Rule
 
 RULES: dict[str, Rule] = {
     rule.id: rule
@@ -13,4 +13,4 @@ RULES: dict[str, Rule] = {
     for rule in room.RULES
 }
 
-__all__ = ["RULES", "Evidence", "Rule"]
+__all__ = ["RULES", "Rule", "TurnEvidence"]

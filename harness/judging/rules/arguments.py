@@ -5,12 +5,11 @@ from collections.abc import Iterator
 
 from harness.judging.expectation import ExpectedCall
 from harness.judging.results import Outcome
-from harness.judging.rules.markup import shown_in_arguments, shown_in_name
-from harness.judging.rules.pairing import arguments_text, unreported_names
-from harness.judging.rules.rule import Broken, Evidence, Rule
+from harness.judging.rule import Rule, TurnEvidence, Violation, arguments_text, unreported_names
+from harness.judging.rules.markup import markers_in_arguments, markers_in_name
 from harness.turns.arguments import parse, same_value
-from harness.turns.calls import SNIPPET_CHARACTERS, ToolCall
-from harness.turns.surrogates import join_surrogates
+from harness.turns.deltas import SNIPPET_CHARACTERS, ToolCall
+from harness.turns.exact_json import join_surrogates
 
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 # What a cut leaves of an escape, or of a pair of them.
@@ -28,10 +27,10 @@ def _same(call: ToolCall, expected: str) -> bool:
 
 
 def _marked(call: ToolCall, wanted: ExpectedCall) -> bool:
-    return bool(shown_in_name(call, wanted) or shown_in_arguments(call, wanted))
+    return bool(markers_in_name(call, wanted) or markers_in_arguments(call, wanted))
 
 
-def _exact(seen: Evidence) -> Iterator[Broken]:
+def _exact(seen: TurnEvidence) -> Iterator[Violation]:
     if "calls" not in seen.expectation.judged:
         return
     for place, actual in seen.pairing.pairs:
@@ -39,22 +38,22 @@ def _exact(seen: Evidence) -> Iterator[Broken]:
         wanted = seen.expectation.calls[place]
         expected = arguments_text(wanted)
         if call.kind != wanted.kind:
-            yield Broken(f"calls[{place}].kind", wanted.kind, call.kind)
+            yield Violation(f"calls[{place}].kind", wanted.kind, call.kind)
         elif _usable(call) and not _same(call, expected) and not _marked(call, wanted):
-            yield Broken(f"calls[{place}].arguments", expected, call.arguments)
+            yield Violation(f"calls[{place}].arguments", expected, call.arguments)
 
 
-def _arguments_usable(seen: Evidence) -> Iterator[Broken]:
+def _arguments_usable(seen: TurnEvidence) -> Iterator[Violation]:
     if seen.expectation.failure is not None:
         return
     for place, call in enumerate(seen.replay.turn.tool_calls):
         parsed = parse(call.arguments)
         if parsed.value is None and call.kind == "function":
             expected = f"a JSON object: {parsed.error}"
-            yield Broken(f"calls[{place}].arguments", expected, call.arguments)
+            yield Violation(f"calls[{place}].arguments", expected, call.arguments)
 
 
-def _broken_not_run(seen: Evidence) -> Iterator[Broken]:
+def _broken_not_run(seen: TurnEvidence) -> Iterator[Violation]:
     if "calls" not in seen.expectation.judged or seen.expectation.failure is not None:
         return
     names = unreported_names(seen.expectation, seen.pairing)
@@ -62,58 +61,60 @@ def _broken_not_run(seen: Evidence) -> Iterator[Broken]:
         call = seen.replay.turn.tool_calls[place]
         if (call.name in names or "" in names) and call.name and _usable(call):
             actual = f"{call.name} {call.arguments}"
-            yield Broken(f"calls[{place}]", "a parse error, nothing run", actual)
+            yield Violation(f"calls[{place}]", "a parse error, nothing run", actual)
 
 
-def _truncated_not_run(seen: Evidence) -> Iterator[Broken]:
+def _truncated_not_run(seen: TurnEvidence) -> Iterator[Violation]:
     if "failure" not in seen.expectation.judged or seen.expectation.failure is None:
         return
     for place, call in enumerate(seen.replay.turn.tool_calls):
         expected = f"no call from a turn that failed ({seen.expectation.failure})"
-        yield Broken(f"calls[{place}]", expected, f"{call.name} {call.arguments}")
+        yield Violation(f"calls[{place}]", expected, f"{call.name} {call.arguments}")
 
 
-def _reported(seen: Evidence) -> Iterator[Broken]:
+def _reported(seen: TurnEvidence) -> Iterator[Violation]:
     if "rejected" not in seen.expectation.judged:
         return
     run = {seen.replay.turn.tool_calls[place].name for place in seen.pairing.surplus}
     for place in seen.pairing.unreported:
         name = seen.expectation.rejected[place].name
         if name not in run and not (not name and run):
-            yield Broken(f"parse_errors[{place}]", f"{name or 'a call'} rejected", "nothing")
+            yield Violation(f"parse_errors[{place}]", f"{name or 'a call'} rejected", "nothing")
 
 
-def _good_not_rejected(seen: Evidence) -> Iterator[Broken]:
+def _good_not_rejected(seen: TurnEvidence) -> Iterator[Violation]:
     if "calls" not in seen.expectation.judged:
         return
     missing = {seen.expectation.calls[place].name for place in seen.pairing.missing}
     for error in seen.pairing.unexpected:
         if error.name in missing:
-            yield Broken("parse_errors", f"{error.name} executed", f"rejected: {error.error}")
+            yield Violation("parse_errors", f"{error.name} executed", f"rejected: {error.error}")
 
 
-def _not_invented(seen: Evidence) -> Iterator[Broken]:
+def _not_invented(seen: TurnEvidence) -> Iterator[Violation]:
     if "rejected" not in seen.expectation.judged:
         return
     missing = {seen.expectation.calls[place].name for place in seen.pairing.missing}
     for error in seen.pairing.unexpected:
         if error.name not in missing:
-            yield Broken("parse_errors", "no further parse error", f"{error.name}: {error.error}")
+            yield Violation(
+                "parse_errors", "no further parse error", f"{error.name}: {error.error}"
+            )
 
 
-def _told(seen: Evidence) -> Iterator[Broken]:
+def _told(seen: TurnEvidence) -> Iterator[Violation]:
     for place, error in enumerate(seen.replay.turn.parse_errors):
         if not error.error:
-            yield Broken(f"parse_errors[{place}].error", "what was wrong", "")
+            yield Violation(f"parse_errors[{place}].error", "what was wrong", "")
         if len(error.snippet) > SNIPPET_CHARACTERS:
             limit = f"at most {SNIPPET_CHARACTERS} characters"
-            yield Broken(f"parse_errors[{place}].snippet", limit, len(error.snippet))
+            yield Violation(f"parse_errors[{place}].snippet", limit, len(error.snippet))
     if "rejected" not in seen.expectation.judged:
         return
     snippets = [error.snippet for error in seen.replay.turn.parse_errors]
     for place, rejection in enumerate(seen.expectation.rejected):
         if snippets and not any(_quotes(snippet, rejection.snippet) for snippet in snippets):
-            yield Broken(f"parse_errors[{place}].snippet", rejection.snippet, snippets)
+            yield Violation(f"parse_errors[{place}].snippet", rejection.snippet, snippets)
 
 
 def _quotes(snippet: str, sent: str) -> bool:
@@ -125,14 +126,14 @@ def _unescaped(text: str) -> str:
     return join_surrogates(_ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text))
 
 
-def _identified(seen: Evidence) -> Iterator[Broken]:
+def _identified(seen: TurnEvidence) -> Iterator[Violation]:
     if "rejected" not in seen.expectation.judged:
         return
     reported = [error.id for error in seen.replay.turn.parse_errors]
     for place, rejection in enumerate(seen.expectation.rejected):
         missed = place in seen.pairing.unreported
         if rejection.id is not None and not missed and rejection.id not in reported:
-            yield Broken(f"parse_errors[{place}].id", rejection.id, reported)
+            yield Violation(f"parse_errors[{place}].id", rejection.id, reported)
 
 
 RULES = (

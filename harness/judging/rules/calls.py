@@ -4,66 +4,65 @@ from collections import Counter
 from collections.abc import Iterator
 
 from harness.judging.results import Outcome
-from harness.judging.rules.markup import shown_in_name
-from harness.judging.rules.pairing import arguments_text, unreported_names
-from harness.judging.rules.rule import Broken, Evidence, Rule
+from harness.judging.rule import Rule, TurnEvidence, Violation, arguments_text, unreported_names
+from harness.judging.rules.markup import markers_in_name
 from harness.turns.arguments import meaning
-from harness.turns.calls import ToolCall
+from harness.turns.deltas import ToolCall
 
 
-def _pairs(seen: Evidence) -> Iterator[tuple[int, ToolCall]]:
+def _pairs(seen: TurnEvidence) -> Iterator[tuple[int, ToolCall]]:
     if "calls" in seen.expectation.judged:
         for expected, actual in seen.pairing.pairs:
             yield expected, seen.replay.turn.tool_calls[actual]
 
 
-def _named(seen: Evidence) -> Iterator[Broken]:
+def _named(seen: TurnEvidence) -> Iterator[Violation]:
     for place, call in enumerate(seen.replay.turn.tool_calls):
         if not call.name:
-            yield Broken(f"calls[{place}].name", "a name", "")
+            yield Violation(f"calls[{place}].name", "a name", "")
 
 
-def _name_exact(seen: Evidence) -> Iterator[Broken]:
+def _name_exact(seen: TurnEvidence) -> Iterator[Violation]:
     for place, call in _pairs(seen):
         wanted = seen.expectation.calls[place]
-        if call.name and call.name != wanted.name and not shown_in_name(call, wanted):
-            yield Broken(f"calls[{place}].name", wanted.name, call.name)
+        if call.name and call.name != wanted.name and not markers_in_name(call, wanted):
+            yield Violation(f"calls[{place}].name", wanted.name, call.name)
 
 
-def _id_present(seen: Evidence) -> Iterator[Broken]:
+def _id_present(seen: TurnEvidence) -> Iterator[Violation]:
     for place, call in enumerate(seen.replay.turn.tool_calls):
         if not call.id:
-            yield Broken(f"calls[{place}].id", "an id", "")
+            yield Violation(f"calls[{place}].id", "an id", "")
 
 
-def _id_exact(seen: Evidence) -> Iterator[Broken]:
+def _id_exact(seen: TurnEvidence) -> Iterator[Violation]:
     for place, call in _pairs(seen):
         expected = seen.expectation.calls[place].id
         if expected is not None and call.id and call.id != expected:
-            yield Broken(f"calls[{place}].id", expected, call.id)
+            yield Violation(f"calls[{place}].id", expected, call.id)
 
 
-def _ids_unique(seen: Evidence) -> Iterator[Broken]:
+def _ids_unique(seen: TurnEvidence) -> Iterator[Violation]:
     known: set[str] = set()
     for place, call in enumerate(seen.replay.turn.tool_calls):
         if call.id and call.id in known:
-            yield Broken(f"calls[{place}].id", "an id that no other call has", call.id)
+            yield Violation(f"calls[{place}].id", "an id that no other call has", call.id)
         known.add(call.id)
 
 
-def _kept(seen: Evidence) -> Iterator[Broken]:
+def _kept(seen: TurnEvidence) -> Iterator[Violation]:
     if "calls" not in seen.expectation.judged:
         return
     rejected = {error.name for error in seen.pairing.unexpected}
     for place in seen.pairing.missing:
         expected = seen.expectation.calls[place]
         if expected.name not in rejected:
-            yield Broken(
+            yield Violation(
                 f"calls[{place}]", f"{expected.name} {arguments_text(expected)}", "no such call"
             )
 
 
-def _not_invented(seen: Evidence) -> Iterator[Broken]:
+def _not_invented(seen: TurnEvidence) -> Iterator[Violation]:
     if seen.expectation.failure is not None:
         return
     if "calls" not in seen.expectation.judged:
@@ -73,10 +72,10 @@ def _not_invented(seen: Evidence) -> Iterator[Broken]:
     for place in seen.pairing.surplus:
         call = seen.replay.turn.tool_calls[place]
         if call.name and call.name not in rejections and "" not in rejections:
-            yield Broken(f"calls[{place}]", "no call", f"{call.name} {call.arguments}")
+            yield Violation(f"calls[{place}]", "no call", f"{call.name} {call.arguments}")
 
 
-def _beyond(seen: Evidence) -> Iterator[Broken]:
+def _beyond(seen: TurnEvidence) -> Iterator[Violation]:
     """Where calls may be missing, any other name or arguments make a call that nobody made."""
     if not seen.expectation.calls_at_most:
         return
@@ -84,18 +83,18 @@ def _beyond(seen: Evidence) -> Iterator[Broken]:
     for place, call in enumerate(seen.replay.turn.tool_calls):
         said = call.name, meaning(call.arguments)
         if not left[said]:
-            yield Broken(f"calls[{place}]", "no such call", f"{call.name} {call.arguments}")
+            yield Violation(f"calls[{place}]", "no such call", f"{call.name} {call.arguments}")
         left[said] -= 1
 
 
-def _order(seen: Evidence) -> Iterator[Broken]:
+def _order(seen: TurnEvidence) -> Iterator[Violation]:
     if "calls" not in seen.expectation.judged:
         return
     places = [actual for _, actual in seen.pairing.pairs]
     if places != sorted(places):
         names = [call.name for call in seen.expectation.calls]
         actual = [call.name for call in seen.replay.turn.tool_calls]
-        yield Broken("calls", names, actual)
+        yield Violation("calls", names, actual)
 
 
 RULES = (

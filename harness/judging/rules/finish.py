@@ -3,65 +3,65 @@
 from collections.abc import Iterator
 
 from harness.judging.results import Outcome
-from harness.judging.rules.rule import Broken, Evidence, Rule
+from harness.judging.rule import Rule, TurnEvidence, Violation
 from harness.turns.deltas import Finish, StreamFailure, UsageDelta
 
 
-def _reason(seen: Evidence) -> Iterator[Broken]:
+def _reason(seen: TurnEvidence) -> Iterator[Violation]:
     expected = seen.expectation.finish
     judged = "finish" in seen.expectation.judged and seen.expectation.failure is None
     finish, failure = seen.replay.turn.finish, seen.replay.turn.failure
     if judged and failure is None and (finish is None or finish.reason != expected):
-        yield Broken("finish", str(expected), str(finish and finish.reason.value))
+        yield Violation("finish", str(expected), str(finish and finish.reason.value))
 
 
-def _raw(seen: Evidence) -> Iterator[Broken]:
+def _raw(seen: TurnEvidence) -> Iterator[Violation]:
     finish = seen.replay.turn.finish
     if "finish_raw" not in seen.expectation.judged or finish is None:
         return
     if finish.raw != seen.expectation.finish_raw:
-        yield Broken("finish.raw", seen.expectation.finish_raw, finish.raw)
+        yield Violation("finish.raw", seen.expectation.finish_raw, finish.raw)
 
 
-def _once(seen: Evidence) -> Iterator[Broken]:
+def _once(seen: TurnEvidence) -> Iterator[Violation]:
     ended = False
     for emission in seen.replay.emissions:
         delta = emission.delta
         if ended and not isinstance(delta, UsageDelta):
-            yield Broken("finish", "nothing but usage after the end", delta, emission.bytes_read)
+            yield Violation("finish", "nothing but usage after the end", delta, emission.bytes_read)
             return
         ended = ended or isinstance(delta, Finish | StreamFailure)
 
 
-def _failure_reported(seen: Evidence) -> Iterator[Broken]:
+def _failure_reported(seen: TurnEvidence) -> Iterator[Violation]:
     expected = seen.expectation.failure
     if "failure" in seen.expectation.judged and expected and seen.replay.turn.failure is None:
-        yield Broken("failure", expected, "a turn that did not fail")
+        yield Violation("failure", expected, "a turn that did not fail")
 
 
-def _failure_not_invented(seen: Evidence) -> Iterator[Broken]:
+def _failure_not_invented(seen: TurnEvidence) -> Iterator[Violation]:
     actual = seen.replay.turn.failure
     if "failure" in seen.expectation.judged and not seen.expectation.failure and actual:
-        yield Broken("failure", "a turn that did not fail", f"{actual.code}: {actual.message}")
+        yield Violation("failure", "a turn that did not fail", f"{actual.code}: {actual.message}")
 
 
-def _failure_code(seen: Evidence) -> Iterator[Broken]:
+def _failure_code(seen: TurnEvidence) -> Iterator[Violation]:
     expected, actual = seen.expectation.failure, seen.replay.turn.failure
     judged = "failure" in seen.expectation.judged and expected and actual
     if judged and actual and expected not in ("*", actual.code):
-        yield Broken("failure.code", expected, actual.code)
+        yield Violation("failure.code", expected, actual.code)
 
 
-def _failure_message(seen: Evidence) -> Iterator[Broken]:
+def _failure_message(seen: TurnEvidence) -> Iterator[Violation]:
     says, actual = seen.expectation.failure_says, seen.replay.turn.failure
     if "failure" in seen.expectation.judged and actual and says not in actual.message:
-        yield Broken("failure.message", says, actual.message)
+        yield Violation("failure.message", says, actual.message)
 
 
-def _usage(seen: Evidence) -> Iterator[Broken]:
+def _usage(seen: TurnEvidence) -> Iterator[Violation]:
     judged = "usage" in seen.expectation.judged
     if judged and seen.replay.turn.usage != seen.expectation.usage:
-        yield Broken("usage", seen.expectation.usage, seen.replay.turn.usage)
+        yield Violation("usage", seen.expectation.usage, seen.replay.turn.usage)
 
 
 RULES = (

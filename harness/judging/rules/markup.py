@@ -5,33 +5,33 @@ from typing import Any
 
 from harness.judging.expectation import ExpectedCall
 from harness.judging.results import Outcome
-from harness.judging.rules.promptness import first_late
-from harness.judging.rules.rule import Broken, Evidence, Rule
+from harness.judging.rule import Rule, TurnEvidence, Violation
+from harness.judging.rules.deltas import first_late_text
+from harness.text_calls.table import MARKERS
 from harness.turns.arguments import parse
-from harness.turns.calls import ToolCall
-from harness.turns.text_calls.table import MARKERS
+from harness.turns.deltas import ToolCall
 
 # More than this need not be held back to see whether it begins a call.
 HELD_CHARACTERS = 256
 # JSON that turns out to be no call may be any length.
 _UNDECIDED = ("{", "[", "```", "~~~")
 
-_BEGINNINGS = frozenset(
+_MARKER_PREFIXES = frozenset(
     mark[:size] for mark in (*MARKERS, *_UNDECIDED) for size in range(1, len(mark) + 1)
 )
-_LONGEST = max(map(len, _BEGINNINGS))
+_LONGEST = max(map(len, _MARKER_PREFIXES))
 
 
-def shown_in_text(seen: Evidence) -> list[str]:
+def markers_in_text(seen: TurnEvidence) -> list[str]:
     """Return the markers that the text has more often than it should."""
     expected = seen.expectation
     actual = seen.replay.turn.text
-    if "text" not in expected.judged or actual == expected.text or said_twice(seen):
+    if "text" not in expected.judged or actual == expected.text or is_text_doubled(seen):
         return []
-    return surplus(actual, expected.text)
+    return surplus_markers(actual, expected.text)
 
 
-def said_twice(seen: Evidence) -> bool:
+def is_text_doubled(seen: TurnEvidence) -> bool:
     """Whether the text is the expected one two times over."""
     expected = seen.expectation
     actual, text = expected.spaced(seen.replay.turn.text), expected.spaced(expected.text)
@@ -39,23 +39,23 @@ def said_twice(seen: Evidence) -> bool:
     return bool(text) and actual in twice
 
 
-def shown_in_name(call: ToolCall, wanted: ExpectedCall) -> list[str]:
+def markers_in_name(call: ToolCall, wanted: ExpectedCall) -> list[str]:
     """Return the markers that a call's name has and should not."""
-    return [] if call.name == wanted.name else surplus(call.name, wanted.name)
+    return [] if call.name == wanted.name else surplus_markers(call.name, wanted.name)
 
 
-def shown_in_arguments(call: ToolCall, wanted: ExpectedCall) -> list[str]:
+def markers_in_arguments(call: ToolCall, wanted: ExpectedCall) -> list[str]:
     """Return the markers that a call's arguments have and should not."""
     if call.kind == "custom" or wanted.kind == "custom":
-        return surplus(call.arguments, wanted.arguments_text)
+        return surplus_markers(call.arguments, wanted.arguments_text)
     expected = parse(wanted.arguments_text).value if wanted.arguments_text else None
-    return surplus(
+    return surplus_markers(
         _strings(parse(call.arguments).value, call.arguments),
         _strings(wanted.arguments if expected is None else expected, wanted.arguments_text),
     )
 
 
-def surplus(actual: str, expected: str) -> list[str]:
+def surplus_markers(actual: str, expected: str) -> list[str]:
     """Return the markers that `actual` holds more often than `expected`."""
     return [mark for mark in MARKERS if mark in actual and _more(mark, actual, expected)]
 
@@ -64,13 +64,13 @@ def _more(mark: str, actual: str, expected: str) -> bool:
     return actual.count(mark) > expected.count(mark)
 
 
-def begun(text: str, end: int) -> int:
+def marker_prefix_length(text: str, end: int) -> int:
     """Return how many characters of `text` before `end` may be the beginning of a marker."""
     tail = text[max(0, end - _LONGEST) : end]
-    return next((len(tail) - at for at in range(len(tail)) if tail[at:] in _BEGINNINGS), 0)
+    return next((len(tail) - at for at in range(len(tail)) if tail[at:] in _MARKER_PREFIXES), 0)
 
 
-def undecided(text: str, at: int) -> bool:
+def may_begin_call(text: str, at: int) -> bool:
     """Whether JSON or code begins at `at`, which may be a call for as long as it is open."""
     return text[at:].lstrip().startswith(_UNDECIDED)
 
@@ -92,38 +92,38 @@ def _strings(value: dict[str, Any] | None, raw: str) -> str:
     return "\n".join(said)
 
 
-def _text_no_markup(seen: Evidence) -> Iterator[Broken]:
-    if marks := shown_in_text(seen):
-        yield Broken("text", f"text without {marks}", seen.replay.turn.text)
+def _text_no_markup(seen: TurnEvidence) -> Iterator[Violation]:
+    if marks := markers_in_text(seen):
+        yield Violation("text", f"text without {marks}", seen.replay.turn.text)
 
 
-def _call_no_markup(seen: Evidence) -> Iterator[Broken]:
+def _call_no_markup(seen: TurnEvidence) -> Iterator[Violation]:
     if "calls" not in seen.expectation.judged:
         return
     for place, actual in seen.pairing.pairs:
         call, wanted = seen.replay.turn.tool_calls[actual], seen.expectation.calls[place]
-        if marks := shown_in_name(call, wanted):
-            yield Broken(f"calls[{place}].name", f"a name without {marks}", call.name)
-        elif marks := shown_in_arguments(call, wanted):
+        if marks := markers_in_name(call, wanted):
+            yield Violation(f"calls[{place}].name", f"a name without {marks}", call.name)
+        elif marks := markers_in_arguments(call, wanted):
             without = f"arguments without {marks}"
-            yield Broken(f"calls[{place}].arguments", without, call.arguments)
+            yield Violation(f"calls[{place}].arguments", without, call.arguments)
 
 
-def _not_held_back(seen: Evidence) -> Iterator[Broken]:
+def _not_held_back(seen: TurnEvidence) -> Iterator[Violation]:
     """Hold the text up to the first markup, which no reader changes, to a bounded delay."""
     if not seen.expectation.loose_space:
         return
     raw = seen.strict.text
-    same = _common(raw, seen.replay.turn.text)
+    same = _common_prefix_length(raw, seen.replay.turn.text)
     marks = [(end, min(count, same) - HELD_CHARACTERS) for end, count in seen.strict.text_marks]
-    late = first_late(seen, [(end, count) for end, count in marks if count > 0])
-    if late is None or undecided(raw, late.said):
+    late = first_late_text(seen, [(end, count) for end, count in marks if count > 0])
+    if late is None or may_begin_call(raw, late.said):
         return
     wanted = f"{late.wanted} characters of text after {late.allowed} bytes"
-    yield Broken("text", wanted, f"after {late.at} bytes", late.offset)
+    yield Violation("text", wanted, f"after {late.at} bytes", late.offset)
 
 
-def _common(one: str, other: str) -> int:
+def _common_prefix_length(one: str, other: str) -> int:
     """Return how many characters two texts begin with alike."""
     most = min(len(one), len(other))
     if one[:most] == other[:most]:

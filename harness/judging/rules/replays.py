@@ -3,37 +3,37 @@
 from collections.abc import Iterator
 
 from harness.judging.results import Outcome, Replay
-from harness.judging.rules.markup import begun, undecided
-from harness.judging.rules.promptness import first_late
-from harness.judging.rules.rule import Broken, Evidence, Rule
+from harness.judging.rule import Rule, TurnEvidence, Violation
+from harness.judging.rules.deltas import first_late_text
+from harness.judging.rules.markup import marker_prefix_length, may_begin_call
 
 
-def _no_crash(seen: Evidence) -> Iterator[Broken]:
+def _no_crash(seen: TurnEvidence) -> Iterator[Violation]:
     if seen.replay.error:
-        yield Broken("replay", "no exception", seen.replay.error)
+        yield Violation("replay", "no exception", seen.replay.error)
 
 
-def _no_hang(seen: Evidence) -> Iterator[Broken]:
+def _no_hang(seen: TurnEvidence) -> Iterator[Violation]:
     if seen.replay.hung:
-        yield Broken("replay", "an end within the limits", "none")
+        yield Violation("replay", "an end within the limits", "none")
 
 
-def _cut_invariant(seen: Evidence) -> Iterator[Broken]:
+def _cut_invariant(seen: TurnEvidence) -> Iterator[Violation]:
     if seen.replay is seen.whole or seen.again is not None:
         return
     difference = _difference(seen.whole, seen.replay)
     if difference:
         field, expected, actual = difference
-        yield Broken(field, expected, actual)
+        yield Violation(field, expected, actual)
 
 
-def _repeatable(seen: Evidence) -> Iterator[Broken]:
+def _repeatable(seen: TurnEvidence) -> Iterator[Violation]:
     if seen.again is None:
         return
     difference = _difference(seen.whole, seen.again)
     if difference:
         field, expected, actual = difference
-        yield Broken(field, f"as in the first replay: {expected}", actual)
+        yield Violation(field, f"as in the first replay: {expected}", actual)
 
 
 def _difference(one: Replay, other: Replay) -> tuple[str, object, object] | None:
@@ -47,7 +47,7 @@ def _difference(one: Replay, other: Replay) -> tuple[str, object, object] | None
     return None
 
 
-def _prompt_text(seen: Evidence) -> Iterator[Broken]:
+def _prompt_text(seen: TurnEvidence) -> Iterator[Violation]:
     """Text must be out before the read after next is pulled.
 
     Where calls are spelled in the text, TEXT-HELD-BACK says what may wait. Who looks for such
@@ -56,16 +56,16 @@ def _prompt_text(seen: Evidence) -> Iterator[Broken]:
     if seen.expectation.loose_space:
         return
     marks = seen.strict.text_marks
-    late = first_late(seen, marks)
+    late = first_late_text(seen, marks)
     if late is not None and seen.normalizer.text_dialects:
         text = seen.strict.text
-        due = ((end, count - begun(text, count)) for end, count in marks)
-        late = first_late(seen, [(end, count) for end, count in due if count > 0])
-        if late is not None and undecided(text, late.said):
+        due = ((end, count - marker_prefix_length(text, count)) for end, count in marks)
+        late = first_late_text(seen, [(end, count) for end, count in due if count > 0])
+        if late is not None and may_begin_call(text, late.said):
             return
     if late is not None:
         expected = f"{late.wanted} characters of text after {late.allowed} bytes"
-        yield Broken("text", expected, f"after {late.at} bytes", late.offset)
+        yield Violation("text", expected, f"after {late.at} bytes", late.offset)
 
 
 RULES = (

@@ -11,8 +11,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk.handed import handed_call, told_end, told_failure, withheld_call
-from harness.normalizers.sdk.transport import BASE_URL, KEY, client
+from harness.normalizers.sdk import (
+    BASE_URL,
+    KEY,
+    failure_delta,
+    finish_delta,
+    handed_call,
+    replay_client,
+    withheld_call,
+)
 from harness.turns.deltas import (
     Delta,
     FinishReason,
@@ -37,7 +44,7 @@ _FINISH: Final = {
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Yield what the helper gives its user."""
     anthropic: Any = importlib.import_module("anthropic")
-    http = client("httpx2", interaction, reads)
+    http = replay_client("httpx2", interaction, reads)
     stream: Any = None
     with anthropic.Anthropic(
         api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http
@@ -45,34 +52,34 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
         try:
             with asked.messages.stream(model="replay", max_tokens=1, messages=[]) as stream:
                 for event in stream:
-                    yield from _said(event)
+                    yield from _event_deltas(event)
                 message = stream.get_final_message()
         except anthropic.APIError as problem:
-            yield from _raised(_failure(problem), stream)
+            yield from _failure_deltas(_failure(problem), stream)
         else:
-            yield from _final(message)
+            yield from _final_deltas(message)
 
 
-def _said(event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of a package that may not be installed
+def _event_deltas(event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of a package that may not be installed
     if event.type == "text" and event.text:
         yield TextDelta(event.text)
     elif event.type == "thinking" and event.thinking:
         yield ReasoningDelta(event.thinking)
 
 
-def _final(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _final_deltas(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
     if message.usage is not None:
         yield UsageDelta(Usage(message.usage.input_tokens, message.usage.output_tokens))
     for index, call in enumerate(_calls(message)):
         yield from handed_call(index, call.id, call.name, call.input)
-    yield told_end(message.stop_reason, _FINISH)
+    yield finish_delta(message.stop_reason, _FINISH)
 
 
 def _calls(message: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
     return (block for block in message.content if block.type == "tool_use")
 
 
-def _raised(failure: StreamFailure, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _failure_deltas(failure: StreamFailure, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
     """Tell a documented exception: agent code gets no call, and knows why."""
     try:
         calls = () if stream is None else tuple(_calls(stream.current_message_snapshot))
@@ -88,7 +95,7 @@ def _failure(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of t
     """Return the failure with the code that stands in the body, where the package keeps it."""
     body = problem.body if isinstance(problem.body, dict) else {}
     error = body.get("error")
-    told = told_failure(problem)
+    told = failure_delta(problem)
     if not isinstance(error, dict) or not error.get("type"):
         return told
     return StreamFailure(str(error["type"]), str(error.get("message", told.message)))

@@ -10,9 +10,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk.handed import handed_call, told_end, told_failure, withheld_call
+from harness.normalizers.sdk import (
+    BASE_URL,
+    KEY,
+    failure_delta,
+    finish_delta,
+    handed_call,
+    replay_client,
+    withheld_call,
+)
 from harness.normalizers.sdk.openai_chat import FINISH
-from harness.normalizers.sdk.transport import BASE_URL, KEY, client
 from harness.turns.deltas import Delta, StreamFailure, TextDelta, Usage, UsageDelta
 from harness.wire.interaction import Interaction
 
@@ -22,7 +29,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     openai: Any = importlib.import_module("openai")
     langchain: Any = importlib.import_module("langchain_openai")
     total: Any = None
-    with client("httpx2", interaction, reads) as http:
+    with replay_client("httpx2", interaction, reads) as http:
         model = langchain.ChatOpenAI(
             model="replay",
             base_url=BASE_URL,
@@ -37,19 +44,19 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
                 if isinstance(chunk.content, str) and chunk.content:
                     yield TextDelta(chunk.content)
         except openai.APIError as problem:
-            yield from _raised(problem, total)
+            yield from _failure_deltas(problem, total)
         else:
-            yield from _final(total)
+            yield from _final_deltas(total)
 
 
-def _raised(problem: Any, total: Any) -> Iterator[Delta]:  # noqa: ANN401 - values of a package that may not be installed
+def _failure_deltas(problem: Any, total: Any) -> Iterator[Delta]:  # noqa: ANN401 - values of a package that may not be installed
     """Tell a documented exception: agent code gets no call, and knows why."""
     for index, call in enumerate(total.tool_call_chunks if total is not None else ()):
         yield from withheld_call(index, call["id"], call["name"], call["args"], problem)
-    yield told_failure(problem)
+    yield failure_delta(problem)
 
 
-def _final(total: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _final_deltas(total: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
     if total is None:
         yield StreamFailure("empty_stream", "no chunk came")
         return
@@ -62,7 +69,7 @@ def _final(total: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
         why = call.get("error") or "LangChain could not parse the arguments"
         yield from withheld_call(index, call["id"], call["name"], call["args"], why)
     finish = total.response_metadata.get("finish_reason")
-    yield told_end(finish, FINISH, total.additional_kwargs.get("refusal"))
+    yield finish_delta(finish, FINISH, total.additional_kwargs.get("refusal"))
 
 
 normalizer = Normalizer(

@@ -10,8 +10,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk.handed import handed_call, told_end, told_failure, withheld_call
-from harness.normalizers.sdk.transport import BASE_URL, KEY, client
+from harness.normalizers.sdk import (
+    BASE_URL,
+    KEY,
+    failure_delta,
+    finish_delta,
+    handed_call,
+    replay_client,
+    withheld_call,
+)
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -39,19 +46,19 @@ _REASONING: Final = ("reasoning_content", "reasoning")
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Yield what the helper gives its user."""
     openai: Any = importlib.import_module("openai")
-    http = client("httpx2", interaction, reads)
+    http = replay_client("httpx2", interaction, reads)
     stream: Any = None
     with openai.OpenAI(api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http) as asked:
         try:
             # Without tools, since the helper refuses those that are not strict.
             with asked.chat.completions.stream(model="replay", messages=[]) as stream:
                 for event in stream:
-                    yield from _said(event)
+                    yield from _event_deltas(event)
                 completion = stream.get_final_completion()
         except (openai.APIError, *_ends(openai)) as problem:
-            yield from _raised(problem, stream)
+            yield from _failure_deltas(problem, stream)
         else:
-            yield from _final(completion)
+            yield from _final_deltas(completion)
 
 
 def _ends(openai: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401 - a package that may not be installed
@@ -59,7 +66,7 @@ def _ends(openai: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401 - a packa
     return openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError
 
 
-def _raised(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _failure_deltas(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
     """Tell a documented exception: agent code gets no call, and knows why."""
     so_far = _snapshot(stream)
     choice = so_far.choices[0] if so_far is not None and so_far.choices else None
@@ -71,7 +78,7 @@ def _raised(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as 
     if reason in _ENDED_EARLY:
         yield Finish(FINISH[reason], reason)
     else:
-        yield told_failure(problem)
+        yield failure_delta(problem)
 
 
 def _snapshot(stream: Any) -> Any:  # noqa: ANN401 - as above
@@ -82,7 +89,7 @@ def _snapshot(stream: Any) -> Any:  # noqa: ANN401 - as above
         return None
 
 
-def _said(event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of a package that may not be installed
+def _event_deltas(event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of a package that may not be installed
     if event.type == "content.delta" and event.delta:
         yield TextDelta(event.delta)
     elif event.type == "chunk":
@@ -97,7 +104,7 @@ def _reasoning(delta: Any) -> Iterator[str]:  # noqa: ANN401 - as above
         yield text
 
 
-def _final(completion: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _final_deltas(completion: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
     if completion.usage is not None:
         usage = completion.usage
         yield UsageDelta(Usage(usage.prompt_tokens, usage.completion_tokens))
@@ -106,7 +113,7 @@ def _final(completion: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
         return
     choice = completion.choices[0]
     yield from _calls(choice.message)
-    yield told_end(choice.finish_reason, FINISH, choice.message.refusal)
+    yield finish_delta(choice.finish_reason, FINISH, choice.message.refusal)
 
 
 def _calls(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above

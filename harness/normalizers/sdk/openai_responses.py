@@ -9,10 +9,16 @@ import importlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from harness.dialects.openai_responses.kinds import odd_call
+from harness.dialects.openai_responses.items import odd_call
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk.handed import handed_call, told_failure, withheld_call
-from harness.normalizers.sdk.transport import BASE_URL, KEY, client
+from harness.normalizers.sdk import (
+    BASE_URL,
+    KEY,
+    failure_delta,
+    handed_call,
+    replay_client,
+    withheld_call,
+)
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -42,20 +48,20 @@ _INCOMPLETE: Final = {
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Yield what the helper gives its user."""
     openai: Any = importlib.import_module("openai")
-    http = client("httpx2", interaction, reads)
-    seen = _Seen()
+    http = replay_client("httpx2", interaction, reads)
+    seen = _StreamState()
     with openai.OpenAI(api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http) as asked:
         try:
             with asked.responses.stream(model="replay", input=[]) as stream:
                 for event in stream:
                     yield from seen.take(event)
         except openai.APIError as problem:
-            yield from seen.failed(told_failure(problem))
+            yield from seen.failed(failure_delta(problem))
         else:
             yield from seen.end()
 
 
-class _Seen:
+class _StreamState:
     """What the events of one stream said so far."""
 
     def __init__(self) -> None:
@@ -92,14 +98,14 @@ class _Seen:
             told = "the helper received no completed response"
             yield from self.failed(StreamFailure("interrupted", told))
         elif last.type == "error":
-            yield from self.failed(told_failure(last))
+            yield from self.failed(failure_delta(last))
         elif last.response.status == "failed":
-            yield from self.failed(told_failure(last.response.error))
+            yield from self.failed(failure_delta(last.response.error))
         else:
-            yield from _final(last.response, self._refusal)
+            yield from _final_deltas(last.response, self._refusal)
 
 
-def _final(response: Any, refusal: str) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _final_deltas(response: Any, refusal: str) -> Iterator[Delta]:  # noqa: ANN401 - as above
     if response.usage is not None:
         yield UsageDelta(Usage(response.usage.input_tokens, response.usage.output_tokens))
     index = 0

@@ -15,12 +15,16 @@ from harness.recording.importers import (
     jsonl_events,
     mitmproxy,
     raw_body,
-    raw_sse,
     req_llm,
-    vcr_ruby,
-    vcr_yaml,
+    vcr,
 )
-from harness.recording.importers.container import Found, Reader
+from harness.recording.importers import (
+    raw_body as raw_sse,
+)
+from harness.recording.importers import (
+    vcr as vcr_yaml,
+)
+from harness.recording.importers.container import ContainerFile, Reader
 
 # Asked in this order; the first that knows the container answers.
 READERS: Final[dict[str, Reader]] = {
@@ -29,20 +33,20 @@ READERS: Final[dict[str, Reader]] = {
     "curl-output": curl_output.read,
     "mitmproxy": mitmproxy.read,
     "har": har.read,
-    "vcr-ruby": vcr_ruby.read,
-    "vcr-yaml": vcr_yaml.read,
+    "vcr-ruby": vcr.read_ruby,
+    "vcr-yaml": vcr_yaml.read_vcrpy,
     "httpmock-yaml": httpmock_yaml.read,
     "req_llm": req_llm.read,
     "gemini-cli": gemini_cli.read,
     "jsonl-events": jsonl_events.read,
     "chat-log": chat_log.read,
     "chunk-list": chunk_list.read,
-    "raw-sse": raw_sse.read,
+    "raw-sse": raw_sse.read_text,
     raw_body.CONTAINER: raw_body.read,
 }
 
 
-def read(path: PurePath, data: bytes) -> tuple[str, Found] | None:
+def read(path: PurePath, data: bytes) -> tuple[str, ContainerFile] | None:
     """Return the name of the container and what it holds, or None where no reader knows it.
 
     Raises:

@@ -12,9 +12,14 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.recording.importers.container import Found, found, joined
-from harness.recording.importers.event_list import event_of, framed
-from harness.recording.importers.raw_json import Members, elements, members
+from harness.recording.importers.container import ContainerFile, body_interaction, container_file
+from harness.recording.importers.event_list import (
+    Members,
+    elements,
+    frame_responses,
+    members,
+    parse_event,
+)
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import decode_json
 
@@ -28,24 +33,24 @@ _PAIRS: Final = "requests and responses; no headers, reads or times"
 _BATCH: Final = "responses of a batch, requests where its input is in the file; no reads or times"
 
 
-def read(path: PurePath, data: bytes) -> Found | None:
+def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return an interaction for each answer; None where a line is of no such kind."""
     if not data.lstrip().startswith(b"{"):
         return None
     lines = [line for line in data.split(b"\n") if line.strip()]
-    first = event_of(lines[0].strip())
+    first = parse_event(lines[0].strip())
     kind = next((kind for kind in _KINDS if kind[0](first or {})), None)
     if kind is None:
         return None
     _, interactions, kept = kind
     values = [_line(line.strip()) for line in lines]
     known = [value for value in values if value is not None]
-    return found(path, interactions(known), kept) if len(known) == len(values) else None
+    return container_file(path, interactions(known), kept) if len(known) == len(values) else None
 
 
 def _line(line: bytes) -> tuple[Line, Members] | None:
     """Return the object that `line` is, and its parts as they were written."""
-    event = event_of(line)
+    event = parse_event(line)
     return (event, members(line)) if event else None
 
 
@@ -67,7 +72,7 @@ def _pairs(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
     for line, raw in lines:
         if "request" in raw and "response" in raw:
             body, status = _answer(line["response"], raw["response"])
-            yield joined(body, _request(line["request"], raw["request"]), status)
+            yield body_interaction(body, _request(line["request"], raw["request"]), status)
 
 
 def _request(value: object, raw: msgspec.Raw) -> Request:
@@ -97,7 +102,7 @@ def _answer(value: object, raw: msgspec.Raw) -> tuple[bytes, int]:
         return body, status if isinstance(status, int) else 200
     if isinstance(value, list):
         events = elements(raw)
-        return b"".join(framed(map(bytes, events))) or bytes(raw), 200
+        return b"".join(frame_responses(map(bytes, events))) or bytes(raw), 200
     return bytes(raw), 200
 
 
@@ -117,7 +122,7 @@ def _batch(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
     for line, raw in lines:
         if isinstance(line.get("response"), dict):
             body, status = _answer(line["response"], raw["response"])
-            yield joined(body, asked.get(_batch_id(line)) or Request(), status)
+            yield body_interaction(body, asked.get(_batch_id(line)) or Request(), status)
 
 
 def _batch_id(line: Line) -> str:
@@ -154,7 +159,7 @@ def _answers(raw: Members) -> Iterator[Interaction]:
         if isinstance(message, dict) and message.get("role") == "assistant":
             left -= before
             asked = {**raw, "messages": messages[:place]} if left >= 0 else None
-            yield joined(
+            yield body_interaction(
                 msgspec.json.encode(_completion(raw, message, written)),
                 Request("POST", _CHAT, body=msgspec.json.encode(asked) if asked else b""),
             )

@@ -7,11 +7,17 @@ sends (Ollama's NDJSON, Gemini's array), the body of one response stays as it is
 from pathlib import PurePath
 from typing import Final
 
-from harness.recording import marks
-from harness.recording.importers.container import Found, found, joined
-from harness.recording.importers.event_list import DONE, are_lines, event_of, framed
-from harness.recording.importers.raw_json import elements, on_one_line
-from harness.recording.marks import first_mark
+from harness.dialects.kit import detect
+from harness.dialects.kit.detect import first_mark
+from harness.recording.importers.container import ContainerFile, body_interaction, container_file
+from harness.recording.importers.event_list import (
+    DONE,
+    are_json_lines,
+    elements,
+    frame_responses,
+    on_one_line,
+    parse_event,
+)
 from harness.wire.payload import NotJson
 
 _PREFIX: Final = b"data:"
@@ -19,7 +25,7 @@ _KEPT: Final = "events; framing rebuilt; no request, headers, reads or times"
 _BODY_KEPT: Final = "response body; no request, headers, reads or times"
 
 
-def read(path: PurePath, data: bytes) -> Found | None:
+def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the responses that the list holds; None where a part of it is no event."""
     if data.lstrip().startswith(b"["):
         return _array(path, data)
@@ -27,19 +33,19 @@ def read(path: PurePath, data: bytes) -> Found | None:
     if not lines[0].startswith((b"{", _PREFIX)) or _is_framed(lines):
         return None
     if not any(line.startswith(_PREFIX) for line in lines) and _is_body(lines):
-        return found(path, [joined(data)], _BODY_KEPT)
+        return container_file(path, [body_interaction(data)], _BODY_KEPT)
     return _listed(path, [line.removeprefix(_PREFIX).strip() for line in lines if line])
 
 
 def _is_body(lines: list[bytes]) -> bool:
     """Tell whether the lines are one response as the API itself sends it."""
-    return are_lines(lines) and len(framed(line for line in lines if line)) == 1
+    return are_json_lines(lines) and len(frame_responses(line for line in lines if line)) == 1
 
 
-def _listed(path: PurePath, payloads: list[bytes]) -> Found | None:
-    responses = framed(payloads)
+def _listed(path: PurePath, payloads: list[bytes]) -> ContainerFile | None:
+    responses = frame_responses(payloads)
     kept = _KEPT if DONE in payloads else f"{_KEPT}; no [DONE]"
-    return found(path, map(joined, responses), kept) if responses else None
+    return container_file(path, map(body_interaction, responses), kept) if responses else None
 
 
 def _is_framed(lines: list[bytes]) -> bool:
@@ -49,15 +55,15 @@ def _is_framed(lines: list[bytes]) -> bool:
     return b"" in lines and all(line.startswith(_PREFIX) for line in lines if line)
 
 
-def _array(path: PurePath, data: bytes) -> Found | None:
+def _array(path: PurePath, data: bytes) -> ContainerFile | None:
     """Take an array of events; any other array is nobody's recording."""
     payloads = _elements(data)
-    events = [event_of(payload) for payload in payloads]
+    events = [parse_event(payload) for payload in payloads]
     mark = first_mark((event, "") for event in events)
     if not mark.strong:
         return None
-    if mark.dialect == marks.GEMINI:
-        return found(path, [joined(data)], _BODY_KEPT)
+    if mark.dialect == detect.GEMINI:
+        return container_file(path, [body_interaction(data)], _BODY_KEPT)
     return _listed(path, payloads)
 
 

@@ -14,17 +14,17 @@ from typing import Final
 import msgspec
 
 from harness.errors import UnreadableError
+from harness.providers import UNKNOWN
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.hosts import UNKNOWN
 from harness.wire.interaction import Headers, Interaction, Read, Request
-from harness.wire.reads import synthetic
+from harness.wire.reads import synthetic_reads
 
 BY: Final = "harness import"
 
 _MOST_STATUS: Final = 999
 
 
-class Found(msgspec.Struct, frozen=True):
+class ContainerFile(msgspec.Struct, frozen=True):
     """What a reader found in a file.
 
     Fields:
@@ -36,15 +36,15 @@ class Found(msgspec.Struct, frozen=True):
     damaged: Mapping[int, str] = {}
 
 
-Reader = Callable[[PurePath, bytes], Found | None]
+Reader = Callable[[PurePath, bytes], ContainerFile | None]
 
 
-def found(
+def container_file(
     path: PurePath,
     interactions: Iterable[Interaction],
     kept: str,
     damaged: Mapping[int, str] | None = None,
-) -> Found:
+) -> ContainerFile:
     """Return what a reader found in `path`.
 
     Args:
@@ -55,10 +55,10 @@ def found(
     """
     origin = Origin("imported", by=BY, kept=kept)
     kept_ones = tuple(map(_storable, interactions))
-    return Found(Cassette(path.name, kept_ones, origin).in_dialect(UNKNOWN), damaged or {})
+    return ContainerFile(Cassette(path.name, kept_ones, origin).in_dialect(UNKNOWN), damaged or {})
 
 
-def why(error: UnreadableError, path: PurePath) -> str:
+def damage_text(error: UnreadableError, path: PurePath) -> str:
     """Return what is wrong with the file at `path`, and where inside of it."""
     place = error.where.removeprefix(str(path)).lstrip(": ")
     return f"{error.what} (at {place})" if place else error.what
@@ -89,18 +89,20 @@ def _encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def joined(body: bytes, request: Request | None = None, status: int = 200) -> Interaction:
+def body_interaction(body: bytes, request: Request | None = None, status: int = 200) -> Interaction:
     """Return an interaction whose reads the source did not keep."""
-    return Interaction(request or Request(), status, (), body, synthetic(body), reads_kept=False)
+    return Interaction(
+        request or Request(), status, (), body, synthetic_reads(body), reads_kept=False
+    )
 
 
-def in_reads(chunks: Iterable[tuple[bytes, int]]) -> tuple[bytes, tuple[Read, ...]]:
+def join_reads(chunks: Iterable[tuple[bytes, int]]) -> tuple[bytes, tuple[Read, ...]]:
     """Join chunks (bytes, delay in milliseconds) to a body and its reads; empty ones go."""
     kept = [(data, delay) for data, delay in chunks if data]
     return b"".join(data for data, _ in kept), tuple(Read(len(data), ms) for data, ms in kept)
 
 
-def from_base64(text: str, where: str) -> bytes:
+def decode_base64(text: str, where: str) -> bytes:
     """Return the bytes that `text` spells; line breaks in it do not matter.
 
     Raises:

@@ -14,13 +14,13 @@ from typing import Final
 
 import msgspec
 
-from harness.recording.importers.container import Found, found
+from harness.recording.importers.container import ContainerFile, container_file
 from harness.recording.importers.http_message import (
     Piece,
-    answered,
     header_of,
     is_interim,
-    message,
+    parse_message,
+    response_interaction,
     status_of,
 )
 from harness.wire.interaction import Interaction, Request
@@ -52,7 +52,7 @@ class _Section(msgspec.Struct, frozen=True):
     ascii: bool
 
 
-class _Exchange(msgspec.Struct):
+class _TracedInteraction(msgspec.Struct):
     """A request and its response, as their pieces come in."""
 
     sent_ms: int | None
@@ -62,17 +62,17 @@ class _Exchange(msgspec.Struct):
     pieces: list[_Section]
 
 
-def read(path: PurePath, data: bytes) -> Found | None:
+def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the exchanges of the dump; None where the data are none."""
     if _SECTION.fullmatch(data.partition(b"\n")[0]) is None:
         return None
     sections = list(_sections(data.split(b"\n")))
     scheme = "https" if any(word in data for word in _SECURE) else "http"
-    exchanges = [exchange for exchange in _exchanges(sections) if exchange.answer]
+    exchanges = [exchange for exchange in _iter_traced(sections) if exchange.answer]
     found_ = [each for exchange in exchanges if (each := _interaction(exchange, scheme))]
     if not found_:
         return None
-    return found(path, found_, _kept(sections))
+    return container_file(path, found_, _kept(sections))
 
 
 def _kept(sections: list[_Section]) -> str:
@@ -134,13 +134,13 @@ def _from_ascii(lines: list[tuple[int, bytes]], size: int) -> bytes:
     return b"".join(pieces)
 
 
-def _exchanges(sections: list[_Section]) -> Iterator[_Exchange]:
-    exchange = _Exchange(None, bytearray(), bytearray(), bytearray(), [])
+def _iter_traced(sections: list[_Section]) -> Iterator[_TracedInteraction]:
+    exchange = _TracedInteraction(None, bytearray(), bytearray(), bytearray(), [])
     for part in sections:
         if part.kind == b"Send header":
             if exchange.answer:
                 yield exchange
-                exchange = _Exchange(None, bytearray(), bytearray(), bytearray(), [])
+                exchange = _TracedInteraction(None, bytearray(), bytearray(), bytearray(), [])
             exchange.sent_ms = part.at_ms
             exchange.head += part.data
         elif part.kind == b"Send data":
@@ -154,25 +154,27 @@ def _exchanges(sections: list[_Section]) -> Iterator[_Exchange]:
     yield exchange
 
 
-def _replaces(header: bytes, exchange: _Exchange) -> bool:
+def _replaces(header: bytes, exchange: _TracedInteraction) -> bool:
     """Whether a status line comes after an interim response."""
     before = status_of(bytes(exchange.answer[:20]))
     return status_of(header) is not None and before is not None and is_interim(before)
 
 
-def _interaction(exchange: _Exchange, scheme: str) -> Interaction | None:
-    request_line, headers, _ = message(bytes(exchange.head))
+def _interaction(exchange: _TracedInteraction, scheme: str) -> Interaction | None:
+    request_line, headers, _ = parse_message(bytes(exchange.head))
     method, _, rest = request_line.decode("latin-1").partition(" ")
     if method == "CONNECT":
         return None
     address = f"{scheme}://{header_of(headers, 'host')}{rest.partition(' ')[0]}"
-    line, answer_headers, _ = message(bytes(exchange.answer))
+    line, answer_headers, _ = parse_message(bytes(exchange.answer))
     request = Request(method or "POST", address if rest else "", headers, bytes(exchange.body))
-    answer = answered(request, status_of(line) or 0, answer_headers, _pieces(exchange), kept=True)
+    answer = response_interaction(
+        request, status_of(line) or 0, answer_headers, _pieces(exchange), kept=True
+    )
     return _with_line_ends(answer) if any(part.ascii for part in exchange.pieces) else answer
 
 
-def _pieces(exchange: _Exchange) -> Iterator[Piece]:
+def _pieces(exchange: _TracedInteraction) -> Iterator[Piece]:
     before = exchange.sent_ms
     for part in exchange.pieces:
         delay = 0 if part.at_ms is None or before is None else (part.at_ms - before) % _DAY_MS

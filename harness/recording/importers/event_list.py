@@ -4,15 +4,72 @@ A list may hold several responses, one after another. The framing is built anew 
 of their dialect frames events; what the list does not have, such as `[DONE]`, is not added.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from harness.recording import marks
-from harness.recording.importers.raw_json import members
-from harness.recording.marks import first_mark
-from harness.wire.aws_event_stream import encode_event, encode_exception
+import msgspec
+
+from harness.dialects.kit import detect
+from harness.dialects.kit.detect import first_mark
+from harness.wire.aws import encode_event, encode_exception
 from harness.wire.payload import NotJson, decode_json
 from harness.wire.sse import encode
+
+Members = dict[str, msgspec.Raw]
+
+_MEMBERS = msgspec.json.Decoder(Members)
+_ELEMENTS = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def members(data: bytes | msgspec.Raw) -> Members:
+    """Return the members of an object.
+
+    Raises:
+        NotJson: it is no JSON object, or nested too deeply.
+    """
+    try:
+        return _MEMBERS.decode(data)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        value = decode_json(bytes(data))
+    if not isinstance(value, dict):
+        raise NotJson("expected an object")
+    return {_encodable(key): _written(part) for key, part in value.items()}
+
+
+def elements(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
+    """Return the elements of an array.
+
+    Raises:
+        NotJson: it is no JSON array, or nested too deeply.
+    """
+    try:
+        return _ELEMENTS.decode(data)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        value = decode_json(bytes(data))
+    if not isinstance(value, list):
+        raise NotJson("expected an array")
+    return list(map(_written, value))
+
+
+def on_one_line(part: bytes | msgspec.Raw) -> bytes:
+    """Return `part` without line ends, which no event has inside."""
+    data = bytes(part)
+    if b"\n" not in data and b"\r" not in data:
+        return data
+    try:
+        return msgspec.json.format(data, indent=-1)
+    except msgspec.DecodeError:
+        return bytes(_written(decode_json(data)))
+
+
+def _encodable(key: str) -> str:
+    return key.encode("utf-8", "replace").decode("utf-8")
+
+
+def _written(value: object) -> msgspec.Raw:
+    return msgspec.Raw(json.dumps(value, separators=(",", ":")).encode("ascii"))
+
 
 DONE: Final = b"[DONE]"
 
@@ -33,7 +90,7 @@ _IDS: Final = ("id", "responseId")
 _FINISHES: Final = (("choices", "finish_reason"), ("candidates", "finishReason"))
 
 
-def event_of(payload: bytes) -> Event | None:
+def parse_event(payload: bytes) -> Event | None:
     """Return the JSON object that `payload` is, an empty one for `[DONE]`, else None."""
     if payload == DONE:
         return {}
@@ -44,22 +101,22 @@ def event_of(payload: bytes) -> Event | None:
     return event if isinstance(event, dict) else None
 
 
-def bodies(payloads: Sequence[bytes], events: Sequence[Event]) -> Iterator[bytes]:
+def iter_bodies(payloads: Sequence[bytes], events: Sequence[Event]) -> Iterator[bytes]:
     """Yield the body of each response that the events hold, in the framing of its dialect."""
     frame = _framing(events)
     for part in _responses(payloads, events):
         yield b"".join(frame(payload, event) for payload, event in part)
 
 
-def are_lines(payloads: Iterable[bytes]) -> bool:
+def are_json_lines(payloads: Iterable[bytes]) -> bool:
     """Whether the API of the events in `payloads` itself sends one a line."""
-    events = map(event_of, payloads)
+    events = map(parse_event, payloads)
     return _framing([event for event in events if event is not None]) is _as_line
 
 
 def _framing(events: Sequence[Event]) -> Framing:
     mark = first_mark((event, "") for event in events)
-    is_first_cohere = mark.dialect == marks.COHERE and any(_V1 in event for event in events)
+    is_first_cohere = mark.dialect == detect.COHERE and any(_V1 in event for event in events)
     return _as_line if is_first_cohere else _FRAMINGS.get(mark.dialect, _as_event)
 
 
@@ -135,18 +192,18 @@ def _as_message(payload: bytes, event: Event) -> bytes:
 
 
 _FRAMINGS: Final[dict[str, Framing]] = {
-    marks.ANTHROPIC: _as_named_event,
-    marks.RESPONSES: _as_named_event,
-    marks.COHERE: _as_named_event,
-    marks.INTERACTIONS: _as_named_event,
-    marks.OLLAMA: _as_line,
-    marks.CONVERSE: _as_message,
+    detect.ANTHROPIC: _as_named_event,
+    detect.RESPONSES: _as_named_event,
+    detect.COHERE: _as_named_event,
+    detect.INTERACTIONS: _as_named_event,
+    detect.OLLAMA: _as_line,
+    detect.CONVERSE: _as_message,
 }
 
 
-def framed(payloads: Iterable[bytes]) -> list[bytes]:
+def frame_responses(payloads: Iterable[bytes]) -> list[bytes]:
     """Return the bodies of the responses in `payloads`; none where one is no event."""
     given = list(payloads)
-    events = [event_of(payload) for payload in given]
+    events = [parse_event(payload) for payload in given]
     known = [event for event in events if event is not None]
-    return list(bodies(given, known)) if given and len(known) == len(given) else []
+    return list(iter_bodies(given, known)) if given and len(known) == len(given) else []

@@ -7,8 +7,8 @@ is built anew as server-sent events; other methods were no streams, and stay to 
 from pathlib import PurePath
 from typing import Final
 
-from harness.recording.importers.container import Found, found, joined
-from harness.recording.importers.raw_json import Members, elements, members
+from harness.recording.importers.container import ContainerFile, body_interaction, container_file
+from harness.recording.importers.event_list import Members, elements, members
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import NotJson, decode_json
 from harness.wire.sse import encode
@@ -19,13 +19,13 @@ _VERBS: Final = {_STREAM: "streamGenerateContent"}
 _KEPT: Final = "events as objects of the SDK; framing rebuilt; no request, headers, reads or times"
 
 
-def read(path: PurePath, data: bytes) -> Found | None:
+def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return an interaction for each line; None where a line is no such object."""
     if not data.lstrip().startswith(b'{"method"'):
         return None
     lines = [line for line in data.split(b"\n") if line.strip()]
     try:
-        return found(path, [_interaction(members(line.strip())) for line in lines], _KEPT)
+        return container_file(path, [_interaction(members(line.strip())) for line in lines], _KEPT)
     except (NotJson, KeyError):  # a line of another kind
         return None
 
@@ -36,4 +36,4 @@ def _interaction(call: Members) -> Interaction:
     answer = bytes(call["response"])
     if method == _STREAM:
         answer = b"".join(encode(bytes(chunk)) for chunk in elements(answer))
-    return joined(answer, request)
+    return body_interaction(answer, request)

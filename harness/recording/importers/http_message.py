@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from harness.recording.importers.container import in_reads
-from harness.wire.decompress import decoded_if_possible
+from harness.recording.importers.container import join_reads
+from harness.wire.decompress import decode_body_if_possible
 from harness.wire.interaction import Headers, Interaction, Request
-from harness.wire.reads import synthetic
+from harness.wire.reads import synthetic_reads
 
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE: Final = re.compile(rb"HTTP/[0-9.]{1,3} ([0-9]{3})\b")
@@ -23,7 +23,7 @@ _SHORT: Final = 14
 Piece = tuple[bytes, int]
 
 
-def message(data: bytes) -> tuple[bytes, Headers, bytes]:
+def parse_message(data: bytes) -> tuple[bytes, Headers, bytes]:
     """Split an HTTP message to its first line, headers and body."""
     blank = _BLANK_LINE.search(data)
     head = data[: blank.start()] if blank else data
@@ -49,7 +49,7 @@ def header_of(headers: Headers, name: str) -> str:
     return next((value for key, value in headers if key.lower() == name), "")
 
 
-def answered(
+def response_interaction(
     request: Request, status: int, headers: Headers, pieces: Iterable[Piece], *, kept: bool
 ) -> Interaction:
     """Return the interaction of a response that came in `pieces`.
@@ -64,15 +64,17 @@ def answered(
     coded = list(pieces)
     if "chunked" in header_of(headers, "transfer-encoding").lower():
         coded = list(without_chunks(coded))
-    whole, reads = in_reads(coded)
-    body, headers = decoded_if_possible(whole, headers)
+    whole, reads = join_reads(coded)
+    body, headers = decode_body_if_possible(whole, headers)
     kept = kept and body is whole
-    return Interaction(request, status, headers, body, reads if kept else synthetic(body), kept)
+    return Interaction(
+        request, status, headers, body, reads if kept else synthetic_reads(body), kept
+    )
 
 
 def without_chunks(pieces: list[Piece]) -> Iterator[Piece]:
     """Yield `pieces` without the chunked transfer coding, or as they are where it is not."""
-    payloads = chunks(b"".join(data for data, _ in pieces))
+    payloads = chunk_ranges(b"".join(data for data, _ in pieces))
     if payloads is None:
         yield from pieces
         return
@@ -92,7 +94,7 @@ def without_chunks(pieces: list[Piece]) -> Iterator[Piece]:
         start = end
 
 
-def chunks(body: bytes) -> list[tuple[int, int]] | None:
+def chunk_ranges(body: bytes) -> list[tuple[int, int]] | None:
     """Return where the payload of each chunk begins and ends; None where there are no chunks.
 
     A body that was cut off gives what there is of it.

@@ -7,28 +7,33 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from harness.recording.importers.container import Found, found, from_base64
-from harness.wire import cassette_data, yaml_guard
-from harness.wire.fields import mapping, refuse, text
+from harness.files import yaml_text
+from harness.files.typed import expect_mapping, expect_text, refuse_type
+from harness.recording.importers.container import ContainerFile, container_file, decode_base64
+from harness.wire import cassette_data
 
 _KEYS = (re.compile(rb"^when:", re.MULTILINE), re.compile(rb"^then:", re.MULTILINE))
 
 
-def read(path: PurePath, data: bytes) -> Found | None:
+def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the cassette of all documents in the file."""
     if not all(key.search(data) for key in _KEYS):
         return None
     where = str(path)
-    documents = yaml_guard.load_all(data, where)
+    documents = yaml_text.load_yaml_documents(data, where)
     items = [_as_vcrpy(item, f"{where}: document {n}") for n, item in enumerate(documents)]
-    cassette = cassette_data.cassette({"interactions": items}, path.name, where, keep_encoded=True)
-    return found(path, cassette.interactions, "bodies and headers; no host, reads or times")
+    cassette = cassette_data.cassette_from_data(
+        {"interactions": items}, path.name, where, keep_encoded=True
+    )
+    return container_file(
+        path, cassette.interactions, "bodies and headers; no host, reads or times"
+    )
 
 
 def _as_vcrpy(value: object, where: str) -> dict[str, object]:
-    item = mapping(value, where)
-    when = mapping(item.get("when"), f"{where}.when")
-    then = mapping(item.get("then"), f"{where}.then")
+    item = expect_mapping(value, where)
+    when = expect_mapping(item.get("when"), f"{where}.when")
+    then = expect_mapping(item.get("then"), f"{where}.then")
     return {
         "request": {
             "method": when.get("method"),
@@ -48,18 +53,18 @@ def _body(then: dict[str, object], where: str) -> object:
     body = then.get("body")
     if then.get("body_encoding") != "base64":
         return body
-    return from_base64(text(body, where), where)
+    return decode_base64(expect_text(body, where), where)
 
 
 def _headers(value: object, where: str) -> dict[str, list[object]]:
     headers: dict[str, list[object]] = {}
     for item in _items(value, where):
-        fields = mapping(item, where)
-        headers.setdefault(text(fields.get("name"), where), []).append(fields.get("value"))
+        fields = expect_mapping(item, where)
+        headers.setdefault(expect_text(fields.get("name"), where), []).append(fields.get("value"))
     return headers
 
 
 def _items(value: object, where: str) -> Iterable[object]:
     if value is not None and not isinstance(value, list):
-        refuse("a list of headers", value, where)
+        refuse_type("a list of headers", value, where)
     return value or ()

@@ -5,14 +5,14 @@ The framing is built anew: an `event:` line where the type is named, and the dat
 
 from pathlib import PurePath
 
-from harness.recording.importers.container import Found, found, joined
+from harness.recording.importers.container import ContainerFile, body_interaction, container_file
 from harness.wire.payload import NotJson, decode_json
 from harness.wire.sse import encode
 
 _KEPT = "event names and data; framing rebuilt; no request, headers, reads or times"
 
 
-def read(path: PurePath, data: bytes) -> Found | None:
+def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the one response that the lines hold; None where a line is no such event."""
     if not data.lstrip().startswith(b"{"):
         return None
@@ -23,7 +23,7 @@ def read(path: PurePath, data: bytes) -> Found | None:
         if event is None:
             return None
         events.append(event)
-    return found(path, [joined(b"".join(events))], _KEPT)
+    return container_file(path, [body_interaction(b"".join(events))], _KEPT)
 
 
 def _event(line: bytes) -> bytes | None:

@@ -6,15 +6,110 @@ Source: https://docs.mitmproxy.org/stable/api/mitmproxy/http.html
 """
 
 import re
+from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any, Final
 
 from harness.errors import UnreadableError
-from harness.recording.importers import tnetstring
-from harness.recording.importers.container import Found, found
-from harness.recording.importers.http_message import answered, header_of
-from harness.wire.fields import mapping, refuse
+from harness.files.typed import expect_mapping, refuse_type
+from harness.recording.importers.container import ContainerFile, container_file
+from harness.recording.importers.http_message import header_of, response_interaction
 from harness.wire.interaction import Headers, Interaction, Request
+
+MAX_DEPTH: Final = 32
+MAX_VALUES: Final = 1_000_000
+
+_MOST_DIGITS = 12
+_COLON = b":"
+
+
+class NotTnetstringError(ValueError):
+    """The bytes are no typed netstrings; the text says where."""
+
+
+def load_tnetstrings(data: bytes) -> list[Any]:
+    """Return the values that stand one after another in `data`.
+
+    Raises:
+        NotTnetstringError: they are none, nested too deeply, or too many.
+    """
+    return _Reader(data).values(0, len(data), 0)
+
+
+class _Reader:
+    """Reads values out of one buffer without copying what it nests."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._left = MAX_VALUES
+
+    def values(self, at: int, end: int, depth: int) -> list[Any]:
+        if depth > MAX_DEPTH:
+            raise NotTnetstringError(f"nested more than {MAX_DEPTH} deep at byte {at}")
+        found = []
+        while at < end:
+            start, stop = self._bounds(at, end)
+            found.append(self._value(start, stop, depth))
+            at = stop + 1
+        return found
+
+    def _bounds(self, at: int, end: int) -> tuple[int, int]:
+        colon = self._data.find(_COLON, at, at + _MOST_DIGITS + 1)
+        digits = self._data[at : max(colon, at)]
+        if not digits.isdigit():
+            raise NotTnetstringError(f"expected a length at byte {at}")
+        stop = colon + 1 + int(digits)
+        if stop >= end:
+            raise NotTnetstringError(f"expected {int(digits)} bytes and a type at byte {colon + 1}")
+        return colon + 1, stop
+
+    def _value(self, start: int, stop: int, depth: int) -> Any:  # noqa: ANN401 - any value of the file
+        self._left -= 1
+        if self._left < 0:
+            raise NotTnetstringError(f"more than {MAX_VALUES} values")
+        kind = self._data[stop : stop + 1]
+        if kind == b"]":
+            return self.values(start, stop, depth + 1)
+        if kind == b"}":
+            items = self.values(start, stop, depth + 1)
+            return {
+                _decode_key(key): value for key, value in zip(items[::2], items[1::2], strict=False)
+            }
+        parse = _SCALARS.get(kind)
+        if parse is None:
+            raise NotTnetstringError(f"unknown type {kind!r} at byte {stop}")
+        try:
+            return parse(self._data[start:stop])
+        except ValueError as error:
+            raise NotTnetstringError(f"{error} at byte {start}") from None
+
+
+def _decode_key(key: object) -> object:
+    """Return a key as text; before 2016 keys were bytes."""
+    if isinstance(key, bytes):
+        return key.decode("utf-8", "replace")
+    return key if isinstance(key, str) else ""
+
+
+def _decode_boolean(data: bytes) -> bool:
+    if data not in (b"true", b"false"):
+        raise ValueError(f"expected true or false, found {data[:20]!r}")
+    return data == b"true"
+
+
+def _decode_text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+_SCALARS: Final[dict[bytes, Callable[[bytes], Any]]] = {
+    b",": bytes,
+    b";": _decode_text,
+    b"#": int,
+    b"^": float,
+    b"!": _decode_boolean,
+    b"~": lambda _: None,
+}
+
 
 # A length, and in it a first key: a length again, and a name as text or bytes.
 _MAGIC: Final = re.compile(rb"[0-9]{1,12}:[0-9]{1,3}:[a-z_]{1,40}[;,]")
@@ -22,20 +117,20 @@ _KEPT: Final = "bodies and headers; no reads, no times"
 _PORTS: Final = {("http", 80), ("https", 443)}
 
 
-def read(path: PurePath, data: bytes) -> Found | None:
+def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the answered HTTP flows; None where the data are no flows."""
     if not _MAGIC.match(data):
         return None
     where = str(path)
     try:
-        flows = tnetstring.load_all(data)
-    except tnetstring.NotTnetstringError as error:
+        flows = load_tnetstrings(data)
+    except NotTnetstringError as error:
         raise UnreadableError(
             f"expected flows of mitmproxy: {error}", where=where, hint="Save the flows again."
         ) from None
     numbered = ((f"{where}: flow {n}", flow) for n, flow in enumerate(flows))
     answers = [_interaction(flow, place) for place, flow in numbered if _is_answered(flow)]
-    return found(path, answers, _KEPT)
+    return container_file(path, answers, _KEPT)
 
 
 def _is_answered(flow: object) -> bool:
@@ -56,12 +151,12 @@ def _interaction(flow: dict[str, Any], where: str) -> Interaction:
         body=_bytes(asked.get("content")),
     )
     place = f"{where}: response"
-    status = mapping(answer, place).get("status_code", answer.get("code"))
+    status = expect_mapping(answer, place).get("status_code", answer.get("code"))
     if not isinstance(status, int):
-        refuse("a status code", status, place)
+        refuse_type("a status code", status, place)
     answer_headers = _headers(answer.get("headers"), f"{place}.headers")
     body = _bytes(answer.get("content"))
-    return answered(request, status, answer_headers, [(body, 0)], kept=False)
+    return response_interaction(request, status, answer_headers, [(body, 0)], kept=False)
 
 
 def _address(asked: dict[str, Any], headers: Headers) -> str:
@@ -75,7 +170,7 @@ def _address(asked: dict[str, Any], headers: Headers) -> str:
 
 def _headers(value: object, where: str) -> Headers:
     if not isinstance(value, list):
-        refuse("a list of headers", value, where)
+        refuse_type("a list of headers", value, where)
     pairs = [pair for pair in value if isinstance(pair, list) and len(pair) == 2]  # noqa: PLR2004 - name and value
     return tuple((_text(name), _text(item)) for name, item in pairs)
 

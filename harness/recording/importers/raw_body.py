@@ -1,17 +1,43 @@
-"""A raw response body that is no text of events: AWS messages, or JSON that was cut short.
+"""Raw response bodies: an event stream, one JSON answer, AWS messages, or JSON that is truncated.
 
-Told by its first message, line or element alone, since a recording may end anywhere. What the
-user names a dialect for is a body whatever its bytes.
+A body is recognized by its first line, message or element alone, because a recording may end
+anywhere. If the user names a dialect, any bytes are a body.
 """
 
 import json
+import re
 from pathlib import PurePath
 from typing import Final
 
-from harness.recording.importers.container import Found, found, joined
-from harness.recording.importers.event_list import event_of
-from harness.recording.marks import mark_of
-from harness.wire.aws_event_stream import MessageDecoder
+from harness.dialects.kit.detect import mark_of
+from harness.recording.importers.container import ContainerFile, body_interaction, container_file
+from harness.recording.importers.event_list import parse_event
+from harness.wire.aws import MessageDecoder
+from harness.wire.payload import NotJson, decode_json
+
+# The first line that is not blank is a comment or a field, and somewhere there is data.
+_START = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*(?:data|event|id|retry)?:")
+_DATA = re.compile(rb"(?:^|[\r\n])data:")
+_TEXT_KEPT = "response body; no request, headers, reads or times"
+
+
+def read_text(path: PurePath, data: bytes) -> ContainerFile | None:
+    """Return the body as the one response of a cassette without a request."""
+    is_stream = _START.match(data) and _DATA.search(data)
+    if not is_stream and not _is_answer(data):
+        return None
+    return container_file(path, [body_interaction(data)], _TEXT_KEPT)
+
+
+def _is_answer(data: bytes) -> bool:
+    if not data.lstrip().startswith(b"{"):
+        return False
+    try:
+        value = decode_json(data)
+    except NotJson:
+        return False
+    return mark_of(value).strong
+
 
 CONTAINER: Final = "raw-body"
 KEPT: Final = "response body; no request, headers, reads or times"
@@ -20,15 +46,15 @@ _PRELUDE_BYTES: Final = 12
 _SPACE: Final = " \t\r\n"
 
 
-def read(path: PurePath, data: bytes) -> Found | None:
+def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the body as the one response of a cassette; None where its start tells nothing."""
     known = _are_messages(data) or _are_lines(data) or _is_array(data)
-    return taken(path, data) if known else None
+    return body_file(path, data) if known else None
 
 
-def taken(path: PurePath, data: bytes) -> Found:
+def body_file(path: PurePath, data: bytes) -> ContainerFile:
     """Return `data` as the one response of a cassette without a request."""
-    return found(path, [joined(data)], KEPT)
+    return container_file(path, [body_interaction(data)], KEPT)
 
 
 def _are_messages(data: bytes) -> bool:
@@ -41,9 +67,9 @@ def _are_messages(data: bytes) -> bool:
 def _are_lines(data: bytes) -> bool:
     """Whether each line but the last is an event, and the first tells its dialect."""
     lines = [line.strip() for line in data.strip().split(b"\n")]
-    if len(lines) == 1 or not mark_of(event_of(lines[0])).strong:
+    if len(lines) == 1 or not mark_of(parse_event(lines[0])).strong:
         return False
-    return all(not line or event_of(line) is not None for line in lines[:-1])
+    return all(not line or parse_event(line) is not None for line in lines[:-1])
 
 
 def _is_array(data: bytes) -> bool:

@@ -8,15 +8,20 @@ from pathlib import PurePath
 
 import msgspec
 
-from harness.recording.importers.container import Found, found, from_base64, in_reads
-from harness.wire.fields import mapping, refuse, sequence, text
+from harness.files.typed import expect_list, expect_mapping, expect_text, refuse_type
+from harness.recording.importers.container import (
+    ContainerFile,
+    container_file,
+    decode_base64,
+    join_reads,
+)
 from harness.wire.interaction import Headers, Interaction, Request
 from harness.wire.payload import NotJson, decode_json
 
 _KEYS = {"request", "response"}
 
 
-def read(path: PurePath, data: bytes) -> Found | None:
+def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the one interaction of the fixture; none where it was not streamed."""
     if not data.lstrip().startswith(b"{"):
         return None
@@ -28,10 +33,10 @@ def read(path: PurePath, data: bytes) -> Found | None:
         return None
     if not _is_fixture(value["response"]) and "chunks" not in value:
         return None
-    chunks = sequence(value.get("chunks") or [], f"{path}: chunks")
+    chunks = expect_list(value.get("chunks") or [], f"{path}: chunks")
     timed = any(isinstance(chunk, dict) and "t_us" in chunk for chunk in chunks)
     kept = "bodies, headers and reads" + ("; times" if timed else "; no times")
-    return found(path, [_interaction(value, chunks, str(path))] if chunks else [], kept)
+    return container_file(path, [_interaction(value, chunks, str(path))] if chunks else [], kept)
 
 
 def _is_fixture(response: object) -> bool:
@@ -40,11 +45,11 @@ def _is_fixture(response: object) -> bool:
 
 
 def _interaction(value: dict[str, object], chunks: list[object], where: str) -> Interaction:
-    response = mapping(value.get("response"), f"{where}: response")
+    response = expect_mapping(value.get("response"), f"{where}: response")
     status = response.get("status")
     if not isinstance(status, int):
-        refuse("a status code", status, f"{where}: response.status")
-    body, reads = in_reads(_chunks(chunks, f"{where}: chunks"))
+        refuse_type("a status code", status, f"{where}: response.status")
+    body, reads = join_reads(_chunks(chunks, f"{where}: chunks"))
     headers = _headers(response.get("headers"), f"{where}: response.headers")
     return Interaction(_request(value, where), status, headers, body, reads)
 
@@ -54,19 +59,19 @@ def _chunks(chunks: list[object], where: str) -> Iterator[tuple[bytes, int]]:
     before = 0
     for n, item in enumerate(chunks):
         place = f"{where}[{n}]"
-        chunk = mapping(item, place)
+        chunk = expect_mapping(item, place)
         time = chunk.get("t_us")
         now = time if isinstance(time, int) and time > before else before
-        yield from_base64(text(chunk.get("b64"), place), place), (now - before) // 1000
+        yield decode_base64(expect_text(chunk.get("b64"), place), place), (now - before) // 1000
         before = now
 
 
 def _request(value: dict[str, object], where: str) -> Request:
     place = f"{where}: request"
-    request = mapping(value.get("request"), place)
+    request = expect_mapping(value.get("request"), place)
     return Request(
-        method=text(request.get("method"), f"{place}.method").upper() or "POST",
-        uri=text(request.get("url"), f"{place}.url"),
+        method=expect_text(request.get("method"), f"{place}.method").upper() or "POST",
+        uri=expect_text(request.get("url"), f"{place}.url"),
         headers=_headers(request.get("headers"), f"{place}.headers"),
         body=_body(request, place),
     )
@@ -75,7 +80,7 @@ def _request(value: dict[str, object], where: str) -> Request:
 def _body(request: dict[str, object], where: str) -> bytes:
     body = request.get("body")
     if isinstance(body, dict) and isinstance(body.get("b64"), str):
-        return from_base64(body["b64"], f"{where}.body")
+        return decode_base64(body["b64"], f"{where}.body")
     if isinstance(body, dict):
         request = {**request, **body}
     plain = request.get("canonical_json")
@@ -87,6 +92,6 @@ def _body(request: dict[str, object], where: str) -> bytes:
 def _headers(value: object, where: str) -> Headers:
     return tuple(
         (name, str(item))
-        for name, items in mapping(value, where).items()
+        for name, items in expect_mapping(value, where).items()
         for item in (items if isinstance(items, list) else [items])
     )

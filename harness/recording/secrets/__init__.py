@@ -4,9 +4,8 @@ Whoever records, imports or audits uses this table and no other. A secret is fou
 is escaped, and where a stream splits it over its events.
 """
 
-from harness.recording.secrets.detectors import KINDS, Detector, literal
-from harness.recording.secrets.finding import Secret, secrets_in
-from harness.recording.secrets.replacing import without_secrets
+from harness.recording.secrets.detectors import KINDS, Detector, literal_detector
+from harness.recording.secrets.scan import Secret, secrets_in, without_secrets
 from harness.recording.secrets.views import URL_ESCAPE
 
 __all__ = [
@@ -14,7 +13,7 @@ __all__ = [
     "URL_ESCAPE",
     "Detector",
     "Secret",
-    "literal",
+    "literal_detector",
     "secrets_in",
     "without_secrets",
 ]

@@ -186,12 +186,12 @@ def is_placeholder(secret: str) -> bool:
     return _PLACEHOLDERS.fullmatch(secret) is not None
 
 
-def likely(text: str, known: Sequence[Detector] = ()) -> Iterator[Detector]:
+def likely_detectors(text: str, known: Sequence[Detector] = ()) -> Iterator[Detector]:
     """Yield the detectors that may find something in `text`: nearly always few, and at once."""
     yield from (detector for detector in known if detector.hints[0] in text)
     yield from dict.fromkeys([detector for hint, detector in _BY_HINT if hint in text])
 
 
-def literal(value: str) -> Detector:
+def literal_detector(value: str) -> Detector:
     """Return the detector of one value that is known to be secret, such as a header's."""
     return Detector("credential", re.compile(f"(?P<secret>{re.escape(value)})"), (value,))

@@ -87,7 +87,7 @@ class View:
             if plain:
                 texts.append(self.text[there : match.start()])
                 pieces.append((here, there, plain))
-            texts.append(_meant(match))
+            texts.append(_unescaped_character(match))
             pieces.append((here + plain, match.start(), match.end() - match.start()))
             here, there = here + plain + 1, match.end()
         if not pieces:
@@ -119,7 +119,7 @@ class View:
         return length > 1 and self._ends[start] - start == 1
 
 
-def levels(view: View, escape: re.Pattern[str] = JSON_ESCAPE) -> Iterator[View]:
+def unescaped_views(view: View, escape: re.Pattern[str] = JSON_ESCAPE) -> Iterator[View]:
     """Yield `view`, then what it shows with its escapes undone, level by level."""
     found: View | None = view
     for _ in range(MOST_LEVELS + 1):
@@ -129,7 +129,7 @@ def levels(view: View, escape: re.Pattern[str] = JSON_ESCAPE) -> Iterator[View]:
         found = found.unescaped(escape)
 
 
-def joined(view: View) -> Iterator[View]:
+def joined_views(view: View) -> Iterator[View]:
     """Yield the texts of each JSON key joined in their order, and those for each index."""
     strings: dict[str, list[tuple[int, int]]] = {}
     index = ""
@@ -143,10 +143,10 @@ def joined(view: View) -> Iterator[View]:
                 strings.setdefault(f"{key} of index {index}", []).append(match.span(2))
     for key, spans in strings.items():
         if len(spans) > 1:
-            yield _concatenated(view, spans, f"the texts of {key!r} joined")
+            yield _concatenated_view(view, spans, f"the texts of {key!r} joined")
 
 
-def _concatenated(view: View, spans: list[tuple[int, int]], name: str) -> View:
+def _concatenated_view(view: View, spans: list[tuple[int, int]], name: str) -> View:
     pieces: list[tuple[int, int, int]] = []
     here = 0
     for start, end in spans:
@@ -155,7 +155,7 @@ def _concatenated(view: View, spans: list[tuple[int, int]], name: str) -> View:
     return View("".join(view.text[start:end] for start, end in spans), view, pieces, name)
 
 
-def _meant(match: re.Match[str]) -> str:
+def _unescaped_character(match: re.Match[str]) -> str:
     """Return the one character of an escape; what is no byte becomes one that no detector knows."""
     if match[2]:
         return _SHORT.get(match[2], match[2])

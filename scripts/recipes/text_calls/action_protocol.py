@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from harness.conversation.feedback import ToolResult, messages
+from harness.conversation.feedback import ToolResult, result_messages
 from harness.conversation.prompts import PROMPTS
-from harness.dialects.ollama.spelling import Spelling as OllamaSpelling
-from harness.dialects.openai_chat.profiles import PROFILES
+from harness.dialects.ollama.writer_options import WriterOptions as OllamaSpelling
+from harness.dialects.openai_chat.writer_options import PROFILES
 from scripts.recipes.asking import OPENAI_CHAT, Api
 from scripts.recipes.kit import (
     Edit,
@@ -115,7 +115,7 @@ def _said(  # noqa: PLR0913, PLR0917 - the switches of `_recipe`
 
 def _fed_back(said: str, *results: ToolResult) -> tuple[Json, ...]:
     """Return the messages that tell the model what its calls gave: there is no role for tools."""
-    return ({"role": "assistant", "content": said}, *messages(PROMPTS[_ZH], results))
+    return ({"role": "assistant", "content": said}, *result_messages(PROMPTS[_ZH], results))
 
 
 def _document(text: str) -> Reply:

@@ -3,7 +3,7 @@
 On Ollama the same reply comes as lines, and its end says `stop` too.
 """
 
-from harness.dialects.ollama.spelling import Spelling
+from harness.dialects.ollama.writer_options import WriterOptions
 from scripts.recipes.kit import Recipe, finish, spelled, stream, tokens
 from scripts.recipes.ollama import CHAT
 
@@ -27,7 +27,11 @@ RECIPES = (
         "ollama/llama3.2/bare-call",
         "What is the weather in Oslo?",
         _TOOLS,
-        (stream(spelled(_OSLO, size=4), tokens(190, 21), finish("stop"), spelling=Spelling()),),
+        (
+            stream(
+                spelled(_OSLO, size=4), tokens(190, 21), finish("stop"), spelling=WriterOptions()
+            ),
+        ),
         api=CHAT,
     ),
     _recipe("bare-semicolon-between", f"{_OSLO}; {_TIME}"),

@@ -7,7 +7,7 @@ a value of another call. Asked about tool calls, models write such answers.
 import json
 from typing import Any
 
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from scripts.recipes.kit import (
     Recipe,
     Reply,
@@ -24,7 +24,7 @@ from scripts.recipes.kit import (
 _QWEN, _HERMES = "compatible/qwen2.5-7b-instruct", "compatible/hermes-3-llama-3.1-8b"
 _LLAMA, _KIMI = "compatible/llama-3.1-8b-instruct", "compatible/kimi-k2-instruct"
 _TOOLS = ("get_weather", "run_command", "write_file")
-_THINKING = Spelling(reasoning_field="reasoning_content")
+_THINKING = WriterOptions(reasoning_field="reasoning_content")
 
 _REMOVE = '{"name": "run_command", "arguments": {"command": "rm -r build"}}'
 _EXAMPLE = f"<tool_call>\n{_REMOVE}\n</tool_call>"

@@ -6,7 +6,7 @@ its tools in the API's field; each reply is in the format of the model that it n
 
 from typing import Final
 
-from harness.dialects.openai_chat.spelling import Spelling
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from scripts.recipes.kit import (
     Recipe,
     Reply,
@@ -19,7 +19,7 @@ from scripts.recipes.kit import (
 )
 
 _TOOLS = ("get_weather", "get_time", "show_order", "search", "write_file")
-_THINKING = Spelling(reasoning_field="reasoning_content")
+_THINKING = WriterOptions(reasoning_field="reasoning_content")
 _OSLO, _BERGEN = '{"city": "Oslo"}', '{"city": "Bergen"}'
 _WEATHER = "What is the weather in Oslo and in Bergen?"
 _CLOCK = "What time is it?"

@@ -7,8 +7,8 @@ request declares tools in the API's field.
 
 from msgspec.structs import replace
 
-from harness.dialects.ollama.spelling import Spelling as OllamaSpelling
-from harness.dialects.openai_chat.profiles import PROFILES
+from harness.dialects.ollama.writer_options import WriterOptions as OllamaSpelling
+from harness.dialects.openai_chat.writer_options import PROFILES
 from harness.turns.deltas import Delta
 from scripts.recipes.asking import OPENAI_CHAT, Api
 from scripts.recipes.kit import Json, Recipe, Reply, finish, reasoning, spelled, stream, tokens

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conversation.capabilities import PROVIDERS, Capabilities
 from harness.conversation.history.check import history_problems
-from harness.conversation.messages import Message, assistant, system, tool_result, user
-from harness.turns.calls import ToolCall
+from harness.providers import PROVIDERS, Capabilities
+from harness.turns.deltas import ToolCall
+from harness.turns.messages import Message, assistant, system, tool_result, user
 from tests.conversation.conversation_histories import CAPABILITIES
 
 ONE = ToolCall("call_a", "f", "{}")

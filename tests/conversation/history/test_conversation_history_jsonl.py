@@ -9,17 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.conversation.capabilities import PROVIDERS, Capabilities
 from harness.conversation.conversation import Conversation, Ending, Meta, Probe, TurnRecord
 from harness.conversation.history.check import history_problems
-from harness.conversation.history.foreign import read_messages
-from harness.conversation.history.ids import distinct_ids, fit_ids
-from harness.conversation.history.jsonl import About, Logged, decode, encode, is_conversation
-from harness.conversation.history.policies import POLICIES
-from harness.conversation.messages import Message, assistant, system, user
+from harness.conversation.history.identifiers import distinct_ids, fit_ids
+from harness.conversation.history.jsonl import (
+    ConversationLabels,
+    LoggedConversation,
+    decode,
+    encode,
+    is_conversation,
+)
+from harness.conversation.history.storing import HISTORY_POLICIES
+from harness.conversation.history.third_party import read_messages
 from harness.errors import UnreadableError
-from harness.turns.calls import ParseError, ToolCall
-from harness.turns.deltas import Finish, FinishReason
+from harness.providers import PROVIDERS, Capabilities
+from harness.turns.deltas import Finish, FinishReason, ParseError, ToolCall
+from harness.turns.messages import Message, assistant, system, user
 from harness.turns.turn import Turn
 from tests.conversation.conversation_histories import (
     ERRORS,
@@ -36,15 +41,15 @@ METAS = st.builds(
     probe=st.none() | st.builds(Probe, st.booleans(), st.sampled_from(["", "HTTP 500"])),
     retries=st.integers(0, 2),
 )
-ABOUTS = st.builds(About, model=st.sampled_from(["", "qwen-plus", "模型"]))
+ABOUTS = st.builds(ConversationLabels, model=st.sampled_from(["", "qwen-plus", "模型"]))
 
 
 @st.composite
-def logs(draw: st.DrawFn) -> Logged:
+def logs(draw: st.DrawFn) -> LoggedConversation:
     """Return what some agent might have made of a task."""
     messages: list[Message] = [system("Be brief."), user("Why?\u2028\x85")]
     turns: list[TurnRecord] = []
-    policy, storing = POLICIES[draw(POLICY_NAMES)], draw(STORINGS)
+    policy, storing = HISTORY_POLICIES[draw(POLICY_NAMES)], draw(STORINGS)
     for turn in draw(st.lists(TURNS, max_size=5)):
         results = draw(results_of(turn))
         turns.append(TurnRecord(turn, draw(METAS), tuple(results)))
@@ -52,18 +57,20 @@ def logs(draw: st.DrawFn) -> Logged:
             messages += policy(turn, results, len(turns), Capabilities(), storing)
     ending: Ending = draw(st.sampled_from(get_args(Ending)))
     said = Conversation(tuple(messages), tuple(turns), ending, draw(st.text(max_size=5)))
-    return Logged(draw(ABOUTS), said)
+    return LoggedConversation(draw(ABOUTS), said)
 
 
 @given(st.lists(logs(), min_size=1, max_size=3))
-def test_conversations_are_read_back_as_they_were_written(logged: list[Logged]) -> None:
+def test_conversations_are_read_back_as_they_were_written(logged: list[LoggedConversation]) -> None:
     data = b"".join(map(encode, logged))
     assert is_conversation(data)
     assert decode(data) == tuple(logged)
 
 
 @given(st.lists(logs(), min_size=1, max_size=2), st.data())
-def test_a_line_that_is_missing_is_found_out(logged: list[Logged], data: st.DataObject) -> None:
+def test_a_line_that_is_missing_is_found_out(
+    logged: list[LoggedConversation], data: st.DataObject
+) -> None:
     lines = b"".join(map(encode, logged)).splitlines(keepends=True)
     place = data.draw(st.integers(0, len(lines) - 1))
     with pytest.raises(UnreadableError):
@@ -75,12 +82,14 @@ BROKEN = ParseError("tool_use", "found the end", '{"city": "Os', "c2", "weather"
 FIRST = Turn(tool_calls=(CALL,), finish=Finish(FinishReason.TOOL_CALLS))
 RETRIED = Turn(parse_errors=(BROKEN,), finish=Finish(FinishReason.TOOL_CALLS))
 LAST = Turn("Clear.", finish=Finish(FinishReason.STOP))
-LOGGED = Logged(
-    About("gateway", "dashscope", "qwen-plus", "native-tools/v1", "conversations/oslo"),
+LOGGED = LoggedConversation(
+    ConversationLabels(
+        "gateway", "dashscope", "qwen-plus", "native-tools/v1", "conversations/oslo"
+    ),
     Conversation(
         (
             user("Weather?"),
-            *POLICIES["merged"](FIRST, {}, 1, Capabilities()),
+            *HISTORY_POLICIES["merged"](FIRST, {}, 1, Capabilities()),
             assistant("Clear."),
         ),
         (
@@ -94,7 +103,7 @@ LOGGED = Logged(
 )
 
 
-def _lines(logged: Logged = LOGGED) -> list[dict[str, Any]]:
+def _lines(logged: LoggedConversation = LOGGED) -> list[dict[str, Any]]:
     return [json.loads(line) for line in encode(logged).splitlines()]
 
 
@@ -118,7 +127,7 @@ def test_the_meta_of_a_turn_stands_beside_its_message() -> None:
 def test_the_meta_stands_beside_its_message_when_the_id_was_rewritten() -> None:
     said = LOGGED.conversation
     sent = fit_ids(said.messages, "[a-zA-Z0-9]{9}").messages
-    rewritten = Logged(LOGGED.about, replace(said, messages=sent))
+    rewritten = LoggedConversation(LOGGED.about, replace(said, messages=sent))
     call = _lines(rewritten)[2]
     assert call["tool_calls"][0]["id"] != "c1"
     assert call["meta"]["executed"] == ["c1"]

@@ -5,21 +5,21 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from harness.conversation.agent import Agent
-from harness.conversation.asking import read_turn, request_of
+from harness.conversation.asking import next_request, read_turn
 from harness.conversation.conversation import Conversation, Ending, Meta, TurnRecord
-from harness.conversation.messages import Message, assistant, system, tool_result, user
 from harness.conversation.task import Task
-from harness.judging.conversations.judge_conversation import judge_conversation
+from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.script import (
     ConversationExpected,
     ConversationScript,
     ExpectedExecution,
     MockAnswer,
 )
-from harness.judging.judge import Loaded
+from harness.judging.judge import LoadedSubject
 from harness.judging.results import Result
 from harness.judging.scenario import Scenario
 from harness.normalizers.reference import normalize
+from harness.turns.messages import Message, assistant, system, tool_result, user
 from harness.turns.turn import Turn
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Read, Request
@@ -93,8 +93,10 @@ def a_script(
     )
 
 
-def loaded(cassette: Cassette, script: ConversationScript, **more: Any) -> Loaded:  # noqa: ANN401 - fields
-    return Loaded(cassette, Scenario("a/b", "A title", cassette.id, conversation=script, **more))
+def loaded(cassette: Cassette, script: ConversationScript, **more: Any) -> LoadedSubject:  # noqa: ANN401 - fields
+    return LoadedSubject(
+        cassette, Scenario("a/b", "A title", cassette.id, conversation=script, **more)
+    )
 
 
 Converse = Callable[[Task], Conversation]
@@ -119,7 +121,7 @@ class Talk:
         self.turns: list[TurnRecord] = []
 
     def ask(self, **options: Any) -> Turn:  # noqa: ANN401 - members of the body
-        request = request_of(self.task, self.messages, self.task.tools, options)
+        request = next_request(self.task, self.messages, self.task.tools, options)
         turn = read_turn(self.task, request, self.task.send(request), normalize)
         self.turns.append(TurnRecord(turn, Meta(parse_errors=turn.parse_errors)))
         return turn

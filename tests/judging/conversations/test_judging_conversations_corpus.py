@@ -11,11 +11,11 @@ from functools import cache
 import msgspec
 
 from harness.conversation.asking import BODIES
-from harness.conversation.loop import plain
+from harness.conversation.plain_loop import plain
 from harness.judging.conversations.case import ConversationCase
-from harness.judging.conversations.judge_conversation import judge_conversation
-from harness.judging.conversations.recording import NotHad, script_of_recording
-from harness.judging.judge import Loaded
+from harness.judging.conversations.judge import judge_conversation
+from harness.judging.conversations.recording import NotReplayable, script_from_recording
+from harness.judging.judge import LoadedSubject
 from harness.judging.results import ConversationFacts, Result
 from harness.judging.scenario import Scenario
 from harness.recording.importing import Labels, import_file
@@ -46,10 +46,10 @@ def results() -> tuple[tuple[Result, ConversationCase | None], ...]:
 
 def _results() -> Iterator[tuple[Result, ConversationCase | None]]:
     for cassette in recordings():
-        script = script_of_recording(cassette)
-        if not isinstance(script, NotHad):
+        script = script_from_recording(cassette)
+        if not isinstance(script, NotReplayable):
             scenario = Scenario(cassette.id, "", cassette.id, conversation=script)
-            yield judge_conversation(Loaded(cassette, scenario), plain, cuts="quick")
+            yield judge_conversation(LoadedSubject(cassette, scenario), plain, cuts="quick")
 
 
 def facts() -> Iterator[ConversationFacts]:
@@ -58,7 +58,7 @@ def facts() -> Iterator[ConversationFacts]:
 
 def test_every_recording_that_agents_can_ask_for_is_had_or_refused_for_a_reason() -> None:
     spoken = [each for each in recordings() if each.dialect in BODIES]
-    refused = [it for it in map(script_of_recording, spoken) if isinstance(it, NotHad)]
+    refused = [it for it in map(script_from_recording, spoken) if isinstance(it, NotReplayable)]
     assert len(results()) + len(refused) == len(spoken)
     assert len(results()) >= 116
     assert Counter(it.why.partition(",")[0] for it in refused) <= Counter(

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from harness.conversation.agent import Agent
 from harness.conversation.discovery import load_agent
 from harness.conversation.task import Limits
-from harness.judging.conversations.judge_conversation import judge_conversation
-from harness.judging.conversations.recording import NotHad, script_of_recording
+from harness.judging.conversations.judge import judge_conversation
+from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.judging.conversations.script import ConversationScript, ExpectedExecution
-from harness.judging.conversations.session import Session, hold
-from harness.judging.judge import Loaded
+from harness.judging.conversations.session import Session, run_agent
+from harness.judging.judge import LoadedSubject
 from harness.judging.results import ConversationFacts, Outcome, Result
 from harness.judging.scenario import Scenario
-from harness.runs.upkeep import Shipped
+from harness.runs.upkeep import BundledData
 from harness.wire.cassette import Cassette
 from tests.conversation.conversation_provider import said, weather
 from tests.conversation.conversation_replies import answering, calling, cut_short, failing
@@ -38,10 +38,10 @@ PLAIN = load_agent("plain-loop")
 
 def had(cassette: Cassette, agent: Agent = PLAIN) -> Result:
     """Let an agent have the conversation of a recording."""
-    script = script_of_recording(cassette)
+    script = script_from_recording(cassette)
     assert isinstance(script, ConversationScript), script
     scenario = Scenario("cassette:a/b", "a/b", cassette.id, conversation=script)
-    return judge_conversation(Loaded(cassette, scenario), agent, cuts="quick")[0]
+    return judge_conversation(LoadedSubject(cassette, scenario), agent, cuts="quick")[0]
 
 
 def facts(result: Result) -> ConversationFacts:
@@ -49,18 +49,18 @@ def facts(result: Result) -> ConversationFacts:
     return result.conversation
 
 
-def recording_of(subject: Loaded, agent: Agent) -> Cassette:
+def recording_of(subject: LoadedSubject, agent: Agent) -> Cassette:
     """Return the cassette of a conversation with the requests that an agent really sent."""
     assert subject.scenario is not None
     assert subject.scenario.conversation is not None
     tools = subject.scenario.tools
     session = Session(subject.cassette, subject.scenario.conversation, tools)
-    sent = [each for each in hold(agent, session).sent if each.place is not None]
+    sent = [each for each in run_agent(agent, session).sent if each.place is not None]
     interactions = tuple(msgspec.structs.replace(it.answer, request=it.request) for it in sent)
     return msgspec.structs.replace(subject.cassette, interactions=interactions)
 
 
-def _has_own_ways(subject: Loaded) -> bool:
+def _has_own_ways(subject: LoadedSubject) -> bool:
     """Whether a scenario declares of its provider what no recording tells."""
     script = subject.scenario.conversation if subject.scenario else None
     return script is None or bool(script.capabilities or script.provider)
@@ -71,10 +71,10 @@ def test_shipped_conversations_recorded_from_an_agent_are_had_again_as_they_were
     name: str,
 ) -> None:
     agent, outcomes = load_agent(name), Counter[str]()
-    for subject in Shipped().conversations:
+    for subject in BundledData().conversations:
         cassette = recording_of(subject, agent)
-        script = script_of_recording(cassette)
-        if isinstance(script, NotHad):
+        script = script_from_recording(cassette)
+        if isinstance(script, NotReplayable):
             outcomes[script.why] += 1
             continue
         result = had(cassette, agent)
@@ -95,8 +95,12 @@ def test_whatever_was_recorded_is_refused_or_had_again_as_it_was(given_replies: 
     if not replies:
         return
     cassette = recording_of(stage("any", replies, questions=("?", "??")), PLAIN)
-    script = script_of_recording(cassette) if cassette.interactions else NotHad("nothing was sent")
-    if isinstance(script, NotHad):
+    script = (
+        script_from_recording(cassette)
+        if cassette.interactions
+        else NotReplayable("nothing was sent")
+    )
+    if isinstance(script, NotReplayable):
         return
     result = had(cassette)
     assert result.findings == ()
@@ -120,12 +124,12 @@ def test_whatever_a_message_holds_is_refused_or_had(
     messages[place][member] = value
     exchanges = ((asked(*messages[:1]), CALL[1]), (asked(*messages), said("Clear.")))
     cassette = recorded(*exchanges, dialect=dialect)
-    if isinstance(script_of_recording(cassette), ConversationScript):
+    if isinstance(script_from_recording(cassette), ConversationScript):
         assert facts(had(cassette)).compared <= 1
 
 
 def test_the_script_says_what_stands_in_the_requests() -> None:
-    script = script_of_recording(ROUND_TRIP)
+    script = script_from_recording(ROUND_TRIP)
     assert isinstance(script, ConversationScript)
     assert script.questions == ("Weather?",)
     assert script.expect.executed == (ExpectedExecution("get_weather", {"city": "Oslo"}),)
@@ -146,7 +150,7 @@ def test_calls_in_parallel_show_that_the_provider_takes_them() -> None:
     replied = said("", (weather("a"), weather("b")))
     both = asked(USER, called("a", "b"), gave("a"), gave("b", "cloudy"))
     cassette = recorded((asked(USER), replied), (both, said("Both.")))
-    script = script_of_recording(cassette)
+    script = script_from_recording(cassette)
     assert isinstance(script, ConversationScript)
     assert script.capabilities["supports_parallel_tools"]
     assert facts(had(cassette)).as_recorded == 1
@@ -206,7 +210,7 @@ CHOICE = "and what a client does then is its own choice"
 
 @pytest.mark.parametrize("why", REFUSED)
 def test_what_is_no_conversation_is_refused_with_the_reason(why: str) -> None:
-    assert script_of_recording(REFUSED[why]) == NotHad(why)
+    assert script_from_recording(REFUSED[why]) == NotReplayable(why)
 
 
 @pytest.mark.parametrize(
@@ -220,4 +224,4 @@ def test_what_leaves_a_choice_is_refused(reply: bytes, what: str) -> None:
     cassette = recorded(
         (asked(USER), reply), (asked(USER, called("c1"), gave("c1")), said("Clear."))
     )
-    assert script_of_recording(cassette) == NotHad(f"{what}, {CHOICE}")
+    assert script_from_recording(cassette) == NotReplayable(f"{what}, {CHOICE}")

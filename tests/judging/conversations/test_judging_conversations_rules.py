@@ -9,7 +9,6 @@ import pytest
 
 from harness.conversation.conversation import Conversation, Meta, Probe, TurnRecord
 from harness.conversation.gateway import gateway
-from harness.conversation.messages import assistant, system, tool_result, user
 from harness.conversation.task import Limits, Task, ToolFailed
 from harness.judging.conversations.script import (
     ConversationScript,
@@ -19,7 +18,8 @@ from harness.judging.conversations.script import (
     MockAnswer,
 )
 from harness.judging.results import Outcome
-from harness.turns.surrogates import join_surrogates
+from harness.turns.exact_json import join_surrogates
+from harness.turns.messages import assistant, system, tool_result, user
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Request
 from tests.judging.conversations.conversation_samples import (

@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation
 from harness.conversation.task import Task, ToolFailed
-from harness.judging.conversations.mock_tools import NO_ANSWER, MockTools
 from harness.judging.conversations.script import MockAnswer
-from harness.judging.conversations.session import Session, SessionLimits, hold
+from harness.judging.conversations.session import (
+    NO_ANSWER,
+    MockTools,
+    Session,
+    SessionLimits,
+    run_agent,
+)
 from harness.wire.interaction import Request
 from tests.judging.conversations.conversation_samples import (
     OSLO,
@@ -81,7 +86,7 @@ def test_any_arguments_are_kept(arguments: Any) -> None:  # noqa: ANN401 - whate
 
 def test_what_is_sent_and_run_is_kept_with_its_turn() -> None:
     session = Session(a_cassette(calls(OSLO), says("x")), a_script())
-    record = hold(Agent("good", good), session)
+    record = run_agent(Agent("good", good), session)
     assert [sent.place for sent in record.sent] == [0, 1]
     assert [(run.after, run.tool, run.arguments) for run in record.executions] == [
         (1, "get_weather", OSLO)
@@ -113,7 +118,9 @@ def test_an_agent_that_waits_for_ever_is_stopped() -> None:
             pass
 
     limits = SessionLimits(seconds=0.2)
-    record = hold(Agent("waiting", waiting), Session(a_cassette(says("x")), a_script()), limits)
+    record = run_agent(
+        Agent("waiting", waiting), Session(a_cassette(says("x")), a_script()), limits
+    )
     assert record.hung == "more than 0 seconds"
 
 
@@ -125,7 +132,7 @@ def test_an_agent_that_catches_everything_is_stopped() -> None:
 
     limits = SessionLimits(seconds=0.3)
     session = Session(a_cassette(says("x")), a_script(), limits=limits)
-    record = hold(Agent("stubborn", stubborn), session, limits)
+    record = run_agent(Agent("stubborn", stubborn), session, limits)
     assert record.hung
     assert len(record.sent) == 1 + 8 + limits.requests
 
@@ -136,7 +143,7 @@ def test_ctrl_c_passes_through() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        hold(Agent("x", interrupted), Session(a_cassette(says("x")), a_script()))
+        run_agent(Agent("x", interrupted), Session(a_cassette(says("x")), a_script()))
 
 
 def test_the_task_is_made_of_cassette_and_script() -> None:

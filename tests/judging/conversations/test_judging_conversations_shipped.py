@@ -5,10 +5,10 @@ import pytest
 from harness.conversation.discovery import default_agent_names
 from harness.judging.results import Outcome
 from harness.runs.plan import Job, plan
-from harness.runs.select import select
+from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job
 
-JOBS = plan(select(()), (), default_agent_names()).jobs
+JOBS = plan(select_subjects(()), (), default_agent_names()).jobs
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job.subject.path}-{job.normalizer}"[-80:])

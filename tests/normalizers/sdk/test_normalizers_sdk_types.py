@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import shipped
-from harness.dialects.openai_responses.spelling import Spelling
+from harness.dialects.openai_responses.writer_options import WriterOptions
 from harness.dialects.table import DIALECTS
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -29,7 +29,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.wire import cassette_file
-from harness.wire.framing import frames
+from harness.wire.framing import iter_frames
 from tests.normalizers.sdk.sdk_streams import clean_turns
 
 # Dialect -> the provider's words for an end without calls and with them.
@@ -38,7 +38,7 @@ WORDS: Final = {
     "openai-chat": ("stop", "tool_calls"),
     "openai-responses": ("completed", "completed"),
 }
-CASSETTES: Final = shipped.folder("cassettes")
+CASSETTES: Final = shipped.bundled_folder("cassettes")
 # Whose streams are those of the API itself.
 OFFICIAL: Final = {
     "anthropic": ("anthropic",),
@@ -105,7 +105,7 @@ def typed_events(dialect: str, reads: Iterable[bytes]) -> Iterator[object]:
     Raises:
         ValueError: an event is none, by that model.
     """
-    for frame in frames(reads):
+    for frame in iter_frames(reads):
         if frame.data == b"[DONE]":
             continue
         event = json.loads(frame.data)
@@ -133,7 +133,7 @@ def test_so_has_a_response_with_a_custom_call_in_every_spelling_that_is_no_quirk
     turn: list[Delta], reasoning: Literal["summary", "text"], *, obfuscation: bool
 ) -> None:
     custom = (ToolCallStart(9, "c9", "patch", "custom"), ArgumentsDelta(9, "*** "), ToolCallEnd(9))
-    spelling = Spelling(reasoning=reasoning, obfuscation=obfuscation)
+    spelling = WriterOptions(reasoning=reasoning, obfuscation=obfuscation)
     events = DIALECTS["openai-responses"].write([ReasoningDelta("Hm."), *custom, *turn], spelling)
     assert any(typed_events("openai-responses", events))
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from harness.judging.catalogue import Quirk
-from harness.reporting.beside import Beside, Edition
-from harness.reporting.page import page
-from harness.runs.kill_table import Kill
+from harness.reporting.page import render_page
+from harness.reporting.report import NamedRun, ReportContext
+from harness.runs.kill_table import MeasuredKill
 from harness.runs.run import Run
 from tests.reporting.browser.reporting_places import Browser, Opened, Visit
 
@@ -34,13 +34,13 @@ def report(sample: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a page of everything: a base, a history, the catalogue, the kill table."""
     path = tmp_path_factory.mktemp("report") / "index.html"
     quirk = Quirk("ARGS-TRUNCATED", "C", "It ends early", "Seen.", "Do not run it.", "lost call")
-    beside = Beside(
-        base=Edition("before", sample),
-        history=(Edition("first", sample), Edition("second", sample)),
+    beside = ReportContext(
+        base=NamedRun("before", sample),
+        history=(NamedRun("first", sample), NamedRun("second", sample)),
         quirks={quirk.id: quirk},
-        kills=(Kill("rule", "MUST", "what it asks", "turns", "miniature", "a/b", 3),),
+        kills=(MeasuredKill("rule", "MUST", "what it asks", "turns", "miniature", "a/b", 3),),
     )
-    path.write_text(page(sample, beside), encoding="utf-8", newline="\n")
+    path.write_text(render_page(sample, beside), encoding="utf-8", newline="\n")
     return path
 
 

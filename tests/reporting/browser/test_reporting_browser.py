@@ -11,10 +11,9 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from harness.reporting.anchors import anchor
-from harness.reporting.beside import Beside
 from harness.reporting.live_server import Live, LiveServer
-from harness.reporting.page import page
+from harness.reporting.page import render_page
+from harness.reporting.report import ReportContext, anchor
 from harness.runs.run import Run
 from harness.runs.store import RunWriter
 from tests.reporting.browser.reporting_places import CASE, PAGES, Browser, Opened, Visit
@@ -206,7 +205,7 @@ def test_hostile_streams_stay_text(chromium: Browser, sample: Run, tmp_path: Pat
     )
     run = msgspec.structs.replace(sample, results=results, cases={cell: case})
     path = tmp_path / "page.html"
-    path.write_text(page(run), encoding="utf-8")
+    path.write_text(render_page(run), encoding="utf-8")
     opened = chromium.new_page()
     complaints: list[str] = []
     opened.on("console", lambda said: complaints.append(said.text))
@@ -223,7 +222,7 @@ def test_the_live_page_renews_itself_and_keeps_its_place(
     chromium: Browser, sample: Run, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.jsonl"
-    live = Live(path, lambda run: page(run, Beside(live=True)))
+    live = Live(path, lambda run: render_page(run, ReportContext(live=True)))
     opened = chromium.new_page()
     opened.set_default_timeout(20_000)
     with RunWriter(path) as writer:
@@ -260,7 +259,7 @@ def test_the_script_makes_the_places_that_the_page_makes(
     cell = "a'(b)! @7?&#%~*/ü 杭+$;,:=[]^`{|}\"<>\\"
     odd = msgspec.structs.replace(passing, cell=cell)
     path = tmp_path / "page.html"
-    path.write_text(page(msgspec.structs.replace(sample, results=(odd,))), encoding="utf-8")
+    path.write_text(render_page(msgspec.structs.replace(sample, results=(odd,))), encoding="utf-8")
     opened = chromium.new_page()
     opened.goto(f"{path.as_uri()}#replays")
     opened.wait_for_selector("html[data-ready]")

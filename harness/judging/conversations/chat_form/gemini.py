@@ -22,7 +22,7 @@ from harness.judging.conversations.chat_form.parts import (
     of_the_model,
     of_the_user,
 )
-from harness.judging.conversations.values import as_text
+from harness.judging.conversations.session import as_text
 
 
 def _messages(body: Json) -> Iterator[object]:

@@ -19,7 +19,7 @@ from harness.judging.conversations.chat_form.parts import (
     of_the_model,
     of_the_user,
 )
-from harness.judging.conversations.values import as_text
+from harness.judging.conversations.session import as_text
 
 _TEXTS: Final = ("input_text", "output_text", "text", "refusal")
 

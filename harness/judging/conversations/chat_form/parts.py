@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from harness.judging.conversations.chat_form.form import FIELD_OF_REASONING, Json
-from harness.judging.conversations.values import as_text
+from harness.judging.conversations.session import as_text
 
 
 class Text(msgspec.Struct, frozen=True):

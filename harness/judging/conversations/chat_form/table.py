@@ -4,7 +4,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from harness.conversation.capabilities import Capabilities
 from harness.judging.conversations.chat_form import (
     anthropic,
     bedrock_converse,
@@ -13,6 +12,7 @@ from harness.judging.conversations.chat_form import (
     openai_responses,
 )
 from harness.judging.conversations.chat_form.form import FIELD_OF_REASONING, Form, Json
+from harness.providers import Capabilities
 from harness.wire.payload import NotJson, decode_json
 
 _FORMS: Final[dict[str, Form]] = {

@@ -4,17 +4,31 @@ Rules are disjoint: one fault of an agent breaks one rule, which the miniatures 
 only follows from a fault is not told again.
 """
 
-from harness.judging.conversations.evidence import Evidence
-from harness.judging.conversations.rules import calls, ends, history, meta, requests
-from harness.judging.conversations.rules.rule import ConversationRule
+from harness.judging.conversations.evidence import ConversationEvidence
+from harness.judging.conversations.rule import ConversationRule
 from harness.judging.results import Finding
+from harness.judging.rules import (
+    conversation_calls,
+    conversation_ends,
+    conversation_history,
+    conversation_meta,
+    conversation_requests,
+)
 
 CONVERSATION_RULES: dict[str, ConversationRule] = {
-    rule.id: rule for room in (ends, calls, history, requests, meta) for rule in room.RULES
+    rule.id: rule
+    for room in (
+        conversation_ends,
+        conversation_calls,
+        conversation_history,
+        conversation_requests,
+        conversation_meta,
+    )
+    for rule in room.RULES
 }
 
 
-def findings(seen: Evidence) -> tuple[Finding, ...]:
+def findings(seen: ConversationEvidence) -> tuple[Finding, ...]:
     """Return what breaks a rule in `seen`, worst first, without what only follows from it."""
     found = {rule.id: tuple(rule.findings(seen)) for rule in CONVERSATION_RULES.values()}
     broken = {rule for rule, each in found.items() if each}

@@ -5,14 +5,14 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conversation.asking import BODIES, request_of
-from harness.conversation.capabilities import Capabilities
+from harness.conversation.asking import BODIES, next_request
 from harness.conversation.history.check import history_problems
-from harness.conversation.messages import assistant, tool_result, user
 from harness.conversation.task import Task
 from harness.judging.conversations import chat_form
-from harness.turns.calls import ToolCall
-from harness.turns.tools import Tool
+from harness.providers import Capabilities
+from harness.turns.deltas import ToolCall
+from harness.turns.messages import assistant, tool_result, user
+from harness.turns.turn import Tool
 
 
 def a_task(dialect: str) -> Task:
@@ -22,7 +22,7 @@ def a_task(dialect: str) -> Task:
 def test_ollamas_history_is_whole_once_its_ids_are_given_back() -> None:
     calls = [ToolCall("c1", "get", '{"a": 1}'), ToolCall("c2", "get", '{"a": 2}')]
     history = [user("Hi"), assistant(None, calls), tool_result("c1", "x"), tool_result("c2", "y")]
-    request = request_of(a_task("ollama"), history, (Tool("get"),), {})
+    request = next_request(a_task("ollama"), history, (Tool("get"),), {})
     body = chat_form.body_of(request.body)
     messages = chat_form.messages_of("ollama", body)
     assert history_problems(messages, Capabilities()) == ()

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from harness.conversation.capabilities import Capabilities
 from harness.conversation.history.check import history_problems
 from harness.judging.conversations.chat_form import as_read, messages_of, options_of, text_of
+from harness.providers import Capabilities
 
 
 def read(*messages: dict[str, Any], **members: Any) -> tuple[object, ...]:  # noqa: ANN401 - members of the body

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from harness.conversation.capabilities import Capabilities
 from harness.conversation.history.check import history_problems
 from harness.judging.conversations.chat_form import messages_of, text_of, tool_names
+from harness.providers import Capabilities
 
 ASKED = {"role": "user", "content": [{"text": "?"}]}
 

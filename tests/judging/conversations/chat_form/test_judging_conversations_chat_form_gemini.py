@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from harness.conversation.capabilities import Capabilities
 from harness.conversation.history.check import history_problems
 from harness.judging.conversations.chat_form import (
     calls_of,
@@ -13,6 +12,7 @@ from harness.judging.conversations.chat_form import (
     text_of,
     tool_names,
 )
+from harness.providers import Capabilities
 
 ASKED = {"role": "user", "parts": [{"text": "?"}]}
 

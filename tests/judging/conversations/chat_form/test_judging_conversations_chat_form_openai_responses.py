@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from harness.conversation.capabilities import Capabilities
 from harness.conversation.history.check import history_problems
 from harness.judging.conversations.chat_form import calls_of, messages_of, role_of, text_of
+from harness.providers import Capabilities
 
 ASKED = {"role": "user", "content": "?"}
 CALL = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "get", "arguments": "{}"}

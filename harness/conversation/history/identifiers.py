@@ -1,0 +1,258 @@
+"""Ids of calls and names of tools in the form that a provider accepts.
+
+Ids are unique in the conversation and match the provider's pattern. An id that matches and was not
+used before is unchanged, because some providers require the id that they sent (quirk
+ID-KIMI-NATIVE). Any other id is derived from the original id and its number of earlier uses only,
+so that a longer history never changes an id that was sent before, and no two calls share one
+(quirks ID-*). Fit the ids of the complete history, then shorten it.
+
+A name that fits is unchanged. Any other name is written with letters, digits, `_` and `-`, at most
+64, and no two names share one form (quirks NAME-SANITIZED, NAME-SANITIZE-COLLISION).
+"""
+
+import hashlib
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, product
+from typing import Any, Final
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.turns.deltas import ParseError, ToolCall
+from harness.turns.messages import Message
+from harness.turns.turn import Turn
+
+_BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+# What ids of real providers are made of; the longest that fits a pattern is taken.
+_ALPHABETS: Final = (_BASE62, _BASE62[36:], "0123456789abcdef", "0123456789")
+_PREFIXES: Final = ("", "call_", "toolu_", "fc_", "chatcmpl-tool-")
+_MOST_LENGTH: Final = 40
+_SAMPLES: Final = ("a", "b", "c")
+# So often another id is tried where the one before was given out already.
+_MOST_TRIES: Final = 10_000
+
+
+class FittedIds(msgspec.Struct, frozen=True):
+    """A history whose ids a provider takes.
+
+    Fields:
+        native: each id that is sent -> the one that the call came with.
+    """
+
+    messages: tuple[Message, ...]
+    native: dict[str, str]
+
+
+def distinct_ids(turn: Turn) -> Turn:
+    """Return `turn` with ids that are not empty and differ within it.
+
+    Ask for it before anything runs: results are found by these ids. A call that has an id to
+    itself keeps it.
+    """
+    given = [call.id for call in turn.tool_calls] + [error.id for error in turn.parse_errors]
+    if all(given) and len(set(given)) == len(given):
+        return turn
+    fresh = iter(_distinct(given))
+    return msgspec.structs.replace(
+        turn,
+        tool_calls=tuple(_with_id(call, next(fresh)) for call in turn.tool_calls),
+        parse_errors=tuple(_error_with_id(error, next(fresh)) for error in turn.parse_errors),
+    )
+
+
+def fit_ids(messages: Sequence[Message], pattern: str = "") -> FittedIds:
+    """Return `messages` with ids that are unique and match `pattern` in full.
+
+    A result belongs to the nearest call before it that has its id; of several in one message
+    each result takes the next.
+
+    Args:
+        messages: the whole history.
+        pattern: a regular expression; "" for any id.
+
+    Raises:
+        UsageError: no id can be made that matches the pattern.
+    """
+    ids = _Ids(pattern)
+    waiting: dict[str, deque[str]] = {}
+    fitted = tuple(_fit(message, ids, waiting) for message in messages)
+    return FittedIds(fitted, ids.native)
+
+
+def _distinct(given: Sequence[str]) -> Iterator[str]:
+    taken, seen = set(given), set[str]()
+    for position, each in enumerate(given):
+        fresh = each if each and each not in seen else ""
+        number = position
+        while not fresh:
+            made = f"{each or 'call'}-{number}"
+            fresh, number = ("" if made in taken else made), number + 1
+        seen.add(fresh)
+        taken.add(fresh)
+        yield fresh
+
+
+def _with_id(call: ToolCall, fresh: str) -> ToolCall:
+    return msgspec.structs.replace(call, id=fresh)
+
+
+def _error_with_id(error: ParseError, fresh: str) -> ParseError:
+    return msgspec.structs.replace(error, id=fresh)
+
+
+def _fit(message: Message, ids: "_Ids", waiting: dict[str, deque[str]]) -> Message:
+    calls = message.get("tool_calls")
+    if message.get("role") == "assistant" and isinstance(calls, list) and calls:
+        given = [_give(call, ids) for call in calls]
+        # A call hides those of earlier messages that have its id.
+        queues: dict[str, deque[str]] = {}
+        for wire in filter(None, given):
+            queues.setdefault(ids.native[wire], deque()).append(wire)
+        waiting.update(queues)
+        return message | {"tool_calls": _with_ids(calls, given)}
+    if message.get("role") == "tool":
+        wire = _next(waiting.get(_text(message.get("tool_call_id")), deque()))
+        return message | {"tool_call_id": wire} if wire else message
+    return message
+
+
+def _next(queue: deque[str]) -> str:
+    """Return the id of the call that a result answers; the last one stays for a second result."""
+    return queue.popleft() if len(queue) > 1 else next(iter(queue), "")
+
+
+def _give(call: object, ids: "_Ids") -> str:
+    native = call.get("id") if isinstance(call, dict) else None
+    return ids.give(native) if isinstance(native, str) else ""
+
+
+def _with_ids(calls: Iterable[Any], given: Iterable[str]) -> list[Any]:
+    """Return the calls of a message with the ids that were given to them."""
+    pairs = zip(calls, given, strict=True)
+    return [call | {"id": wire} if wire else call for call, wire in pairs]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+class _Ids:
+    """Gives an id to each call of a conversation, in order."""
+
+    def __init__(self, pattern: str) -> None:
+        self.native: dict[str, str] = {}
+        self._pattern = re.compile(pattern or r"[\s\S]+")
+        self._any = not pattern
+        self._came: dict[str, int] = {}
+        self._shape: _Shape | None = None
+
+    def give(self, native: str) -> str:
+        for wire in self._candidates(native):
+            if wire not in self.native and self._pattern.fullmatch(wire):
+                self.native[wire] = native
+                return wire
+        raise UsageError(
+            f"no id for {native!r} matches {self._pattern.pattern!r}",
+            where="tool_id_pattern",
+            hint="Declare a pattern that leaves room for letters or digits.",
+        )
+
+    def _candidates(self, native: str) -> Iterator[str]:
+        first = self._came.get(native, 0) + 1
+        for number in range(first, first + _MOST_TRIES):
+            self._came[native] = number
+            if number == 1:
+                yield native
+            yield self._made(native, number)
+
+    def _made(self, native: str, number: int) -> str:
+        if self._any and native:
+            return f"{native}-{number}"
+        self._shape = self._shape or _shape_of(self._pattern)
+        return self._shape.spell(native if number == 1 else f"{native}/{number}")
+
+
+class _Shape(msgspec.Struct, frozen=True):
+    """A kind of text that a pattern takes: a prefix, and so many signs of an alphabet."""
+
+    prefix: str
+    alphabet: str
+    length: int
+
+    def spell(self, text: str) -> str:
+        """Return the id that stands for `text`."""
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        number, signs = int.from_bytes(digest, "big"), []
+        for _ in range(self.length):
+            number, sign = divmod(number, len(self.alphabet))
+            signs.append(self.alphabet[sign])
+        return self.prefix + "".join(signs)
+
+
+def _shape_of(pattern: re.Pattern[str]) -> _Shape:
+    for length, prefix, alphabet in product(range(_MOST_LENGTH, 0, -1), _PREFIXES, _ALPHABETS):
+        room = length - len(prefix)
+        if room > 0:
+            shape = _Shape(prefix, alphabet, room)
+            if all(pattern.fullmatch(shape.spell(sample)) for sample in _SAMPLES):
+                return shape
+    return _Shape("", _BASE62, _MOST_LENGTH)
+
+
+# Source: OpenAI's API reference, `tools[].function.name`; Anthropic's has the same pattern.
+NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_MOST_NAME_CHARACTERS: Final = 64
+_DIGEST_CHARACTERS: Final = 8
+_UNFIT: Final = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+class NameMap:
+    """The names of one request's tools, each with the spelling that is sent.
+
+    Args:
+        declared: by the application, in its order, which decides who gets the plainer spelling.
+    """
+
+    def __init__(self, declared: Iterable[str]) -> None:
+        names = tuple(dict.fromkeys(declared))
+        self._wire = {name: name for name in names if NAME.fullmatch(name)}
+        self._declared = {name: name for name in self._wire}
+        for name in names:
+            if name not in self._wire:
+                wire = next(each for each in _candidate_names(name) if each not in self._declared)
+                self._wire[name], self._declared[wire] = wire, name
+
+    def wire(self, name: str) -> str:
+        """Return what is sent for `name`, be it declared or not."""
+        return self._wire.get(name) or fitting_name(name)
+
+    def declared(self, wire: str) -> str:
+        """Return the name that `wire` stands for; itself where no tool is sent under it."""
+        return self._declared.get(wire, wire)
+
+
+def fitting_name(name: str) -> str:
+    """Return `name`, or where a provider would refuse it a spelling that no other name has."""
+    return name if NAME.fullmatch(name) else _name_with_digest(name, 0)
+
+
+def _candidate_names(name: str) -> Iterator[str]:
+    plain = _UNFIT.sub("_", name)
+    if plain.strip("_") and len(plain) <= _MOST_NAME_CHARACTERS:
+        yield plain
+    yield from (_name_with_digest(name, number) for number in count())
+
+
+def _name_with_digest(name: str, number: int) -> str:
+    """Return the plain spelling with a digest of the whole name behind it."""
+    plain = (
+        _UNFIT.sub("_", name[:_MOST_NAME_CHARACTERS]).strip("_")[
+            : _MOST_NAME_CHARACTERS - _DIGEST_CHARACTERS - 1
+        ]
+        or "tool"
+    )
+    text = f"{name}/{number}" if number else name
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{plain}_{digest[:_DIGEST_CHARACTERS]}"

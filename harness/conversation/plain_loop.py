@@ -1,0 +1,105 @@
+"""`plain-loop`: the tool loop over any normalizer, with no more than an agent needs.
+
+It asks in the way of the task's prompt, answers each call that could not be read with an error,
+and never asks again for a reply: what a model does about an error is up to the model. Agents
+differ in the normalizer, the prompts and how turns become messages.
+"""
+
+from typing import Final
+
+from harness.conversation.agent import Agent, Converse
+from harness.conversation.asking import BODIES
+from harness.conversation.conversation import Conversation
+from harness.conversation.history.storing import HISTORY_POLICIES, StoringOptions
+from harness.conversation.prompts import PROMPTS, Protocol, find_prompt
+from harness.conversation.task import Task
+from harness.conversation.tool_loop import AgentConfig, ToolLoop
+from harness.normalizers import action_protocol, dashscope_restore, reference, tag_extract
+from harness.normalizers.protocol import Normalize, Normalizer
+
+_POLICIES: Final = {
+    "probe": "never",
+    "retry": "never",
+    "batch": "per-call",
+}
+
+
+def agent_config(task: Task, normalize: Normalize, history: str = "merged") -> AgentConfig:
+    """Return how the plain loop goes about a task; `history` is a key of `POLICIES`."""
+    serial = not task.capabilities.supports_parallel_tools
+    return AgentConfig(
+        normalize=normalize,
+        prompt=find_prompt(task.prompt),
+        policy=HISTORY_POLICIES[history],
+        storing=StoringOptions(rejected="result"),
+        options={"parallel_tool_calls": False} if serial else {},
+    )
+
+
+def plain_loop(normalize: Normalize, history: str = "merged") -> Converse:
+    """Return the loop that reads replies with `normalize` and stores turns by `history`.
+
+    What it returns raises UsageError for a prompt or a dialect that does not exist.
+    """
+
+    def converse(task: Task) -> Conversation:
+        return ToolLoop(task, agent_config(task, normalize, history)).have()
+
+    return converse
+
+
+def _agent(
+    name: str, summary: str, normalizer: Normalizer, *protocols: Protocol, history: str = "merged"
+) -> Agent:
+    prompts = (prompt for prompt in PROMPTS.values() if prompt.protocol in protocols)
+    return Agent(
+        name=name,
+        converse=plain_loop(normalizer.normalize, history),
+        dialects=normalizer.dialects & frozenset(BODIES),
+        prompts=frozenset(prompt.id for prompt in prompts),
+        summary=summary,
+        policies={"history": history, **_POLICIES, **normalizer.policies},
+    )
+
+
+plain: Final = _agent(
+    "plain-loop",
+    "seed system 5 as it chose: the tool loop over `reference`, turns merged into messages",
+    reference.normalizer,
+    "native-tools",
+    "tag-tools",
+    "action-protocol",
+    "react",
+)
+direct: Final = _agent(
+    "direct-loop",
+    "seed system 5, its first scheme: one message for each part of a turn",
+    reference.normalizer,
+    "native-tools",
+    history="direct",
+)
+grouped: Final = _agent(
+    "grouped-loop",
+    "seed system 5, its third scheme: messages named after their iteration",
+    reference.normalizer,
+    "native-tools",
+    history="grouped",
+)
+dashscope: Final = _agent(
+    "dashscope-loop",
+    "seed system 1 in a loop: native tools on DashScope, id and name restored",
+    dashscope_restore.normalizer,
+    "native-tools",
+)
+tag: Final = _agent(
+    "tag-loop",
+    "seed system 2 in a loop: tools taught by prompt, calls in <tool_call> tags",
+    tag_extract.normalizer,
+    "tag-tools",
+)
+action: Final = _agent(
+    "action-loop",
+    "seed system 3 in a loop: each reply is one JSON object with an action",
+    action_protocol.normalizer,
+    "action-protocol",
+)

@@ -1,0 +1,54 @@
+"""Whether a provider takes tools: one request with a dummy tool that it is told to call.
+
+A call in the API's own field says yes; text, or a refusal, says no. Anything else is not known,
+and the gateway falls back. The dummy is never run, and nothing of the probe gets into the
+history.
+"""
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from harness.conversation.asking import BODIES, next_request
+from harness.conversation.conversation import Probe
+from harness.conversation.replies import request_turn
+from harness.conversation.task import Task
+from harness.normalizers.respond import respond
+from harness.turns.messages import user
+from harness.turns.turn import Tool, Turn
+
+DUMMY: Final = Tool(
+    "harness_probe",
+    "Does nothing. Call it to show that you can call tools.",
+    {
+        "type": "object",
+        "properties": {"ok": {"type": "boolean", "description": "always true"}},
+        "required": ["ok"],
+    },
+)
+_QUESTION: Final = "Call the tool harness_probe with ok = true, and say nothing."
+_CHOICE: Final[dict[str, Any]] = {
+    "tool_choice": {"type": "function", "function": {"name": DUMMY.name}}
+}
+# Ollama's API has no such field, and Cohere's and Mistral's name no tool in it.
+_NAME_A_TOOL: Final = BODIES.keys() - {"cohere", "mistral", "ollama"}
+_REFUSALS: Final = frozenset(("refusal",))
+_MOST_ERROR_CHARACTERS: Final = 200
+
+
+def probe(task: Task) -> Probe:
+    """Send the probe and return what it shows."""
+    asked = replace(task, tools=(DUMMY,))
+    options = _CHOICE if task.dialect in _NAME_A_TOOL else {}
+    request = next_request(asked, [user(_QUESTION)], asked.tools, options)
+    # Calls in text show nothing about the field, so they are not looked for.
+    return _probe_result(request_turn(asked, request, respond))
+
+
+def _probe_result(turn: Turn) -> Probe:
+    failure = turn.failure
+    if failure is not None and failure.code not in _REFUSALS:
+        return Probe(ok=False, error=f"{failure.code}: {failure.message}"[:_MOST_ERROR_CHARACTERS])
+    if failure is None and turn.finish is None:
+        return Probe(ok=False, error="the reply has no end")
+    return Probe(ok=failure is None and bool(turn.tool_calls or turn.parse_errors))

@@ -1,0 +1,196 @@
+"""Content blocks of a message -> text, reasoning and calls, by Anthropic's contract.
+
+Each block has an `index`; its deltas come between its start and its stop and are of its kind.
+A call's input is the sum of its fragments, and the object of its start where none came. What
+does not say which block it means is noted as open and never guessed.
+Source: Anthropic API reference, "Streaming Messages".
+"""
+
+from typing import Any
+
+from harness.dialects.kit.oracle.notes import GrowingText, Notes
+from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.values import same_object
+from harness.turns.exact_json import join_surrogates
+
+Json = dict[str, Any]
+
+# Kind of delta -> the kind of block that it belongs to.
+_HOMES = {
+    "text_delta": "text",
+    "citations_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "thinking",
+    "input_json_delta": "tool_use",
+    "compaction_delta": "compaction",
+}
+_PROSE = {
+    "text": "text",
+    "thinking": "thinking",
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+}
+_SILENT = frozenset(("redacted_thinking", "compaction", "container_upload", "fallback"))
+# Blocks of tools that the provider runs itself.
+_SERVER_USES = frozenset(("server_tool_use", "mcp_tool_use"))
+_RESULT = "_tool_result"
+
+
+class Block:
+    """One block so far; of a call with what it was given."""
+
+    def __init__(self, kind: str, offset: int) -> None:
+        self.kind = kind
+        self.offset = offset
+        self.open = True
+        self.id = ""
+        self.name = ""
+        self.start_input = ""
+        self.may_be_empty = False  # its start has an empty object
+        self.fragments: list[str] = []
+
+    @property
+    def arguments(self) -> str:
+        """Return the input of a call as JSON text; "" where none came."""
+        return join_surrogates("".join(self.fragments)) or self.start_input
+
+
+class BlockTable:
+    """The blocks of one message."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._by_index: dict[int, Block] = {}
+        self.blocks: list[Block] = []
+        self.text = GrowingText()
+        self.reasoning = GrowingText()
+
+    def calls(self) -> list[Block]:
+        """Return the blocks that are calls of the client's tools, in order."""
+        return [block for block in self.blocks if block.kind == "tool_use"]
+
+    def strict_calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far."""
+        return tuple(
+            CallReading(
+                block.id,
+                block.name,
+                block.arguments,
+                block.offset,
+                from_object=not any(block.fragments),
+            )
+            for block in self.calls()
+        )
+
+    def start(self, index: object, content: object, input_text: str, offset: int) -> None:
+        """Take the start of a block; `input_text` is how its `input` is spelled."""
+        if not isinstance(content, dict) or not isinstance(content.get("type"), str):
+            self._notes.lost("ANT-UNKNOWN-EVENT", offset)
+            return
+        block = Block(content["type"], offset)
+        self._place(index, block, offset)
+        self.blocks.append(block)
+        if block.kind == "tool_use":
+            self._call(block, content, input_text, offset)
+        elif block.kind in _PROSE:
+            self._say(block.kind, content.get(_PROSE[block.kind]), offset)
+        elif block.kind in _SERVER_USES or block.kind.endswith(_RESULT):
+            self._notes.keep("ANT-SERVER-TOOLS", offset)
+        elif block.kind not in _SILENT:
+            self._notes.keep("ANT-UNKNOWN-EVENT", offset)
+
+    def _place(self, index: object, block: Block, offset: int) -> None:
+        if type(index) is not int:
+            self._notes.open("ANT-BLOCK-INDEX", offset, text=True, calls=True)
+            return
+        before = self._by_index.get(index)
+        if before is not None:
+            doubtful = before.open and "tool_use" in (before.kind, block.kind)
+            self._notes.open("ANT-BLOCK-INDEX", offset, calls=doubtful)
+        self._by_index[index] = block
+
+    def _call(self, block: Block, content: Json, input_text: str, offset: int) -> None:
+        block.id = self._word(content.get("id"), offset)
+        block.name = self._word(content.get("name"), offset)
+        value = content.get("input")
+        if isinstance(value, dict):
+            block.start_input = input_text if value else ""
+            block.may_be_empty = not value
+        elif value:
+            self._notes.open("ARGS-OBJECT", offset, calls=True)
+        else:
+            self._notes.keep("ANT-START-INPUT-PLUS-DELTA", offset)
+
+    def delta(self, index: object, delta: object, offset: int) -> None:
+        """Take one delta."""
+        kind = delta.get("type") if isinstance(delta, dict) else None
+        if not isinstance(delta, dict) or not isinstance(kind, str):
+            self._notes.lost("ANT-UNKNOWN-EVENT", offset)
+            return
+        block = self._by_index.get(index) if type(index) is int else None
+        self._check_home(kind, delta, block, offset)
+        if kind == "input_json_delta":
+            self._fragment(block, delta.get("partial_json"), offset)
+        elif kind in _PROSE:
+            self._say(kind, delta.get(_PROSE[kind]), offset)
+
+    def _check_home(self, kind: str, delta: Json, block: Block | None, offset: int) -> None:
+        home = _HOMES.get(kind)
+        if home is None:
+            self._notes.keep("ANT-UNKNOWN-EVENT", offset)
+        elif block is not None and block.kind == home:
+            if not block.open:
+                self._notes.keep("ANT-BLOCK-STOP-EARLY", offset)
+        elif kind == "signature_delta":
+            self._notes.keep("ANT-SIGNATURE-MISPLACED", offset)
+        elif kind in _PROSE:
+            # Text is text wherever it stands, but of another block it may be meant otherwise.
+            self._notes.open("ANT-DELTA-WITHOUT-BLOCK", offset, text=block is not None)
+        elif kind == "input_json_delta" and (block is None or block.kind in _PROSE):
+            said = bool(delta.get("partial_json"))
+            self._notes.open("ANT-DELTA-WITHOUT-BLOCK", offset, calls=said)
+
+    def _fragment(self, block: Block | None, fragment: object, offset: int) -> None:
+        if block is None or block.kind != "tool_use":
+            return
+        if not isinstance(fragment, str | None):
+            self._notes.open("ARGS-OBJECT", offset, calls=True)
+        elif fragment:
+            if not block.open and block.start_input:
+                self._notes.open("ANT-BLOCK-STOP-EARLY", offset, calls=True)
+            block.fragments.append(fragment)
+
+    def stop(self, index: object, offset: int) -> None:
+        """Take the stop of a block."""
+        block = self._by_index.get(index) if type(index) is int else None
+        if block is None:
+            self._notes.keep("ANT-DELTA-WITHOUT-BLOCK", offset)
+        else:
+            block.open = False
+
+    def conclude(self, *, ended: bool) -> None:
+        """Note what only the whole message shows; `ended` as it should."""
+        for block in self.calls():
+            fragments = "".join(block.fragments)
+            if not fragments and block.start_input and block.open:
+                self._notes.open("ANT-BLOCK-STOP-EARLY", block.offset, calls=True)
+            elif not fragments and not block.start_input:
+                self._notes.keep("ANT-EMPTY-INPUT", block.offset)
+                if ended and block.may_be_empty and not block.open:
+                    block.start_input = "{}"
+            elif fragments and block.start_input and not same_object(fragments, block.start_input):
+                self._notes.open("ANT-START-INPUT-PLUS-DELTA", block.offset, calls=True)
+
+    def _say(self, kind: str, piece: object, offset: int) -> None:
+        text = self.text if _PROSE[kind] == "text" else self.reasoning
+        if isinstance(piece, str):
+            text.add(piece)
+        elif piece is not None:
+            self._notes.open("ANT-UNKNOWN-EVENT", offset, text=True)
+
+    def _word(self, value: object, offset: int) -> str:
+        if isinstance(value, str):
+            return join_surrogates(value)
+        if value is not None:
+            self._notes.open("ANT-UNKNOWN-EVENT", offset, calls=True)
+        return ""

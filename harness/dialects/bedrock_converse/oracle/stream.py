@@ -1,0 +1,284 @@
+"""One interaction of the dialect bedrock-converse -> its strict reading.
+
+The framing names each event; recordings that lost it have the name as the one key around the
+event. Blocks are told apart by their index; `messageStop` says why the model stopped, and only
+`metadata` may follow it. It never raises and never guesses.
+Source: Amazon Bedrock API reference, "ConverseStream" and "Converse".
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, TypeAlias, TypeGuard
+
+import msgspec
+
+from harness.dialects.kit.oracle.dispatch import FramedReader
+from harness.dialects.kit.oracle.errors import error_of
+from harness.dialects.kit.oracle.events import CHECKSUM, Event
+from harness.dialects.kit.oracle.notes import Notes
+from harness.dialects.kit.oracle.reading import CallReading, OracleReading
+from harness.dialects.kit.oracle.values import item_texts, member_text
+from harness.turns.deltas import FinishReason
+from harness.turns.exact_json import join_surrogates
+from harness.wire.interaction import Interaction
+
+_SERVER_TOOL: Final = "server_tool_use"
+
+
+class _Call:
+    """One call while it is read."""
+
+    def __init__(self, call_id: str, name: str, offset: int) -> None:
+        self.id = call_id
+        self.name = name
+        self.offset = offset
+        self.fragments: list[str] = []
+        self.stopped = False
+
+
+class Blocks:
+    """The blocks of one message."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._calls: dict[int, _Call] = {}
+        self._others: set[int] = set()  # blocks of tools that run at the provider
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls, in order of first appearance."""
+        return tuple(
+            CallReading(
+                join_surrogates(call.id),
+                join_surrogates(call.name),
+                join_surrogates("".join(call.fragments)),
+                call.offset,
+            )
+            for call in self._calls.values()
+        )
+
+    def conclude(self) -> None:
+        """Note what only all blocks show."""
+        for place, call in enumerate(self._calls.values()):
+            if place:
+                self._notes.keep("BED-MULTI-BLOCKS", call.offset)
+            if not any(call.fragments):
+                self._notes.keep("BED-EMPTY-INPUT", call.offset)
+
+    def start(self, index: object, start: object, offset: int) -> None:
+        """Take a `contentBlockStart`."""
+        use = start.get("toolUse") if isinstance(start, dict) else None
+        if use is None:
+            return
+        if not _is_index(index) or index in self._calls or index in self._others:
+            self._unclear(offset)
+        elif isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
+            self._notes.keep("BED-SERVER-TOOL", offset)
+            self._others.add(index)
+        else:
+            self._open(index, use, offset)
+
+    def fragment(self, index: object, use: object, offset: int) -> None:
+        """Take the piece of an input."""
+        if not isinstance(index, int) or not isinstance(use, dict):
+            self._unclear(offset)
+            return
+        if index in self._others:
+            return
+        call, piece = self._calls.get(index), use.get("input")
+        if call is None or call.stopped or not isinstance(piece, str):
+            self._unclear(offset)
+        else:
+            call.fragments.append(piece)
+
+    def stop(self, index: object) -> None:
+        """Take a `contentBlockStop`."""
+        call = self._calls.get(index) if isinstance(index, int) else None
+        if call is not None:
+            call.stopped = True
+
+    def whole(self, use: object, text: str, offset: int) -> None:
+        """Take a call of a complete answer, with the text of its input."""
+        if isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
+            self._notes.keep("BED-SERVER-TOOL", offset)
+            return
+        place = len(self._calls)
+        self._open(place, use, offset)
+        if isinstance(use, dict) and not isinstance(use.get("input"), dict):
+            self._unclear(offset)
+        elif place in self._calls:
+            self._calls[place].fragments.append(text)
+
+    def _open(self, index: int, use: Any, offset: int) -> None:  # noqa: ANN401 - any JSON
+        call_id = use.get("toolUseId") if isinstance(use, dict) else None
+        name = use.get("name") if isinstance(use, dict) else None
+        if not isinstance(call_id, str) or not isinstance(name, str):
+            self._unclear(offset)
+            return
+        if not name:
+            self._notes.open("NAME-EMPTY", offset, calls=True)
+        if not call_id:
+            self._notes.keep("DELTA-ID-MISSING", offset)
+        self._calls[index] = _Call(call_id, name, offset)
+
+    def _unclear(self, offset: int) -> None:
+        self._notes.open("EVENT-GLUED", offset, calls=True)
+
+
+def _is_index(index: object) -> TypeGuard[int]:
+    return isinstance(index, int) and not isinstance(index, bool)
+
+
+Json: TypeAlias = dict[str, Any]
+
+_LAST: Final = "metadata"
+
+
+def oracle_reading(interaction: Interaction) -> OracleReading:
+    """Return what the body of `interaction` holds by the contract of the API."""
+    reader = _Reader()
+    reading = reader.read(interaction.body)
+    return msgspec.structs.replace(reading, model_failed=reader.model_failed)
+
+
+class _Reader(FramedReader):
+    MEANINGS: ClassVar[dict[str, FinishReason]] = {
+        "end_turn": FinishReason.STOP,
+        "stop_sequence": FinishReason.STOP,
+        "tool_use": FinishReason.STOP,
+        "max_tokens": FinishReason.LENGTH,
+        "model_context_window_exceeded": FinishReason.LENGTH,
+        "guardrail_intervened": FinishReason.CONTENT_FILTER,
+        "content_filtered": FinishReason.CONTENT_FILTER,
+    }
+    OTHER_WORDS: ClassVar[frozenset[str]] = frozenset(
+        {"malformed_model_output", "malformed_tool_use"}
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model_failed = False
+        self._blocks = Blocks(self.notes)
+        self._takes: dict[str, Callable[[Json, Event], None]] = {
+            "messageStart": self._nothing,
+            "contentBlockStart": self._start,
+            "contentBlockDelta": self._delta,
+            "contentBlockStop": self._stop,
+            "messageStop": self._message_stop,
+            _LAST: self._nothing,
+        }
+
+    def calls(self) -> tuple[CallReading, ...]:
+        return self._blocks.calls()
+
+    def may_follow(self, event: Event) -> bool:
+        metadata = event.name == _LAST or event.data.startswith(f'{{"{_LAST}"')
+        return metadata and self.ended
+
+    def take(self, value: Json, event: Event) -> None:
+        keyed = [name for name in value if name in self._takes or name.endswith("Exception")]
+        if event.name == "error":
+            self._fail(value, event)
+        elif event.name in self._takes:
+            self.known += 1
+            self._takes[event.name](value, event)
+        elif event.name:
+            self.notes.open("BED-UNKNOWN-EVENT", event.offset, text=bool(keyed), calls=bool(keyed))
+        elif keyed:
+            self._keyed(keyed[0], value, event)
+        elif "output" in value:
+            self._answer(value, event)
+        elif "stopReason" not in value and isinstance(value.get("message"), str):
+            self._fail(value, event)
+        else:
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+
+    def conclude(self, calls: int) -> None:
+        self._blocks.conclude()
+        if self.word == "tool_use" and not calls and self.notes.calls_known:
+            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+        if self.word == "end_turn" and calls:
+            self.notes.keep("FINISH-STOP-WITH-CALLS", 0)
+
+    def _keyed(self, name: str, value: Json, event: Event) -> None:
+        inner = value[name]
+        if len(value) > 1 or not isinstance(inner, dict):
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            return
+        self.notes.keep("BED-EVENT-NAMES-AS-KEYS", event.offset)
+        if name not in self._takes:
+            self._fail(inner, event)
+        else:
+            self.known += 1
+            self._takes[name](inner, event)
+
+    def _fail(self, value: Json, event: Event) -> None:
+        code, message = error_of(value, "error") or ("", "")
+        self.notes.keep(CHECKSUM if code == CHECKSUM else "BED-EXCEPTION", event.offset)
+        self.known += 1
+        self.fail(code, message)
+
+    # Events
+
+    def _nothing(self, value: Json, event: Event) -> None:
+        """Take an event that says nothing of text, calls or end."""
+
+    def _start(self, value: Json, event: Event) -> None:
+        self._blocks.start(value.get("contentBlockIndex"), value.get("start"), event.offset)
+
+    def _delta(self, value: Json, event: Event) -> None:
+        delta = value.get("delta")
+        if not isinstance(delta, dict):
+            self.notes.open("EVENT-GLUED", event.offset, text=True, calls=True)
+            return
+        self.say(self.text, delta.get("text"), event.offset)
+        reasoning = delta.get("reasoningContent")
+        if isinstance(reasoning, dict):
+            self.say(self.reasoning, reasoning.get("text"), event.offset)
+        use = delta.get("toolUse")
+        if use is not None:
+            self._blocks.fragment(value.get("contentBlockIndex"), use, event.offset)
+
+    def _stop(self, value: Json, _: Event) -> None:
+        self._blocks.stop(value.get("contentBlockIndex"))
+
+    def _message_stop(self, value: Json, event: Event) -> None:
+        word = value.get("stopReason")
+        if not isinstance(word, str) or not word:
+            self.notes.open("FINISH-EMPTY-STRING", event.offset, calls=True, end=True)
+            return
+        self.finish(word, event.offset)
+        if word in self.OTHER_WORDS:
+            self.notes.keep("BED-STOP-REASONS", event.offset)
+            self.model_failed = True
+            self.fail(word, "")
+
+    # A complete answer
+
+    def _answer(self, value: Json, event: Event) -> None:
+        output = value["output"]
+        message = output.get("message") if isinstance(output, dict) else None
+        content = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(content, list):
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            return
+        self.known += 1
+        self.notes.keep("JSON-FOR-STREAM", event.offset)
+        texts = item_texts(member_text(event.data, "output", "message", "content"))
+        for block, text in zip(content, texts, strict=False):
+            self._block(block, text, event.offset)
+        self._message_stop(value, event)
+
+    def _block(self, block: object, text: str, offset: int) -> None:
+        if not isinstance(block, dict):
+            self.notes.open("EVENT-GLUED", offset, text=True, calls=True)
+            return
+        self.say(self.text, block.get("text"), offset)
+        reasoning = block.get("reasoningContent")
+        told = reasoning.get("reasoningText") if isinstance(reasoning, dict) else None
+        if isinstance(told, dict):
+            self.say(self.reasoning, told.get("text"), offset)
+        cited = block.get("citationsContent")
+        pieces = cited.get("content") if isinstance(cited, dict) else None
+        for piece in pieces if isinstance(pieces, list) else ():
+            self.say(self.text, piece.get("text") if isinstance(piece, dict) else None, offset)
+        if "toolUse" in block:
+            self._blocks.whole(block["toolUse"], member_text(text, "toolUse", "input"), offset)

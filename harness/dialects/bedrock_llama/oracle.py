@@ -1,0 +1,64 @@
+"""One interaction of the dialect bedrock-llama -> its strict reading.
+
+The pieces of text are appended; the event that has a stop reason is the last one.
+Source: Amazon Bedrock user guide, "Meta Llama models", streamed responses.
+"""
+
+from typing import Any, ClassVar
+
+from harness.dialects.kit.oracle.errors import error_of
+from harness.dialects.kit.oracle.events import CHECKSUM, Event
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.kit.oracle.text_only import TextOnlyReader
+from harness.turns.deltas import FinishReason
+from harness.wire.interaction import Interaction
+
+_METRICS = "amazon-bedrock-invocationMetrics"
+_OURS = ("", "chunk", "error")
+
+
+def oracle_reading(interaction: Interaction) -> OracleReading:
+    """Return what the body of `interaction` holds by the contract of the API."""
+    return _Reader().read(interaction.body)
+
+
+class _Reader(TextOnlyReader):
+    MEANINGS: ClassVar[dict[str, FinishReason]] = {
+        "stop": FinishReason.STOP,
+        "length": FinishReason.LENGTH,
+    }
+
+    def value(self, value: dict[str, Any], event: Event) -> None:
+        """Take one piece, or the whole answer."""
+        piece = value.get("generation")
+        plain = "generation" not in value and isinstance(_words(value), str)
+        if event.name not in _OURS:
+            self.notes.keep("BED-UNKNOWN-EVENT", event.offset)
+        elif event.name == "error" or plain:
+            self._error(value, event.offset)
+        elif isinstance(piece, str):
+            self._piece(piece, value.get("stop_reason"), event.offset)
+        elif list(value) != [_METRICS]:
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+
+    def _error(self, value: dict[str, Any], offset: int) -> None:
+        code, message = error_of({**value, "message": _words(value)}, "error") or ("", "")
+        quirk = CHECKSUM if code == CHECKSUM else "BED-EXCEPTION"
+        if self.ended:
+            self.notes.lost(quirk, offset)
+        self.notes.keep(quirk, offset)
+        self.fail(code, message)
+
+    def _piece(self, piece: str, word: object, offset: int) -> None:
+        if self.ended and piece:
+            self.notes.open("CONTENT-AFTER-FINISH", offset, text=True)
+        self.text.add(piece)
+        if isinstance(word, str) and word:
+            self.finish(word, offset)
+        elif word is not None:
+            self.notes.open("FINISH-UNKNOWN", offset, end=True)
+
+
+def _words(value: dict[str, Any]) -> object:
+    """Return the words of an error; the services in front of the model write them large."""
+    return value.get("message", value.get("Message"))

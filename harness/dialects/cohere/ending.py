@@ -1,0 +1,60 @@
+"""How a turn of either version ends: finish words, token counts, errors.
+
+Source: https://docs.cohere.com/reference/chat and /reference/chat-v1 (`finish_reason`)
+"""
+
+from typing import Any, Final
+
+from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.reader import quote
+from harness.turns.deltas import FinishReason
+
+_FINISH: Final = {
+    "": FinishReason.STOP,
+    "COMPLETE": FinishReason.STOP,
+    "STOP_SEQUENCE": FinishReason.STOP,
+    "TOOL_CALL": FinishReason.TOOL_CALLS,
+    "MAX_TOKENS": FinishReason.LENGTH,
+    "ERROR_TOXIC": FinishReason.CONTENT_FILTER,
+}
+_FAILED: Final = frozenset(("ERROR", "ERROR_LIMIT", "TIMEOUT", "USER_CANCEL"))
+_CODE_FIELDS: Final = ("code", "status_code")
+# The tokens themselves, and where they are not told those that are paid for.
+_COUNTS: Final = ("tokens", "billed_units")
+
+
+def end(says: Assembly, word: object, error: object) -> None:
+    """End the turn with a finish reason, and an error text where there is one."""
+    raw = word if isinstance(word, str) else ""
+    if raw in _FAILED or error:
+        code = raw if raw in _FAILED else "error"
+        says.fail(code, quote(error) or f"the provider finished the turn with {raw!r}")
+        return
+    says.finish(_FINISH.get(raw, FinishReason.OTHER), raw)
+    says.close()
+
+
+def usage(says: Assembly, counts: object) -> None:
+    """Take the token counts of a `usage` (version 2) or `meta` (version 1)."""
+    for field in _COUNTS:
+        told = counts.get(field) if isinstance(counts, dict) else None
+        if isinstance(told, dict):
+            says.usage(_whole(told.get("input_tokens")), _whole(told.get("output_tokens")))
+            return
+
+
+def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
+    """Return code and words of the error that an object without a type is, or None."""
+    error, message = value.get("error"), value.get("message")
+    if isinstance(error, dict):  # in the shape of other APIs
+        error = error.get("message") or error
+    words = error or (message if isinstance(message, str) else "")
+    if not words:
+        return None
+    code = next((value[field] for field in _CODE_FIELDS if value.get(field)), "error")
+    return quote(code), quote(words)
+
+
+def _whole(count: object) -> object:
+    """Return a count that came as `14.0` as the integer that it is."""
+    return int(count) if isinstance(count, float) and count.is_integer() else count

@@ -1,0 +1,5 @@
+"""The strict reading of the dialect `cohere`."""
+
+from harness.dialects.cohere.oracle.stream import oracle_reading
+
+__all__ = ["oracle_reading"]

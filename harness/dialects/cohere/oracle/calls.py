@@ -1,0 +1,133 @@
+"""Pieces of Cohere's calls -> calls, by the contract of both versions.
+
+The integer `index` of an event is the key; a start has id, name and no arguments yet, and
+fragments are appended. What does not say which call it means is noted as open.
+"""
+
+from typing import Any
+
+from harness.dialects.kit.oracle.notes import Notes
+from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.values import read_arguments, same_object
+from harness.turns.exact_json import join_surrogates
+
+
+class _Call:
+    """The pieces of one index so far."""
+
+    def __init__(self, call_id: str, name: str, offset: int) -> None:
+        self.id = call_id
+        self.name = name
+        self.offset = offset
+        self.ended = False
+        self.fragments: list[str] = []
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.fragments)
+
+
+class Calls:
+    """The calls of one response."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._calls: dict[int, _Call] = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return tuple(
+            CallReading(
+                join_surrogates(call.id),
+                join_surrogates(call.name),
+                join_surrogates(call.arguments),
+                call.offset,
+            )
+            for call in self._calls.values()
+        )
+
+    def piece(self, index: object, call: object, offset: int, *, opens: bool) -> None:
+        """Take the call object of one event of version 2, or one of a plain response."""
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(call, dict) or not isinstance(function, dict):
+            self._unclear(offset)
+            return
+        if opens and call.get("type", "function") != "function":
+            self._unclear(offset)
+        said = (call.get("id"), function.get("name"), function.get("arguments"))
+        self.add(index, *said, offset, opens=opens)
+
+    def add(  # noqa: PLR0913 - what one piece says, in both versions
+        self,
+        index: object,
+        call_id: object,
+        name: object,
+        fragment: object,
+        offset: int,
+        *,
+        opens: bool,
+    ) -> None:
+        """Take one piece of the call at `index`."""
+        texts = (call_id, name, fragment)
+        if not all(isinstance(text, str | None) for text in texts):
+            self._notes.open("ARGS-OBJECT", offset, calls=True)
+            return
+        if not isinstance(index, int) or isinstance(index, bool):
+            self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
+            return
+        found = self._calls.get(index)
+        if (found is None) != opens or (found is not None and (call_id or name or found.ended)):
+            self._notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
+        if found is None:
+            found = _Call(_text(call_id), _text(name), offset)
+            self._calls[index] = found
+        found.fragments.append(_text(fragment))
+
+    def end(self, index: object) -> None:
+        """Take the end of a call; it says nothing that the turn's end does not say."""
+        call = self._calls.get(index) if isinstance(index, int) else None
+        if call is not None:
+            call.ended = True
+
+    def known(self, index: object) -> bool:
+        """Return whether a piece of the call at `index` came."""
+        return index in self._calls if isinstance(index, int) else False
+
+    def settle(self, listed: list[tuple[dict[str, Any], str]], offset: int) -> None:
+        """Take the list of all calls of version 1, each with the text of its parameters.
+
+        Where pieces came before, the list must say the same.
+        """
+        came = bool(self._calls)
+        for place, (call, text) in enumerate(listed):
+            name = call.get("name")
+            if not isinstance(name, str) or not isinstance(call.get("parameters"), dict):
+                self._unclear(offset)
+            elif not came:
+                self.add(place, call.get("id"), name, text, offset, opens=True)
+            else:
+                self._compare(place, name, text, offset)
+        if came and len(listed) != len(self._calls):
+            self._differs(offset)
+
+    def _compare(self, place: int, name: str, text: str, offset: int) -> None:
+        call = self._calls.get(place)
+        if call is None or call.name != name:
+            self._differs(offset)
+        elif not call.arguments:
+            call.fragments.append(text)
+        elif not same_object(call.arguments, text) or not read_arguments(text).certain:
+            self._differs(offset)
+
+    def _differs(self, offset: int) -> None:
+        self._notes.open("COH-TOOL-EVENTS", offset, calls=True)
+
+    def _unclear(self, offset: int) -> None:
+        self._notes.open("EVENT-GLUED", offset, calls=True)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,251 @@
+"""Events of the chat API, version 2 -> deltas.
+
+Text, thinking, plan and arguments come in pieces; a call has a start, pieces and an end, and
+its key is the `index` of its events. The plan for the tools is no answer: it is reasoning.
+Source: https://docs.cohere.com/docs/streaming and /docs/tool-use-streaming
+"""
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, ClassVar, Final, TypeAlias
+
+import msgspec
+
+from harness.dialects.cohere.ending import end, usage
+from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.parse_request import as_text, dicts
+from harness.dialects.kit.reader import quote
+from harness.turns.exact_json import decode_exactly, write_exactly
+from harness.wire.frames import Frame
+from harness.wire.payload import NEVER_DEEP_BYTES
+
+
+class ContentPiece(msgspec.Struct, gc=False):
+    """A piece of text or of thinking."""
+
+    text: str = ""
+    thinking: str = ""
+
+
+class FunctionPiece(msgspec.Struct, gc=False):
+    """A piece of arguments; a name opens a call and is no piece."""
+
+    arguments: str = ""
+    name: str = ""
+
+
+class CallPiece(msgspec.Struct, gc=False):
+    """A piece of a call; an id opens one and is no piece."""
+
+    function: FunctionPiece | None = None
+    id: str = ""
+
+
+class MessagePiece(msgspec.Struct, gc=False):
+    """What an event adds to the message."""
+
+    content: ContentPiece | None = None
+    tool_plan: str = ""
+    tool_calls: CallPiece | None = None
+
+
+class EventDelta(msgspec.Struct, gc=False):
+    """The change that an event makes."""
+
+    message: MessagePiece | None = None
+
+
+class MessageEvent(msgspec.Struct, gc=False):
+    """One event."""
+
+    type: str
+    delta: EventDelta | None = None
+    index: Any = None
+
+
+_decode = msgspec.json.Decoder(MessageEvent).decode
+
+
+def piece_of(data: bytes) -> MessageEvent | None:
+    """Return the event that `data` is; None where it has not just that shape, or may be deep."""
+    if len(data) > NEVER_DEEP_BYTES:
+        return None
+    try:
+        return _decode(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+Take: TypeAlias = Callable[["V2", dict[str, Any], Frame], None]
+
+# Ends of what was said in pieces; they say nothing themselves.
+_BORDERS: Final = frozenset(("content-end", "tool-call-end"))
+
+
+class V2:
+    """Reads the events of one response, and the complete response."""
+
+    __slots__ = ("_call_ids", "_keys", "_says")
+
+    def __init__(self, says: Assembly) -> None:
+        self._says = says
+        self._keys: dict[Hashable, int] = {}  # index of events -> key of its latest call
+        self._call_ids: dict[int, object] = {}
+
+    def piece(self, piece: MessageEvent) -> bool:
+        """Take an event that adds a piece or nothing; do nothing, and say so, for any other."""
+        message = piece.delta.message if piece.delta is not None else None
+        if message is None:
+            return piece.type in _BORDERS
+        match piece.type:
+            case "content-delta" if message.content is not None:
+                self._says.reasoning(message.content.thinking)
+                self._says.text(message.content.text)
+            case "tool-plan-delta":
+                self._says.reasoning(message.tool_plan)
+            case "tool-call-delta" if message.tool_calls is not None:
+                return self._call_piece(piece.index, message.tool_calls)
+            case _:
+                return False
+        return True
+
+    def document(self, value: dict[str, Any], frame: Frame) -> None:
+        """Take a complete response."""
+        says, message = self._says, value["message"]
+        says.seed = as_text(value.get("id"))
+        self._parts(message.get("content"))
+        says.reasoning(message.get("tool_plan"))
+        calls = message.get("tool_calls")
+        for place, call in enumerate(_exactly(calls, frame, _message_of_document)):
+            self._open(place, call)
+        usage(says, value.get("usage"))
+        end(says, value.get("finish_reason"), value.get("error"))
+
+    # Events
+
+    def _start(self, value: dict[str, Any], _frame: Frame) -> None:
+        self._says.seed = as_text(value.get("id"))
+
+    def _content(self, value: dict[str, Any], _frame: Frame) -> None:
+        content = _message(value).get("content")
+        if isinstance(content, dict):
+            if thinking := content.get("thinking"):
+                self._says.reasoning(thinking)
+            self._says.text(content.get("text"))
+
+    def _plan(self, value: dict[str, Any], _frame: Frame) -> None:
+        self._says.reasoning(_message(value).get("tool_plan"))
+
+    def _call_start(self, value: dict[str, Any], frame: Frame) -> None:
+        index = _index(value.get("index"))
+        for call in _exactly(_message(value).get("tool_calls"), frame, _message):
+            self._open(index, call)
+
+    def _call_piece(self, index: object, call: CallPiece) -> bool:
+        key = self._keys.get(_index(index))
+        function = call.function
+        if key is None or function is None or function.name or call.id:
+            return False
+        self._says.append(key, function.arguments)
+        return True
+
+    def _call_delta(self, value: dict[str, Any], frame: Frame) -> None:
+        says, index = self._says, _index(value.get("index"))
+        for call in _exactly(_message(value).get("tool_calls"), frame, _message):
+            key = self._keys.setdefault(index, len(says))
+            function = _function(call)
+            says.open(key, call.get("id"), function.get("name"))
+            says.append(key, _arguments(function))
+
+    def _end(self, value: dict[str, Any], _frame: Frame) -> None:
+        delta = value.get("delta")
+        told = delta if isinstance(delta, dict) else {}
+        usage(self._says, told.get("usage"))
+        end(self._says, told.get("finish_reason"), told.get("error"))
+
+    def _nothing(self, _value: dict[str, Any], _frame: Frame) -> None:
+        """Take an event that only says where something begins or ends, or a citation."""
+
+    # Their parts
+
+    def _parts(self, content: object) -> None:
+        """Take the content of a complete response: text, or a list of parts."""
+        self._says.text(content)
+        for part in dicts(content):
+            self._says.reasoning(part.get("thinking"))
+            self._says.text(part.get("text"))
+
+    def _open(self, index: Hashable, call: dict[str, Any]) -> None:
+        """Open a call; where its index has one already, it is another unless the id is equal."""
+        says, call_id = self._says, call.get("id")
+        key = self._keys.get(index)
+        if key is None or self._call_ids.get(key) != call_id:
+            key = self._keys[index] = len(says)
+            self._call_ids[key] = call_id
+        function = _function(call)
+        says.open(key, call_id, function.get("name"))
+        if call.get("type", "function") != "function":
+            says.reject(key, f"a call of type {quote(call['type'])!r}, not of a function")
+        says.append(key, _arguments(function))
+
+    # Type of an event -> what takes it.
+    TAKES: ClassVar[dict[str, Take]] = {
+        "message-start": _start,
+        "content-start": _content,
+        "content-delta": _content,
+        "content-end": _nothing,
+        "tool-plan-delta": _plan,
+        "tool-call-start": _call_start,
+        "tool-call-delta": _call_delta,
+        "tool-call-end": _nothing,
+        "citation-start": _nothing,
+        "citation-end": _nothing,
+        "message-end": _end,
+    }
+
+
+def _message(value: dict[str, Any]) -> dict[str, Any]:
+    """Return what an event adds to the message."""
+    delta = value.get("delta")
+    message = delta.get("message") if isinstance(delta, dict) else None
+    return message if isinstance(message, dict) else {}
+
+
+def _message_of_document(value: dict[str, Any]) -> dict[str, Any]:
+    message = value.get("message")
+    return message if isinstance(message, dict) else {}
+
+
+def _exactly(
+    calls: object, frame: Frame, message: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the calls of an event; one whose arguments are no text is read again, exactly."""
+    found = _listed(calls)
+    if any(not isinstance(_function(call).get("arguments", ""), str) for call in found):
+        try:
+            value = decode_exactly(frame.data)
+        except ValueError:  # an integer of thousands of digits
+            value = None
+        again = _listed(message(value).get("tool_calls")) if isinstance(value, dict) else ()
+        found = again or tuple({**call, "type": "unreadable"} for call in found)
+    yield from found
+
+
+def _listed(calls: object) -> tuple[dict[str, Any], ...]:
+    """Return the calls of an event, which has one, or of a document, which has a list."""
+    return (calls,) if isinstance(calls, dict) else tuple(dicts(calls))
+
+
+def _index(index: object) -> Hashable:
+    return index if isinstance(index, int | str) else None
+
+
+def _function(call: dict[str, Any]) -> dict[str, Any]:
+    function = call.get("function")
+    return function if isinstance(function, dict) else {}
+
+
+def _arguments(function: dict[str, Any]) -> str:
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else write_exactly(arguments)

@@ -1,0 +1,346 @@
+"""One interaction of the dialect dashscope -> its strict reading.
+
+The request says whether events hold what is new or all so far (`incremental_output`); where it
+was not kept, the values themselves may. Where request and values contradict each other, or
+both readings fit, the reading abstains. It never raises and never guesses.
+Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
+"""
+
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.notes import GrowingText, Notes
+from harness.dialects.kit.oracle.reading import CallReading, OracleReading
+from harness.dialects.kit.oracle.text_only import TextOnlyReader
+from harness.dialects.kit.oracle.values import event_value, item_texts, member_text
+from harness.turns.deltas import FinishReason
+from harness.turns.exact_json import join_surrogates
+from harness.wire.interaction import Interaction
+
+# A value that repeats so much of the one before, and goes on, is no coincidence.
+_SURE_CHARACTERS = 16
+
+
+class Values:
+    """What the events hold of one field, in order; empty values say nothing.
+
+    Fields:
+        seen: each value, with the end of its event.
+        repeats: some value begins with the one before.
+        differs_at: the end of the first event whose value does not, so that it continues it.
+        grows: some value begins with the one before, and goes on.
+        repeats_much: so much of it that it must be a repetition.
+        has_half_characters: some value holds half a surrogate pair.
+    """
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, int]] = []
+        self.repeats = self.grows = self.repeats_much = False
+        self.differs_at: int | None = None
+        self.has_half_characters = False
+
+    def add(self, value: str, end: int) -> None:
+        """Take the value of one event."""
+        if not value:
+            return
+        self.has_half_characters |= any("\ud800" <= mark <= "\udfff" for mark in value)
+        if self.seen:
+            before = self.seen[-1][0]
+            begins = value.startswith(before)
+            self.repeats |= begins
+            if not begins and self.differs_at is None:
+                self.differs_at = end
+            self.grows |= begins and len(value) > len(before)
+            self.repeats_much |= begins and len(value) > len(before) >= _SURE_CHARACTERS
+        self.seen.append((value, end))
+
+    @property
+    def differs(self) -> bool:
+        """Whether some value does not begin with the one before."""
+        return self.differs_at is not None
+
+    def total(self, *, cumulative: bool) -> str:
+        """Return the whole value."""
+        if cumulative:
+            return self.seen[-1][0] if self.seen else ""
+        return "".join(value for value, _ in self.seen)
+
+
+def asked_for(request: bytes) -> bool | None:
+    """Return whether the request asked for all so far in each event; None where unknown."""
+    value: Any = event_value(request.decode("utf-8", "replace"))
+    parameters = value.get("parameters") if isinstance(value, dict) else None
+    increments = parameters.get("incremental_output") if isinstance(parameters, dict) else None
+    return not increments if isinstance(increments, bool) else None
+
+
+_PATH = ("output", "choices", 0, "message", "tool_calls")
+
+
+class _Call:
+    def __init__(self, offset: int) -> None:
+        self.id = ""
+        self.name = ""
+        self.offset = offset
+        self.arguments = Values()
+
+
+class CallTable:
+    """The calls of one response."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._calls: dict[int, _Call] = {}
+        self._ids: set[str] = set()
+        self._lists = 0
+        self._without_index = False
+        self.from_objects = False
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def values(self) -> list[Values]:
+        """Return the arguments of each call, event by event."""
+        return [call.arguments for call in self._calls.values()]
+
+    def calls(self, *, cumulative: bool) -> tuple[CallReading, ...]:
+        """Return the calls, in order of first appearance."""
+        return tuple(
+            CallReading(
+                join_surrogates(call.id),
+                join_surrogates(call.name),
+                join_surrogates(call.arguments.total(cumulative=cumulative)),
+                call.offset,
+            )
+            for call in self._calls.values()
+        )
+
+    def add(self, entries: object, event: Event) -> None:
+        """Take one `tool_calls` value."""
+        if entries is None:
+            return
+        if not isinstance(entries, list):
+            self._notes.open("EVENT-GLUED", event.offset, calls=True)
+            return
+        self._lists += 1
+        texts: tuple[str, ...] = ()
+        for place, entry in enumerate(entries):
+            function = entry.get("function") if isinstance(entry, dict) else None
+            if not isinstance(entry, dict) or not isinstance(function, dict):
+                self._notes.open("DELTA-FUNCTION-NULL", event.offset, calls=True)
+                continue
+            if entry.get("type", "function") not in ("function", "", None):
+                self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", event.offset, calls=True)
+            arguments = function.get("arguments")
+            if isinstance(arguments, dict):
+                self._notes.keep("ARGS-OBJECT", event.offset)
+                self.from_objects = True
+                texts = texts or item_texts(member_text(event.data, *_PATH))
+                own = texts[place] if place < len(texts) else ""
+                arguments = member_text(own, "function", "arguments")
+            if not isinstance(arguments, str | None):
+                self._notes.open("ARGS-OBJECT", event.offset, calls=True)
+            text = arguments if isinstance(arguments, str) else ""
+            self._entry({**entry, "function": {**function, "arguments": text}}, place, event)
+        if self._without_index and self._lists > 1:
+            # Only the place in the list is left, and a list of increments has no places.
+            self._notes.open("DELTA-INDEX-MISSING", event.offset, calls=True)
+
+    def _entry(self, entry: dict[str, Any], place: int, event: Event) -> None:
+        """Take one entry, whose arguments are text."""
+        function = entry["function"]
+        index = entry.get("index")
+        if not isinstance(index, int) or isinstance(index, bool):
+            self._without_index = True
+            index = place
+        call = self._calls.get(index)
+        arguments = function["arguments"]
+        call_id, name = self._text(entry, "id", event), self._text(function, "name", event)
+        if not (call_id or name or arguments):
+            return
+        if call is None:
+            call = self._calls[index] = _Call(event.offset)
+            if call_id in self._ids:
+                self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", event.offset, calls=True)
+            self._ids |= {call_id} if call_id else set()
+        elif not call_id and "id" in entry:
+            self._notes.keep("DELTA-ID-EMPTY-LATER", event.offset)
+        if call.id and call_id not in ("", call.id):
+            self._notes.open("DELTA-ID-CHANGES", event.offset, calls=True)
+        if call.name and name not in ("", call.name):
+            self._notes.open("DELTA-NAME-FRAGMENTED", event.offset, calls=True)
+        call.id = call.id or call_id
+        call.name = call.name or name
+        call.arguments.add(arguments, event.end)
+
+    def _text(self, holder: dict[str, Any], field: str, event: Event) -> str:
+        value = holder.get(field)
+        if not isinstance(value, str | None):
+            self._notes.open("EVENT-GLUED", event.offset, calls=True)
+        return value if isinstance(value, str) else ""
+
+
+_FINISH_WITH_CALLS: Final = {"stop": "FINISH-STOP-WITH-CALLS", "length": "FINISH-LENGTH-WITH-CALL"}
+_NO_ERROR: Final = (None, "", 200, "200")
+# So much of a text must come again before a reader has to take it for a repetition.
+_CONVINCING_CHARACTERS = 8
+
+
+def oracle_reading(interaction: Interaction) -> OracleReading:
+    """Return what the body of `interaction` holds by the contract of the API."""
+    reader = _Reader()
+    reading = reader.read(interaction.body)
+    cumulative = reader.mode(interaction.request.body)
+    if reading.error is None:
+        reader.check_end()
+    notes = reader.notes
+    return msgspec.structs.replace(
+        reading,
+        text=_text_of(reader.text_values.total(cumulative=cumulative)),
+        reasoning=_text_of(reader.reasoning_values.total(cumulative=cumulative)),
+        calls=reader.calls.calls(cumulative=cumulative) if notes.calls_known else None,
+        text_known=notes.text_known,
+        end_known=notes.end_known,
+        deviations=notes.deviations(),
+        text_marks=reader.marks(cumulative=cumulative) if notes.text_known else (),
+    )
+
+
+class _Reader(TextOnlyReader):
+    MEANINGS: ClassVar[dict[str, FinishReason]] = {
+        "stop": FinishReason.STOP,
+        "tool_calls": FinishReason.STOP,
+        "length": FinishReason.LENGTH,
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text_values = Values()
+        self.reasoning_values = Values()
+        self.calls = CallTable(self.notes)
+
+    def value(self, value: dict[str, Any], event: Event) -> None:
+        """Take one event, or the whole response."""
+        code, output = value.get("code"), value.get("output")
+        if event.name == "error" or code not in _NO_ERROR or value.get("error"):
+            self._error(value, event.offset)
+        elif not isinstance(output, dict):
+            self._no_output(value, event.offset)
+        else:
+            if self.ended:
+                self.notes.lost("CONTENT-AFTER-FINISH", event.offset)
+            self._output(output, event)
+
+    def mode(self, request: bytes) -> bool:
+        """Return whether the events hold all so far; noted as open where that is not sure."""
+        fields = self._fields()
+        if any(field.has_half_characters for field in fields):
+            self.notes.lost("SSE-UTF8-SPLIT", 0)
+        asked = asked_for(request)
+        if not any(field.repeats or field.differs for field in fields):
+            return bool(asked)  # one value each: both modes read alike
+        cumulative = not any(field.differs for field in fields)
+        sure = any(field.repeats_much for field in fields)
+        if cumulative:
+            doubtful = asked is False or (asked is None and not sure)
+        else:
+            # Values that continue each other, among them some that look like repetitions.
+            doubtful = asked is True or any(field.grows for field in fields)
+        if not cumulative and self.calls.from_objects:
+            # An object is whole each time, so nothing in this stream continues another.
+            self.notes.open("ARGS-OBJECT", 0, text=True, calls=True)
+        if doubtful:
+            self.notes.open("DASH-CUMULATIVE", 0, text=True, calls=True)
+        elif cumulative:
+            self.notes.keep("DASH-CUMULATIVE", 0)
+        return cumulative
+
+    def marks(self, *, cumulative: bool) -> tuple[tuple[int, int], ...]:
+        """Return how much of the text is complete after which byte.
+
+        Values that repeat what came before, or might, may be held back until that is sure.
+        """
+        differ = (field.differs_at for field in self._fields() if field.differs_at is not None)
+        sure_at = min(differ, default=0)
+        marks: list[tuple[int, int]] = []
+        text = GrowingText()
+        for place, (value, end) in enumerate(self.text_values.seen):
+            before = text.length
+            text.add(value[before:] if cumulative else value)
+            sure = before >= _CONVINCING_CHARACTERS if cumulative else end >= sure_at
+            if text.length > before and (sure or not place):
+                marks.append((end, text.length))
+        return tuple(marks)
+
+    def _fields(self) -> list[Values]:
+        return [self.text_values, self.reasoning_values, *self.calls.values()]
+
+    def check_end(self) -> None:
+        """Note what only the whole body shows."""
+        word = self.finishes[-1] if self.finishes else ""
+        if len(self.calls):
+            quirk = _FINISH_WITH_CALLS.get(word)
+            if quirk:
+                self.notes.keep(quirk, 0)
+        elif word == "tool_calls" and self.notes.calls_known:
+            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+
+    def _error(self, value: dict[str, Any], offset: int) -> None:
+        if self.ended or value.get("output"):
+            self.notes.lost("ERR-IN-200", offset)
+        self.notes.keep("ERR-IN-200", offset)
+        error = value.get("error")
+        told = error if isinstance(error, dict) else value
+        self.fail(_text_of(told.get("code")), _text_of(told.get("message")))
+
+    def _no_output(self, value: dict[str, Any], offset: int) -> None:
+        if isinstance(value.get("usage"), dict) and value.get("output") is None:
+            self.notes.keep("CHUNK-CHOICES-ABSENT", offset)
+        elif isinstance(value.get("message"), str) and value["message"]:
+            self._error(value, offset)
+        else:
+            self.notes.lost("ENVELOPE-WRAPPED", offset)
+
+    def _output(self, output: dict[str, Any], event: Event) -> None:
+        choices = output.get("choices")
+        if choices is None:
+            self._content(self.text_values, output.get("text"), event)
+            self._take_finish(output.get("finish_reason"), event.offset)
+            return
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            return
+        if len(choices) > 1 or choice.get("index", 0) != 0:
+            self.notes.lost("N-CHOICES", event.offset)
+        self._content(self.reasoning_values, message.get("reasoning_content"), event)
+        self._content(self.text_values, message.get("content"), event)
+        self.calls.add(message.get("tool_calls"), event)
+        self._take_finish(choice.get("finish_reason"), event.offset)
+
+    def _content(self, values: Values, content: object, event: Event) -> None:
+        if isinstance(content, list):
+            self.notes.keep("DASH-CONTENT-PARTS", event.offset)
+            texts = [part.get("text") if isinstance(part, dict) else 0 for part in content]
+            if not all(isinstance(text, str | None) for text in texts):
+                self.notes.open("DASH-CONTENT-PARTS", event.offset, text=True)
+            content = "".join(text for text in texts if isinstance(text, str))
+        if isinstance(content, str):
+            values.add(content, event.end)
+        elif content is not None:
+            self.notes.open("EVENT-GLUED", event.offset, text=True)
+
+    def _take_finish(self, word: object, offset: int) -> None:
+        if word == "null":
+            self.notes.keep("DASH-FINISH-NULL-TEXT", offset)
+        elif isinstance(word, str) and word:
+            self.finish(word, offset)
+        elif word not in (None, ""):
+            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+
+
+def _text_of(value: object) -> str:
+    return join_surrogates(value) if isinstance(value, str) else ""

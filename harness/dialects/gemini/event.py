@@ -1,0 +1,172 @@
+"""The payload of an event, typed: the piece that it adds, or its arguments as they are spelt.
+
+Most events add one piece of text, and decoding straight into a shape takes half the time.
+Every other event, and one that does not fit, is left to the reader of whole values.
+Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from harness.dialects.kit.parse_request import dicts
+from harness.turns.exact_json import decode_exactly
+from harness.wire.payload import NEVER_DEEP_BYTES
+
+Json = dict[str, Any]
+
+_CALL_NAMES = ("functionCall", "function_call")
+
+
+class _Part(msgspec.Struct, gc=False):
+    text: str = ""
+    thought: Any = None
+    functionCall: Any = None  # noqa: N815 - the API's own spelling
+    function_call: Any = None
+
+
+class _Content(msgspec.Struct, gc=False):
+    parts: list[_Part]
+
+
+class _Candidate(msgspec.Struct, gc=False):
+    content: _Content
+    index: int = 0
+    finishReason: Any = None  # noqa: N815 - the API's own spelling
+    finish_reason: Any = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    candidates: list[_Candidate]
+    usageMetadata: Any = None  # noqa: N815 - the API's own spelling
+    usage_metadata: Any = None
+    error: Any = None
+
+
+class _Call(msgspec.Struct, gc=False):
+    args: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _CallPart(msgspec.Struct, gc=False):
+    functionCall: _Call | None = None  # noqa: N815 - the API's own spelling
+    function_call: _Call | None = None
+
+
+class _Calling(msgspec.Struct, gc=False):
+    parts: list[_CallPart] | None = None
+
+
+class _CallingCandidate(msgspec.Struct, gc=False):
+    content: _Calling | None = None
+
+
+class _CallEvent(msgspec.Struct, gc=False):
+    candidates: list[_CallingCandidate] | None = None
+    response: "_CallEvent | None" = None
+
+
+_decode = msgspec.json.Decoder(_Event).decode
+_decode_calls = msgspec.json.Decoder(_CallEvent).decode
+
+
+def piece_of(data: bytes, index: object) -> tuple[str, bool] | None:
+    """Return the text that an event adds to candidate `index`, and whether it is a thought.
+
+    None where the event may say anything else.
+    """
+    if len(data) > NEVER_DEEP_BYTES:
+        return None
+    try:
+        event = _decode(data)
+    except (ValueError, RecursionError):
+        return None
+    if len(event.candidates) != 1 or event.usageMetadata or event.usage_metadata or event.error:
+        return None
+    candidate = event.candidates[0]
+    parts = candidate.content.parts
+    if len(parts) != 1 or candidate.finishReason or candidate.finish_reason:
+        return None
+    part = parts[0]
+    if part.functionCall is not None or part.function_call is not None or not part.text:
+        return None
+    return (part.text, bool(part.thought)) if candidate.index == index else None
+
+
+def unwrapped(event: Json) -> Json:
+    """Return the response in an event: Code Assist wraps each one."""
+    inner = event.get("response") if "candidates" not in event else None
+    return inner if isinstance(inner, dict) else event
+
+
+def keep_argument_text(event: Json, data: bytes) -> None:
+    """Put the JSON text of its arguments, as `data` spells it, in the place of each call's object.
+
+    Where that text cannot be had the call gets values that can be written again exactly.
+
+    Args:
+        event: the value of `data`, unwrapped.
+        data: the payload.
+    """
+    try:
+        seen = _decode_calls(data)
+    except (ValueError, RecursionError):
+        seen = None
+    if seen is None or not _copy_argument_text(event, seen):
+        for call, exact in zip(_calls(event), _exact_calls(data), strict=False):
+            call.update(exact)
+
+
+def has_object_arguments(call: Json) -> bool:
+    """Return whether what a call holds can be spelt in several ways."""
+    return _has_values(call.get("args")) or _has_pieces(call)
+
+
+def _copy_argument_text(event: Json, seen: _CallEvent) -> bool:
+    """Do it from the same event, seen twice; False where a call has partial arguments."""
+    if seen.candidates is None and seen.response is not None:
+        seen = seen.response
+    for candidate, shape in zip(event["candidates"], seen.candidates or (), strict=False):
+        content = shape.content
+        if content is None or content.parts is None:
+            continue
+        for part, typed in zip(candidate["content"]["parts"], content.parts, strict=False):
+            for name, raw in (
+                ("functionCall", typed.functionCall),
+                ("function_call", typed.function_call),
+            ):
+                if raw is None:
+                    continue
+                call = part[name]
+                if _has_pieces(call):
+                    return False
+                if _has_values(call.get("args")):
+                    call["args"] = str(raw.args, "utf-8", "replace")
+    return True
+
+
+def _has_values(args: object) -> bool:
+    """Whether arguments are more than a text, and not empty."""
+    return bool(args) and not isinstance(args, str)
+
+
+def _has_pieces(call: Json) -> bool:
+    return "partialArgs" in call or "partial_args" in call
+
+
+def _exact_calls(data: bytes) -> Iterator[Json]:
+    """Return the calls of an event with every digit and key; none of a list of events."""
+    try:
+        event = {} if data.lstrip().startswith(b"[") else decode_exactly(data)
+    except ValueError:
+        return iter(())
+    return _calls(unwrapped(event)) if isinstance(event, dict) else iter(())
+
+
+def _calls(event: Json) -> Iterator[Json]:
+    for candidate in dicts(event.get("candidates")):
+        content = candidate.get("content")
+        for part in dicts(content.get("parts")) if isinstance(content, dict) else ():
+            for name in _CALL_NAMES:
+                if isinstance(part.get(name), dict):
+                    yield part[name]

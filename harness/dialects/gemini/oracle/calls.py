@@ -1,0 +1,205 @@
+"""The `functionCall` parts of a generateContent response -> calls, by contract.
+
+A part is a call, whole, with its arguments as an object that may be left out. A part that
+says `willContinue` is continued by the parts without a name that follow, up to the first that
+does not say so. What does not fit that is noted as open and never guessed.
+Source: Gemini API and Vertex AI API references, `FunctionCall`, `PartialArg`.
+"""
+
+import json
+import re
+from typing import Any
+
+from harness.dialects.kit.oracle.notes import Notes
+from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.values import member_text
+from harness.turns.exact_json import join_surrogates
+
+Json = dict[str, Any]
+
+PARTIAL = "GEM-PARTIAL-ARGS"
+_PATH = re.compile(r"\$(?:\.[A-Za-z_]\w*|\[[0-9]{1,4}\])+", re.ASCII)
+_STEP = re.compile(r"\.(\w+)|\[([0-9]+)\]")
+_KINDS = frozenset(("stringValue", "numberValue", "boolValue", "nullValue"))
+_MOST_STEPS = 50
+# More digits than every reader of doubles keeps.
+_MOST_DIGITS = 15
+
+
+class _Call:
+    """One call so far."""
+
+    def __init__(self, call: Json, arguments: str, offset: int) -> None:
+        self.id = _text(call.get("id"))
+        self.name = _text(call.get("name"))
+        self.arguments = arguments
+        self.offset = offset
+        self.tree: Json = {}
+        self.strings: dict[str, list[str]] = {}  # path -> pieces of a string that goes on
+        self.pieces = 0
+
+
+class CallList:
+    """The calls of one candidate."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._calls: list[_Call] = []
+        self._growing: _Call | None = None
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls in the order of their parts."""
+        return tuple(
+            CallReading(
+                join_surrogates(call.id),
+                join_surrogates(call.name),
+                join_surrogates(call.arguments),
+                call.offset,
+            )
+            for call in self._calls
+        )
+
+    def add(self, call: object, spelled: str, offset: int) -> None:
+        """Take one `functionCall`, whose own text is `spelled`."""
+        if not isinstance(call, dict):
+            self._notes.open("EVENT-GLUED", offset, calls=True)
+            return
+        self._check_spelling(call, offset)
+        growing = self._growing
+        if growing is None:
+            self._begin(call, spelled, offset)
+        elif call.get("name") or call.get("id") or call.get("args"):
+            self._notes.open(PARTIAL, offset, calls=True)
+        else:
+            self._grow(growing, call, offset)
+
+    def conclude(self) -> None:
+        """Note a call that the end of the response leaves open."""
+        if self._growing is not None:
+            self._notes.open(PARTIAL, self._growing.offset, calls=True)
+
+    def _begin(self, call: Json, spelled: str, offset: int) -> None:
+        args = call.get("args")
+        text = member_text(spelled, "args") if isinstance(args, dict) else ""
+        if args is not None and not isinstance(args, dict):
+            self._notes.open("ARGS-OBJECT", offset, calls=True)
+        if not _text(call.get("name")):
+            self._notes.open("NAME-EMPTY", offset, calls=True)
+        if self._calls and self._calls[-1].offset != offset:
+            self._notes.keep("GEM-PARALLEL-SEPARATE-CHUNKS", offset)
+        made = _Call(call, text, offset)
+        self._check_id(made, offset)
+        self._calls.append(made)
+        partial = call.get("willContinue") or call.get("partialArgs")
+        if args is None and not partial:
+            self._notes.keep("GEM-ARGS-MISSING", offset)
+        if partial:
+            self._notes.keep(PARTIAL, offset)
+            if args:
+                self._notes.open(PARTIAL, offset, calls=True)
+            self._growing = made
+            self._grow(made, call, offset)
+
+    def _check_id(self, made: _Call, offset: int) -> None:
+        if not made.id:
+            self._notes.keep("GEM-NO-ID", offset)
+        twins = [call for call in self._calls[-8:] if call.name == made.name]
+        if made.id and any(call.id == made.id for call in self._calls):
+            self._notes.open("GEM-SIGNATURE-OVERWRITTEN", offset, calls=True)
+        elif not made.id and any(call.arguments == made.arguments for call in twins):
+            # Two equal calls, or one call that came twice.
+            self._notes.open("GEM-SIGNATURE-OVERWRITTEN", offset, calls=bool(made.arguments))
+
+    def _check_spelling(self, call: Json, offset: int) -> None:
+        if any(name in call for name in ("partial_args", "will_continue")):
+            self._notes.open("GEM-SNAKE-CASE", offset, calls=True)
+
+    # Arguments in parts
+
+    def _grow(self, call: _Call, part: Json, offset: int) -> None:
+        pieces = part.get("partialArgs") or []
+        for piece in pieces if isinstance(pieces, list) else [None]:
+            call.pieces += 1
+            if not _put(call, piece):
+                self._notes.open(PARTIAL, offset, calls=True)
+        if part.get("willContinue"):
+            return
+        self._growing = None
+        if call.strings:
+            self._notes.open(PARTIAL, offset, calls=True)
+        if call.pieces:
+            text = _settled(call.tree)
+            if text is None:
+                self._notes.open(PARTIAL, offset, calls=True)
+            call.arguments = text or ""
+
+
+def _put(call: _Call, piece: object) -> bool:
+    """Put one partial argument into its place; return whether it had just one meaning."""
+    if not isinstance(piece, dict):
+        return False
+    path, kinds = piece.get("jsonPath"), [kind for kind in _KINDS if kind in piece]
+    if not isinstance(path, str) or not _PATH.fullmatch(path) or len(kinds) != 1:
+        return False
+    value = piece[kinds[0]]
+    if kinds[0] == "nullValue":
+        value = None
+    if kinds[0] != "stringValue":
+        fits = value is None or isinstance(value, bool) == (kinds[0] == "boolValue")
+        usable = fits and isinstance(value, int | float | None) and len(str(value)) < _MOST_DIGITS
+        return usable and not piece.get("willContinue") and _place(call.tree, path, value)
+    if not isinstance(value, str):
+        return False
+    pieces = call.strings.get(path)
+    if pieces is None:
+        pieces = call.strings[path] = []
+        if not _place(call.tree, path, pieces):
+            return False
+    pieces.append(value)
+    if not piece.get("willContinue"):
+        del call.strings[path]
+    return True
+
+
+def _place(tree: Json, path: str, value: object) -> bool:
+    """Put `value` at `path`, where nothing stands yet; arrays are objects by place here."""
+    steps = [name or int(place) for name, place in _STEP.findall(path)]
+    node: dict[Any, Any] = tree
+    if len(steps) > _MOST_STEPS:
+        return False
+    for step in steps[:-1]:
+        node = node.setdefault(step, {})
+        if not isinstance(node, dict):
+            return False
+    if steps[-1] in node:
+        return False
+    node[steps[-1]] = value
+    return True
+
+
+def _settled(tree: Json) -> str | None:
+    """Return the arguments as text; None where they are no object without a gap."""
+    try:
+        value = _value(tree)
+    except ValueError:
+        return None
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else None
+
+
+def _value(node: object) -> object:
+    if isinstance(node, list):
+        return "".join(node)
+    if not isinstance(node, dict):
+        return node
+    if all(isinstance(key, str) for key in node):
+        return {key: _value(child) for key, child in node.items()}
+    if sorted(node, key=str) != sorted(range(len(node)), key=str):
+        raise ValueError("an array with a gap, or an object with places")
+    return [_value(node[place]) for place in range(len(node))]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,1 @@
+"""What dialects share; it imports turns and wire, never a dialect."""

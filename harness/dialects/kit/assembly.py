@@ -1,0 +1,212 @@
+"""One response in the making: what its dialect reads becomes deltas, in the order it came.
+
+For dialects whose parts say which call they belong to. A call starts as soon as its name is
+known; all calls end together with the turn, so that none runs of a turn that fails later.
+It never makes up an argument, and gives each call exactly one end.
+"""
+
+from collections.abc import Hashable
+
+from harness.turns.deltas import (
+    DECIDED_BY_CALLS,
+    ArgumentsDelta,
+    CallKind,
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+)
+from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
+
+# After these a call whose arguments never began may have been cut off before them.
+_CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.OTHER))
+
+
+class _Call:
+    """One call while it streams."""
+
+    __slots__ = ("fragments", "id", "kind", "name", "position", "why_not")
+
+    def __init__(self, call_id: str, name: str, kind: CallKind = "function") -> None:
+        self.id = call_id
+        self.name = name
+        self.kind = kind
+        self.position = -1  # from its start on
+        self.fragments: list[str] = []
+        self.why_not = ""  # why it must not run, whatever its arguments say
+
+    @property
+    def arguments(self) -> str:
+        if len(self.fragments) > 1:
+            self.fragments = ["".join(self.fragments)]
+        return self.fragments[0] if self.fragments else ""
+
+
+class Assembly:
+    """The deltas of one response.
+
+    Fields:
+        out: deltas that nobody took yet.
+        over: nothing that follows may change the turn.
+        seed: what tells this response from others; made-up ids depend on it.
+    """
+
+    __slots__ = ("_calls", "_finish", "_ids", "_started", "_usage", "out", "over", "seed")
+
+    def __init__(self) -> None:
+        self.out: list[Delta] = []
+        self.over = False
+        self.seed = ""
+        self._calls: dict[Hashable, _Call] = {}
+        self._ids = CallIds()
+        self._started = 0
+        self._finish: Finish | None = None
+        self._usage = Usage()
+
+    @property
+    def finished(self) -> bool:
+        """Whether a finish reason came."""
+        return self._finish is not None
+
+    def take(self) -> list[Delta]:
+        """Return the deltas since the last time."""
+        out, self.out = self.out, []
+        return out
+
+    # What the model says
+
+    def text(self, piece: object) -> None:
+        """Say a piece of the visible answer; what is no text, or empty, says nothing."""
+        if piece and type(piece) is str:
+            self.out.append(TextDelta(piece))
+
+    def reasoning(self, piece: object) -> None:
+        """Say a piece of the reasoning; what is no text, or empty, says nothing."""
+        if piece and type(piece) is str:
+            self.out.append(ReasoningDelta(piece))
+
+    # Calls, by the provider's own key
+
+    def __len__(self) -> int:
+        """Return how many calls were opened."""
+        return len(self._calls)
+
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether a call with this key was opened."""
+        return key in self._calls
+
+    def open(
+        self,
+        key: Hashable,
+        call_id: object = "",
+        name: object = "",
+        kind: CallKind = "function",
+    ) -> None:
+        """Open the call at `key`, or learn more of one that is open.
+
+        An id is final once the call has started; another name than the one that it started
+        with makes the call unusable.
+        """
+        call_id = call_id if isinstance(call_id, str) else ""
+        name = name if isinstance(name, str) else ""
+        call = self._calls.get(key)
+        if call is None:
+            call = self._calls[key] = _Call(call_id, name, kind)
+        call.id = call.id or call_id
+        call.name = call.name or name
+        if name and call.name != name:
+            call.why_not = call.why_not or f"its name was {call.name!r} and then {name!r}"
+        if call.name and call.position < 0:
+            self._start(call)
+
+    def append(self, key: Hashable, fragment: object) -> None:
+        """Append to the arguments of the call at `key`, opening it where it is not."""
+        call = self._calls.get(key)
+        if call is None:
+            call = self._calls[key] = _Call("", "")
+        if not fragment or not isinstance(fragment, str):
+            return
+        call.fragments.append(fragment)
+        if call.position >= 0:
+            self.out.append(ArgumentsDelta(call.position, fragment))
+
+    def settle(self, key: Hashable, arguments: str) -> None:
+        """Take the whole arguments of the call at `key`, which its fragments only preceded.
+
+        Where the fragments are a beginning of them, the rest is appended; where they say
+        something else, the call cannot be trusted.
+        """
+        call = self._calls.get(key)
+        so_far = call.arguments if call else ""
+        if arguments.startswith(so_far):
+            self.append(key, arguments[len(so_far) :])
+        else:
+            self.reject(key, "its arguments came twice and differ")
+
+    def reject(self, key: Hashable, why: str) -> None:
+        """Let the call at `key` end as rejected."""
+        call = self._calls.get(key)
+        if call is None:
+            call = self._calls[key] = _Call("", "")
+        call.why_not = call.why_not or why
+
+    def arguments(self, key: Hashable) -> str:
+        """Return the arguments so far of the call at `key`."""
+        call = self._calls.get(key)
+        return call.arguments if call else ""
+
+    def _start(self, call: _Call) -> None:
+        call.position = self._started
+        self._started += 1
+        call_id = self._ids.unique(call.id, self.seed, call.position, call.name)
+        self.out.append(ToolCallStart(call.position, call_id, call.name, call.kind))
+        self.out += [ArgumentsDelta(call.position, fragment) for fragment in call.fragments]
+
+    # The end
+
+    def usage(self, input_tokens: object = None, output_tokens: object = None) -> None:
+        """Take counts of tokens; what is no number keeps what was said before."""
+        said = self._usage
+        total = Usage(
+            input_tokens if type(input_tokens) is int else said.input_tokens,
+            output_tokens if type(output_tokens) is int else said.output_tokens,
+        )
+        if total != said:
+            self._usage = total
+            self.out.append(UsageDelta(total))
+
+    def finish(self, reason: FinishReason, raw: str) -> None:
+        """Remember why the model stopped; the turn goes on until it is closed."""
+        self._finish = Finish(reason, raw)
+
+    def close(self) -> None:
+        """End the turn as it should end; without a finish reason that is `stop`."""
+        finish = self._finish or Finish(FinishReason.STOP, "")
+        self._end_calls("", cut_short=finish.reason in _CUT_SHORT)
+        if self._calls and finish.reason in DECIDED_BY_CALLS:
+            finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
+        self.out.append(finish)
+        self.over = True
+
+    def fail(self, code: str, message: str = "") -> None:
+        """End the turn as failed; no call of it may run."""
+        self._end_calls(f"the turn failed ({code}): {message}", cut_short=False)
+        self.out.append(StreamFailure(code, message))
+        self.over = True
+
+    def _end_calls(self, failed: str, *, cut_short: bool) -> None:
+        for call in self._calls.values():
+            if call.position < 0:
+                self._start(call)
+            text = call.arguments
+            error = (
+                failed
+                or call.why_not
+                or unusable_reason(call.name, text, call.kind, cut_short=cut_short)
+            )
+            self.out.append(end_of_call(call.position, error, text))

@@ -1,0 +1,187 @@
+"""What the request builders of the dialects share: history, tools and options -> the body.
+
+The history is in OpenAI's form. A builder returns the complete body. It leaves out what the API
+has no field for, and never invents what the history does not contain, such as the signature
+of a thought.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from harness.turns.messages import Message
+from harness.turns.turn import Tool
+
+Json: TypeAlias = dict[str, Any]
+
+_INSTRUCTION_ROLES: Final = ("system", "developer")
+
+
+class RequestSpec(msgspec.Struct, frozen=True):
+    """What one request asks.
+
+    Fields:
+        uri: where it goes; clouds name the model there.
+        options: further fields of the body. `parallel_tool_calls` and `tool_choice` are in
+            OpenAI's form, and each API spells them its own way.
+        reasoning_field: the member of a message that holds reasoning which goes back.
+    """
+
+    model: str
+    uri: str
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    options: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    reasoning_field: str = ""
+
+    @property
+    def serial(self) -> bool:
+        """Whether the model is told to make one call at a time."""
+        return self.options.get("parallel_tool_calls") is False
+
+    @property
+    def wanted(self) -> str:
+        """The tool that the model must call; "" where it may choose."""
+        choice = self.options.get("tool_choice")
+        function = choice.get("function") if isinstance(choice, dict) else None
+        return str(function.get("name", "")) if isinstance(function, dict) else ""
+
+    @property
+    def others(self) -> Json:
+        """The options that no API spells in another way."""
+        spelled = ("parallel_tool_calls", "tool_choice")
+        return {key: value for key, value in self.options.items() if key not in spelled}
+
+
+BuildRequest: TypeAlias = Callable[[RequestSpec], Json]
+
+
+def split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ...]]:
+    """Return the instructions before the first question, and what follows them."""
+    count = next(
+        (at for at, each in enumerate(messages) if each["role"] not in _INSTRUCTION_ROLES),
+        len(messages),
+    )
+    return "\n\n".join(map(text_of, messages[:count])), messages[count:]
+
+
+def text_of(message: Message) -> str:
+    """Return the text of a message, its parts joined; "" where it has none."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content)
+    return content or ""
+
+
+def reasoning_of(message: Message, asked: RequestSpec) -> str | None:
+    """Return the reasoning that goes back with a message; None where none does.
+
+    A provider that wants reasoning back wants it also where the model did not reason, and then
+    it is "".
+    """
+    found = message.get(asked.reasoning_field) if asked.reasoning_field else None
+    return found if isinstance(found, str) else None
+
+
+def names_by_call_id(messages: Iterable[Message]) -> dict[str, str]:
+    """Return the name of the tool for each id of a call, for APIs whose results name it."""
+    return {
+        call["id"]: call["function"]["name"]
+        for message in messages
+        for call in message.get("tool_calls", ())
+    }
+
+
+def schema_of(tool: Tool) -> Json:
+    """Return the JSON Schema of a tool's arguments."""
+    return tool.parameters or {"type": "object", "properties": {}}
+
+
+def declaration(tool: Tool) -> Json:
+    """Return a tool as OpenAI's chat API declares it."""
+    function = {"name": tool.name, "description": tool.description, "parameters": schema_of(tool)}
+    return {"type": "function", "function": function}
+
+
+def arguments_object(text: str) -> Json:
+    """Return the arguments of a call as the object that most APIs want."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):  # a number of more digits than Python reads, or no JSON
+        return {"raw": text}
+    return value if isinstance(value, dict) else {"raw": text}
+
+
+_RESULT: Final = "tool"
+_MODEL: Final = "assistant"
+
+
+class BlockFormat(msgspec.Struct, frozen=True):
+    """How an API spells blocks.
+
+    Fields:
+        model: the role of the model.
+        call: id, name and arguments -> block.
+        result: id and name of the call, and its result -> block.
+        thought: reasoning that goes back -> block.
+    """
+
+    model: str
+    text: Callable[[str], Json]
+    call: Callable[[str, str, Json], Json]
+    result: Callable[[str, str, str], Json]
+    thought: Callable[[str], Json]
+
+
+def blocks_by_speaker(
+    messages: tuple[Message, ...], words: BlockFormat, asked: RequestSpec
+) -> list[tuple[str, list[Json]]]:
+    """Return who speaks and what, in turns."""
+    names = names_by_call_id(messages)
+
+    def blocks(message: Message) -> Iterator[Json]:
+        if message["role"] == _RESULT:
+            call_id = message["tool_call_id"]
+            yield words.result(call_id, names.get(call_id, ""), text_of(message))
+        else:
+            yield from _message_blocks(message, words, asked)
+
+    sides = groupby(messages, key=lambda message: _speaker(message["role"], words))
+    return [(side, [block for each in group for block in blocks(each)]) for side, group in sides]
+
+
+def _speaker(role: str, words: BlockFormat) -> str:
+    """Return who speaks; instructions in the middle stay what they are, and are refused as such."""
+    return {_RESULT: "user", _MODEL: words.model}.get(role, role)
+
+
+def _message_blocks(message: Message, words: BlockFormat, asked: RequestSpec) -> Iterator[Json]:
+    """Yield the blocks of a message; text that says nothing is no block beside calls."""
+    calls, text = message.get("tool_calls", ()), text_of(message)
+    thought = reasoning_of(message, asked)
+    if thought is not None:
+        yield words.thought(thought)
+    if text.strip() or not calls:
+        yield words.text(text)
+    for call in calls:
+        function = call["function"]
+        yield words.call(call["id"], function["name"], arguments_object(function["arguments"]))
+
+
+def chat_body(asked: RequestSpec) -> Json:
+    """Return the body for OpenAI's chat API."""
+    body: Json = {"model": asked.model, "stream": True, "messages": list(asked.messages)}
+    tools = [declaration(tool) for tool in asked.tools]
+    return body | ({"tools": tools} if tools else {}) | dict(asked.options)
+
+
+def chat_body_without_null(asked: RequestSpec) -> Json:
+    """Return the same without nulls: content that is not there has no key."""
+    return chat_body(asked) | {"messages": [_without_null(each) for each in asked.messages]}
+
+
+def _without_null(message: Message) -> Message:
+    return {key: value for key, value in message.items() if value is not None}

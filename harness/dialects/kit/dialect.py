@@ -1,0 +1,36 @@
+"""What one dialect is: how it reads a stream, how it writes one, how it reads a request."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+
+from harness.dialects.kit.parse_request import ChatRequest
+from harness.turns.deltas import Delta
+from harness.wire.frames import Frame
+
+Read: TypeAlias = Callable[[Iterable[Frame], tuple[str, ...]], Iterator[Delta]]
+Write: TypeAlias = Callable[..., tuple[bytes, ...]]
+ReadRequest: TypeAlias = Callable[[str, dict[str, Any]], ChatRequest]
+
+
+class Dialect(msgspec.Struct, frozen=True):
+    """One provider API's way to spell a stream.
+
+    Fields:
+        name: such as `openai-chat`.
+        title: the API, for people.
+        read: frames of a response and the names of the declared tools -> deltas; lazy, and
+            it never raises for what a stream holds.
+        write: deltas and a spelling of this dialect -> the frames' bytes; joined, they are
+            a body.
+        read_request: address and JSON body -> what was asked for; never raises.
+        content_type: of its streams.
+    """
+
+    name: str
+    title: str
+    read: Read
+    write: Write
+    read_request: ReadRequest
+    content_type: str = "text/event-stream"

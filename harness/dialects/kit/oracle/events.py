@@ -1,0 +1,261 @@
+"""Body -> server-sent events, by the WHATWG algorithm, or AWS messages; whole body at once.
+
+An event that the end of the body cut off is handed on, marked incomplete: WHATWG drops it,
+and what that means for a turn is for the reader of the events to say.
+Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+"""
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from typing import Final, Literal
+
+import msgspec
+
+from harness.dialects.kit.oracle.notes import Notes
+from harness.dialects.kit.oracle.values import UNREADABLE, event_value, item_texts
+
+# The code of the error that a damaged message stands for; an id of the catalogue.
+CHECKSUM: Final = "AWS-CHECKSUM"
+AWS_MARK: Final = b"\0"  # no first message is so long that another byte came first
+
+_DAMAGED_PAYLOAD: Final = b'{"code": "%s"}' % CHECKSUM.encode()
+_PRELUDE, _CHECKSUM = 12, 4
+_MOST_HEADERS, _MOST_PAYLOAD = 128 << 10, 24 << 20
+# Bytes of each type of header value; those of the other two types say it themselves.
+_FIXED: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
+_SIZED: Final = (6, 7)
+_TEXT: Final = 7
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One message.
+
+    Fields:
+        kind: `error` for an exception, an error, and a message that is damaged.
+        name: of the event.
+        data: the payload; of a cut one, what there is of it.
+        offset: byte of the payload.
+        end: byte after the message.
+    """
+
+    kind: Literal["event", "error", "cut"]
+    name: str
+    data: bytes
+    offset: int
+    end: int
+
+
+class _DamagedError(Exception):
+    """The bytes are no message."""
+
+
+def split_messages(body: bytes) -> Iterator[Message]:
+    """Yield the messages of `body`."""
+    at = 0
+    while at < len(body):
+        try:
+            message = _read_message(body, at)
+        except _DamagedError:
+            message = Message("error", "", _DAMAGED_PAYLOAD, at, len(body))
+        yield message
+        at = message.end
+
+
+def _read_message(body: bytes, at: int) -> Message:
+    if len(body) < at + _PRELUDE:
+        return Message("cut", "", b"", at, len(body))
+    total, headers_size = _integer(body[at : at + 4]), _integer(body[at + 4 : at + 8])
+    _check_crc(body[at : at + 8], body[at + 8 : at + _PRELUDE])
+    payload_size = total - headers_size - _PRELUDE - _CHECKSUM
+    if headers_size > _MOST_HEADERS or not 0 <= payload_size <= _MOST_PAYLOAD:
+        raise _DamagedError
+    end, offset = at + total, at + _PRELUDE + headers_size
+    payload = body[offset : end - _CHECKSUM]
+    if len(body) < end:
+        return Message("cut", "", payload, offset, len(body))
+    _check_crc(body[at : end - _CHECKSUM], body[end - _CHECKSUM : end])
+    return _message_of_kind(_headers(body[at + _PRELUDE : offset]), payload, offset, end)
+
+
+def _message_of_kind(headers: dict[str, str], payload: bytes, offset: int, end: int) -> Message:
+    if headers.get(":message-type") in ("exception", "error"):
+        words = headers.get(":error-message", "").encode()
+        return Message("error", "", payload or words, offset, end)
+    name = headers.get(":event-type", "")
+    inner = _unwrap_chunk(payload) if name == "chunk" else None
+    if inner is not None:
+        return Message("event", "", inner, offset, end)
+    return Message("event", name, payload, offset, end)
+
+
+def _integer(data: bytes) -> int:
+    return int.from_bytes(data, "big")
+
+
+def _check_crc(data: bytes, checksum: bytes) -> None:
+    if zlib.crc32(data) != _integer(checksum):
+        raise _DamagedError
+
+
+def _headers(block: bytes) -> dict[str, str]:
+    """Return the names of all headers, with their values where they are text."""
+    headers: dict[str, str] = {}
+    at = 0
+    while at < len(block):
+        name_end = at + 1 + block[at]
+        name = block[at + 1 : name_end].decode("utf-8", "replace")
+        kind = block[name_end] if name_end < len(block) else -1
+        value_at = name_end + (3 if kind in _SIZED else 1)
+        sized = _integer(block[name_end + 1 : value_at]) if value_at <= len(block) else len(block)
+        at = value_at + _FIXED.get(kind, sized)
+        if kind not in (*_FIXED, *_SIZED) or at > len(block) or name in headers:
+            raise _DamagedError
+        headers[name] = block[value_at:at].decode("utf-8", "replace") if kind == _TEXT else ""
+    return headers
+
+
+def _unwrap_chunk(payload: bytes) -> bytes | None:
+    """Return the event of the model's own API in an envelope of Bedrock; None if it is none."""
+    try:
+        value = json.loads(payload)
+        return base64.b64decode(value["bytes"], validate=True)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+_BOM = b"\xef\xbb\xbf"
+_UNFRAMED = re.compile(rb"(?:\A|[\r\n])[ \t]*\{")
+_LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
+
+
+class Event(msgspec.Struct, frozen=True):
+    """One event.
+
+    Fields:
+        data: its data lines joined by a newline; bytes that are no UTF-8 became U+FFFD.
+        name: of its last `event` field; "" where it has none; "error" of an AWS exception.
+        offset: byte of its first data line.
+        end: byte after its blank line; the length of the body where that is missing.
+        complete: False where the blank line is missing.
+        damaged: its bytes were no UTF-8.
+    """
+
+    data: str
+    name: str
+    offset: int
+    end: int
+    complete: bool
+    damaged: bool
+
+
+def split_events(body: bytes) -> Iterator[Event]:
+    """Yield the events of `body` that have a data field, or its AWS messages."""
+    if body.startswith(AWS_MARK):
+        yield from map(_event_of_message, split_messages(body))
+        return
+    lines: list[bytes] = []
+    name, offset = b"", 0
+    for match in _LINE.finditer(body, len(_BOM) if body.startswith(_BOM) else 0):
+        line, line_end = match.groups()
+        if not line and line_end:
+            if lines:
+                yield _sse_event(lines, name, offset, match.end(), complete=True)
+            lines, name = [], b""
+            continue
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            offset = offset if lines else match.start()
+            lines.append(value.removeprefix(b" "))
+        elif field == b"event":
+            name = value.removeprefix(b" ")
+    if lines:
+        yield _sse_event(lines, name, offset, len(body), complete=False)
+
+
+def _sse_event(lines: list[bytes], name: bytes, offset: int, end: int, *, complete: bool) -> Event:
+    data = b"\n".join(lines)
+    text = data.decode("utf-8", "replace")
+    damaged = text.encode() != data
+    return Event(text, name.decode("utf-8", "replace"), offset, end, complete, damaged)
+
+
+def has_unframed_json(body: bytes) -> bool:
+    """Return whether a line of `body` starts a JSON object outside of any field."""
+    return not body.startswith(AWS_MARK) and _UNFRAMED.search(body) is not None
+
+
+def _event_of_message(message: Message) -> Event:
+    data = message.data.decode("utf-8", "replace")
+    damaged = data.encode() != message.data
+    name = message.name
+    if message.kind == "error":
+        name = "error"
+        data = _as_object(data)
+    complete = message.kind != "cut"
+    return Event(data, name, message.offset, message.end, complete, damaged and complete)
+
+
+def _as_object(data: str) -> str:
+    """Return the words of an error as the object that errors are by contract."""
+    value = event_value(data)
+    if isinstance(value, dict):
+        return data
+    return json.dumps({"message": data if value is UNREADABLE else ""})
+
+
+_UTF8_BOM = b"\xef\xbb\xbf"
+_COMPRESSED = b"\x1f"
+
+
+def events_of(body: bytes, notes: Notes) -> Iterator[Event]:
+    """Yield the events of `body`."""
+    start = body.removeprefix(_UTF8_BOM).lstrip()[:1]
+    if start in (b"{", b"["):
+        yield from _iter_json_events(body, notes)
+    elif start == b"<":
+        notes.keep("HTTP-HTML-BODY", 0)
+    elif start == _COMPRESSED or (b"\0" in body and not body.startswith(AWS_MARK)):
+        notes.lost("ENVELOPE-WRAPPED", 0)
+    else:
+        yield from split_events(body)
+        if has_unframed_json(body):
+            notes.lost("ERR-UNFRAMED", 0)
+
+
+def _iter_json_events(body: bytes, notes: Notes) -> Iterator[Event]:
+    text = body.decode("utf-8", "replace")
+    damaged = text.encode() != body
+    value = event_value(text.removeprefix("\ufeff").strip())
+    if isinstance(value, dict):
+        yield _json_event(text.removeprefix("\ufeff").strip(), 0, len(body), damaged=damaged)
+    elif isinstance(value, list):
+        for element in item_texts(text.removeprefix("\ufeff")):
+            yield _json_event(element, 0, len(body), damaged=damaged)
+    elif text.lstrip("\ufeff \t\r\n").startswith("["):
+        notes.lost("EVENT-GLUED", 0)
+    else:
+        yield from _json_lines(body, notes)
+
+
+def _json_lines(body: bytes, notes: Notes) -> Iterator[Event]:
+    """Yield an event for each line; where the first one is no value, there are no lines."""
+    at = len(body) - len(body.lstrip())
+    first = at
+    for line in body[at:].split(b"\n"):
+        end = min(at + len(line) + 1, len(body))
+        text = line.decode("utf-8", "replace").removeprefix("\ufeff").strip()
+        readable = event_value(text) is not UNREADABLE
+        if not readable and (end < len(body) or body.endswith(b"\n") or at == first):
+            if text:
+                notes.lost("EVENT-GLUED", at)
+        elif text:
+            damaged = text.encode() not in line
+            yield _json_event(text, at, end, damaged=damaged, complete=readable)
+        at = end
+
+
+def _json_event(text: str, offset: int, end: int, *, damaged: bool, complete: bool = True) -> Event:
+    return Event(text, "", offset, end, complete, damaged)

@@ -1,0 +1,93 @@
+"""Body -> the events of a generateContent response, in each of the framings it comes in.
+
+Server-sent events with `alt=sse`, one JSON array without it, one object for a response that
+is not streamed, and one object a line as clients log a stream. Whole body at once.
+Source: Gemini API reference, `streamGenerateContent`.
+"""
+
+import json
+from collections.abc import Iterator
+
+from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
+from harness.dialects.kit.oracle.notes import Notes
+from harness.dialects.kit.oracle.values import UNREADABLE, event_value
+
+_DECODE = json.JSONDecoder().raw_decode
+_SPACE = " \t\r\n"
+
+
+def google_events(body: bytes, notes: Notes) -> Iterator[Event]:
+    """Yield the events of `body`; what is no event of any framing is noted."""
+    start = body.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"["):
+        notes.keep("GEM-JSON-ARRAY", 0)
+        yield from _elements(body, notes)
+    elif start.startswith(b"{"):
+        yield from _objects(body, notes)
+    elif start.startswith(b"<"):
+        notes.keep("HTTP-HTML-BODY", 0)
+    elif start.startswith(b"\x1f") or b"\0" in start:
+        notes.lost("ENVELOPE-WRAPPED", 0)
+    else:
+        if has_unframed_json(body):
+            notes.lost("ERR-UNFRAMED", 0)
+        yield from split_events(body)
+
+
+def _objects(body: bytes, notes: Notes) -> Iterator[Event]:
+    """Yield the one object that `body` is, or one for each of its lines."""
+    text = body.decode("utf-8-sig", "replace").strip(_SPACE)
+    value = event_value(text)
+    if value is not UNREADABLE:
+        if isinstance(value, dict) and "error" not in value:
+            notes.keep("JSON-FOR-STREAM", 0)
+        yield _line_event(text, 0, len(body), body)
+        return
+    at = 0
+    for line in body.splitlines(keepends=True) if b"\n" in body else [body]:
+        data = line.decode("utf-8-sig", "replace").strip(_SPACE)
+        if data:
+            yield _line_event(data, at, at + len(line), line, complete=line.endswith(b"\n"))
+        at += len(line)
+
+
+def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
+    """Yield the elements of the array that `body` is; the last may be cut off."""
+    text = body.decode("utf-8-sig", "replace")
+    if text.encode() != body.removeprefix(b"\xef\xbb\xbf"):
+        notes.lost("SSE-UTF8-SPLIT", 0)
+        return
+    before = len(body) - len(text.encode())
+    at = _skip(text, text.index("[") + 1)
+    offset = before + len(text[:at].encode())
+    while at < len(text) and text[at] != "]":
+        try:
+            _, end = _DECODE(text, at)
+        except (ValueError, RecursionError):
+            yield Event(text[at:], "", offset, len(body), complete=False, damaged=False)
+            return
+        following = _skip(text, end)
+        # An element is over where what follows it is there.
+        over = offset + len(text[at : following + 1].encode())
+        yield Event(text[at:end], "", offset, over, complete=True, damaged=False)
+        if not text.startswith((",", "]"), following):
+            if following < len(text):
+                notes.lost("EVENT-GLUED", over)
+            return
+        following += text.startswith(",", following)
+        start = _skip(text, following)
+        offset += len(text[at:start].encode())
+        at = start
+    if text[at + 1 :].strip(_SPACE):
+        notes.lost("SSE-AFTER-DONE", offset)
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _SPACE:
+        at += 1
+    return at
+
+
+def _line_event(data: str, offset: int, end: int, raw: bytes, *, complete: bool = True) -> Event:
+    damaged = data.encode("utf-8", "replace") not in raw
+    return Event(data, "", offset, end, complete, damaged)

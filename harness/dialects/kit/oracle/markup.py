@@ -1,0 +1,100 @@
+"""Text, reasoning or a call that holds the markup of text calls -> a reading that abstains.
+
+Models also spell calls in their text, and engines leak a template's tokens. Which of it is a
+call, an example or a draft is no matter of the API's contract, so where tools were offered
+the strict reading says nothing about text, reasoning and calls of such a turn. The notations
+are listed here once more, from the published chat templates, and more broadly than any reader
+finds them; nothing is shared with the code that reads text calls.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from harness.dialects.kit.oracle.reading import CallReading, OracleReading
+from harness.dialects.table import read_request
+from harness.wire.interaction import Interaction
+
+# Words in the names of XML-like tags, opening or closing, with a namespace or without.
+_TAG_WORDS: Final = "tool|func|call|invoke|action|param|arg_|turn|escape"
+_LABELS: Final = "(?:Action|Tool|Function)(?: Input| Args)?|Thought|Observation|Final Answer"
+_THINKING: Final = re.compile(
+    r"</?(?:seed:)?(?:think|thinking|thought|reasoning)\b|\[/?THINK\]|\u25c1/?think", re.IGNORECASE
+)
+_BARS: Final = "|\uff5c\u2016"  # upright, full width, double
+_MARKER: Final = re.compile(
+    "|".join(
+        (
+            # A tag, perhaps cut: <tool_call>, <ns:invoke name=, <function=, <end_of_turn>
+            rf"</?[\w:-]{{0,40}}(?:{_TAG_WORDS})[\w-]{{0,40}}(?=[\s>=/]|\Z)",
+            # A template's special token: <|python_tag|>, DeepSeek's and DSML's wide bars, Gemma's
+            rf"</?[{_BARS}]",
+            r"[\w\"'>\]][|]>",
+            "[\u25c1\u25b7\u2581]|<unused\\d|\\]<\\]|\\[>\\[",
+            r"\[/?(?:TOOL_CALLS?|TOOL_REQUEST|END_TOOL_REQUEST|ARGS|CALL_ID)\b",
+            r"\bto=functions\b|\bfunctions\.\w|\bfunctools\[|```tool_",
+            # The labels of ReAct, each at the start of a line
+            rf"(?:^|\n)[ \t>*_#]*(?:{_LABELS})[ \t*_]*:",
+        )
+    ),
+    re.IGNORECASE,
+)
+# Keys that make JSON a call, or the reply of a protocol whose replies are JSON.
+_CALL_KEY_PATTERN = r'\\?"(?:name|tool|tool_name|function|action|tool_calls|function_call)\\?"\s*:'
+_CALL_KEY: Final = re.compile(_CALL_KEY_PATTERN)
+# At the start of the reply, or right after its reasoning; perhaps in a code fence.
+_WHOLE_JSON: Final = re.compile(
+    r'(?:\A|think(?:ing)?[>\u25b7]|THINK\])\s*(?:(?:```|~~~)[^\n`]*\n\s*)?["{\[]'
+)
+
+
+def abstain_on_markup(reading: OracleReading, interaction: Interaction) -> OracleReading:
+    """Return `reading`, silent about what markup leaves open where it holds any."""
+    request = read_request(interaction.dialect, interaction.request)
+    taught = (str(tool.get("name") or "") for tool in interaction.tools)
+    names = {tool.name for tool in request.tools}.union(taught) - {""}
+    if not names and request.tools_known:
+        return reading
+    channels = (reading.text, reading.reasoning)
+    broken_off = reading.error is not None or not reading.ended
+    said = any(_may_hold_calls(text, names, broken_off=broken_off) for text in channels)
+    if not said and not any(_is_polluted(call, names) for call in reading.calls or ()):
+        thought = any(map(_THINKING.search, channels))
+        return msgspec.structs.replace(reading, text_known=False) if thought else reading
+    return msgspec.structs.replace(
+        reading,
+        calls=None,
+        text_known=False,
+        text_marks=reading.text_marks if reading.text_known else (),
+        text_markup=True,
+    )
+
+
+def _may_hold_calls(text: str, names: Iterable[str], *, broken_off: bool) -> bool:
+    """Whether there is markup; JSON that broke off may have had the key of a call behind it."""
+    if _MARKER.search(text):
+        return True
+    if _WHOLE_JSON.search(text) and (broken_off or _CALL_KEY.search(text)):
+        return True
+    return any(name in text for name in names) and bool(_name_pattern(names).search(text))
+
+
+def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """Match JSON or Python that calls one of `names`, wherever it stands."""
+    any_name = "|".join(map(re.escape, sorted(names)))
+    python = r"(?:\A|[\[,;(.]|\n)\s{0,20}"
+    return re.compile(rf'{_CALL_KEY_PATTERN}\s*\\?"(?:{any_name})\\?"|{python}(?:{any_name})\s*\(')
+
+
+def _is_polluted(call: CallReading, names: Iterable[str]) -> bool:
+    """Whether a call of the API's own field holds more than its name, or markup."""
+    if call.name not in names and any(name in call.name for name in names):
+        return True
+    return bool(_MARKER.search(call.name) or _MARKER.search(_unescaped(call.arguments)))
+
+
+def _unescaped(json_text: str) -> str:
+    """Undo the escapes under which a marker may hide in JSON."""
+    return json_text.replace("\\u003c", "<").replace("\\u003e", ">").replace("\\u003C", "<")

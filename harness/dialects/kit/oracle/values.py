@@ -1,0 +1,118 @@
+"""JSON text -> values, strictly, and the text of one member as it was received.
+
+What RFC 8259 does not allow is not a value here, and nothing is repaired. A text that only a limit
+of this parser makes unreadable is uncertain, which is not the same as wrong.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import msgspec
+
+UNREADABLE = object()
+
+
+class _RepeatedKeyError(ValueError):
+    """An object names a key twice, so two readers may see two values."""
+
+
+class Arguments(msgspec.Struct, frozen=True):
+    """What the argument text of a call is worth.
+
+    Fields:
+        value: the object; None where the text is no usable object.
+        empty: there is no text, or only white space.
+        certain: False where the text passes a limit of the parser (depth, digits) or holds
+            half of a surrogate pair, so that other correct readers may differ.
+    """
+
+    value: dict[str, Any] | None
+    empty: bool = False
+    certain: bool = True
+
+
+def event_value(text: str) -> object:
+    """Return the JSON value of an event's data; `UNREADABLE` where it is none."""
+    try:
+        return json.loads(text, parse_constant=_reject_constant)
+    except (ValueError, RecursionError):
+        return UNREADABLE
+
+
+def read_arguments(text: str) -> Arguments:
+    """Return what `text`, the whole arguments of one call, is worth."""
+    if not text.strip(" \t\r\n"):
+        return Arguments(None, empty=True)
+    try:
+        value = json.loads(
+            text, parse_constant=_reject_constant, object_pairs_hook=_reject_duplicate_keys
+        )
+        # A lone surrogate cannot be encoded, an infinite number (1e999) is no JSON.
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (json.JSONDecodeError, _RepeatedKeyError):
+        return Arguments(None)
+    except (ValueError, RecursionError):
+        return Arguments(None, certain=False)
+    return Arguments(value if isinstance(value, dict) else None)
+
+
+def same_object(first: str, second: str) -> bool:
+    """Return whether both texts are JSON objects of equal value."""
+    left, right = read_arguments(first).value, read_arguments(second).value
+    return left is not None and left == right
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise json.JSONDecodeError(f"{name} is no JSON", name, 0)
+
+
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _RepeatedKeyError("a key is given twice")
+    return value
+
+
+_DECODE = json.JSONDecoder().raw_decode
+_SPACE = " \t\r\n"
+
+
+def member_text(text: str, *path: str | int) -> str:
+    """Return the text of the member at `path`, keys and places; "" where there is none."""
+    for step in path:
+        found = ""
+        for key, value in _members(text):
+            if key == step:
+                found = value  # the last of several, as decoders have it
+        text = found
+    return text
+
+
+def item_texts(text: str) -> tuple[str, ...]:
+    """Return the texts of the items of a list, or of the members of an object."""
+    return tuple(found for _, found in _members(text))
+
+
+def _members(text: str) -> Iterator[tuple[str | int, str]]:
+    """Yield key and text of each member of an object, or place and text of a list's."""
+    at = _skip(text, 0)
+    is_object, is_list = text.startswith("{", at), text.startswith("[", at)
+    at = _skip(text, at + 1)
+    place = 0
+    while (is_object or is_list) and at < len(text) and text[at] not in "}]":
+        key: str | int = place
+        if is_object:
+            key, end = _DECODE(text, at)
+            at = _skip(text, _skip(text, end) + 1)
+        _, end = _DECODE(text, at)
+        yield key, text[at:end]
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text.startswith(",", at) else at
+        place += 1
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _SPACE:
+        at += 1
+    return at

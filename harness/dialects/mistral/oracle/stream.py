@@ -1,0 +1,291 @@
+"""One interaction of the dialect mistral -> its strict reading.
+
+A plain batch reader of choice 0: content is text or a list of parts, an entry of `tool_calls`
+that has a name is a whole call, and one without continues the call at its index. What does
+not say which call it means is left open. It never raises and never guesses.
+Source: https://docs.mistral.ai/api/#tag/chat
+"""
+
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.notes import GrowingText, Notes
+from harness.dialects.kit.oracle.reading import CallReading, OracleReading
+from harness.dialects.kit.oracle.text_only import TextOnlyReader
+from harness.dialects.kit.oracle.values import item_texts, member_text
+from harness.turns.deltas import FinishReason
+from harness.turns.exact_json import join_surrogates
+from harness.wire.interaction import Interaction
+
+_NO_ID: Final = frozenset(("", "null"))
+
+
+class _Call:
+    def __init__(self, call_id: str, name: str, offset: int) -> None:
+        self.id = call_id
+        self.name = name
+        self.offset = offset
+        self.fragments: list[str] = []
+
+
+class CallList:
+    """The calls of one choice."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._calls: list[_Call] = []
+        self._by_id: dict[str, _Call] = {}
+        self._by_index: dict[int, _Call] = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return tuple(
+            CallReading(
+                join_surrogates(call.id),
+                join_surrogates(call.name),
+                join_surrogates("".join(call.fragments)),
+                call.offset,
+            )
+            for call in self._calls
+        )
+
+    def add(self, entries: list[Any], path: tuple[str | int, ...], event: Event) -> None:
+        """Take one list, which stands at `path` of the event."""
+        if len(entries) > 1:
+            self._notes.keep("DELTA-MULTI-IN-CHUNK", event.offset)
+        texts: tuple[str, ...] = ()
+        for place, entry in enumerate(entries):
+            function = entry.get("function") if isinstance(entry, dict) else None
+            if not isinstance(entry, dict) or not isinstance(function, dict):
+                self._notes.open("DELTA-FUNCTION-NULL", event.offset, calls=True)
+                continue
+            self._check_type(entry, event.offset)
+            arguments = function.get("arguments")
+            if isinstance(arguments, dict):
+                self._notes.keep("ARGS-OBJECT", event.offset)
+                texts = texts or item_texts(member_text(event.data, *path))
+                own = texts[place] if place < len(texts) else ""
+                arguments = member_text(own, "function", "arguments")
+            if not isinstance(arguments, str):
+                quirk = "ARGS-NULL" if arguments is None else "ARGS-OBJECT"
+                self._notes.open(quirk, event.offset, calls=arguments is not None)
+                arguments = ""
+            self._entry(entry, function.get("name"), arguments, event.offset)
+
+    def _entry(self, entry: dict[str, Any], name: object, arguments: str, offset: int) -> None:
+        index = entry.get("index")
+        index = index if isinstance(index, int) and not isinstance(index, bool) else None
+        call_id = self._id(entry.get("id"), offset)
+        if not isinstance(name, str | None):
+            self._notes.open("EVENT-GLUED", offset, calls=True)
+            name = ""
+        if not (name or call_id or arguments):
+            return
+        if index is None:
+            self._notes.keep("DELTA-INDEX-MISSING", offset)
+        known = self._by_index.get(index) if index is not None else None
+        if name:
+            call = self._new(call_id, name, known, offset, has_index=index is not None)
+        else:
+            call = self._continued(call_id, known, offset, has_index=index is not None)
+        if index is not None:
+            self._by_index[index] = call
+        if call_id:
+            self._by_id[call_id] = call
+        call.fragments.append(arguments)
+
+    def _new(
+        self, call_id: str, name: str, known: _Call | None, offset: int, *, has_index: bool
+    ) -> _Call:
+        """Open a call; doubtful where it could be more of one that is known."""
+        rival = known if has_index else (self._calls[-1] if self._calls else None)
+        if call_id in self._by_id:
+            self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)
+        elif rival is not None:
+            told_apart = bool(call_id and rival.id) or name != rival.name
+            quirk = "DELTA-INDEX-ALL-ZERO" if has_index else "DELTA-INDEX-MISSING"
+            self._notes.open(quirk, offset, calls=not told_apart)
+        call = _Call(call_id, name, offset)
+        self._calls.append(call)
+        return call
+
+    def _continued(
+        self, call_id: str, known: _Call | None, offset: int, *, has_index: bool
+    ) -> _Call:
+        """Return the call that an entry without a name continues."""
+        self._notes.keep("MIST-CALL-FRAGMENTS", offset)
+        if not has_index and len(self._calls) == 1:
+            known = self._calls[0]
+        if known is None or (call_id and call_id != known.id):
+            self._notes.open("DELTA-ID-NAME-FIRST-ONLY", offset, calls=True)
+        return known or self._new(call_id, "", None, offset, has_index=True)
+
+    def _id(self, value: object, offset: int) -> str:
+        if not isinstance(value, str | None):
+            self._notes.open("EVENT-GLUED", offset, calls=True)
+        elif value == "null":
+            self._notes.keep("MIST-ID-NULL", offset)
+        return value if isinstance(value, str) and value not in _NO_ID else ""
+
+    def _check_type(self, entry: dict[str, Any], offset: int) -> None:
+        kind = entry.get("type")
+        if "type" not in entry:
+            self._notes.keep("DELTA-TYPE-MISSING", offset)
+        elif kind in (None, ""):
+            self._notes.keep("DELTA-TYPE-EMPTY-OR-NULL", offset)
+        elif kind != "function":
+            self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)
+
+
+# Parts that say nothing of what a turn holds.
+_SILENT_PARTS: Final = frozenset(
+    {"reference", "tool_reference", "image_url", "document_url", "file", "input_audio"}
+)
+_FINISH_WITH_CALLS: Final = {"stop": "FINISH-STOP-WITH-CALLS", "length": "FINISH-LENGTH-WITH-CALL"}
+
+
+def oracle_reading(interaction: Interaction) -> OracleReading:
+    """Return what the body of `interaction` holds by the contract of the API."""
+    reader = _Reader()
+    reading = reader.read(interaction.body)
+    if reading.error is None:
+        reader.check_end()
+    return msgspec.structs.replace(
+        reading,
+        reasoning=reader.reasoning.value(),
+        calls=reader.calls.calls() if reader.notes.calls_known else None,
+        text_known=reader.notes.text_known,
+        end_known=reader.notes.end_known,
+        deviations=reader.notes.deviations(),
+    )
+
+
+class _Reader(TextOnlyReader):
+    MEANINGS: ClassVar[dict[str, FinishReason]] = {
+        "stop": FinishReason.STOP,
+        "tool_calls": FinishReason.STOP,
+        "length": FinishReason.LENGTH,
+        "model_length": FinishReason.LENGTH,
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reasoning = GrowingText()
+        self.calls = CallList(self.notes)
+        self._choice: int | None = None
+        self._chunks = 0
+
+    def value(self, value: dict[str, Any], event: Event) -> None:
+        """Take one chunk, or the whole completion."""
+        choices = value.get("choices")
+        error = _error_of(value, event.name)
+        if error is not None:
+            if self.ended or choices:
+                self.notes.lost("ERR-IN-200", event.offset)
+            self.notes.keep("ERR-IN-200", event.offset)
+            self.fail(*error)
+        elif isinstance(choices, list):
+            if len(choices) > 1:
+                self.notes.lost("N-CHOICES", event.offset)
+            for place, choice in enumerate(choices):
+                self._one_choice(choice, place, event)
+        elif choices is None and isinstance(value.get("usage"), dict):
+            self.notes.keep("CHUNK-CHOICES-ABSENT", event.offset)
+        else:
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+
+    def check_end(self) -> None:
+        """Note what only the whole body shows."""
+        word = self.finishes[-1] if self.finishes else ""
+        if len(self.calls):
+            quirk = _FINISH_WITH_CALLS.get(word)
+            if quirk:
+                self.notes.keep(quirk, 0)
+        elif word == "tool_calls" and self.notes.calls_known:
+            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+
+    def _one_choice(self, choice: object, place: int, event: Event) -> None:
+        if not isinstance(choice, dict):
+            self.notes.lost("EVENT-GLUED", event.offset)
+            return
+        index = choice.get("index", 0)
+        if self._choice not in (None, index) or isinstance(index, bool):
+            self.notes.lost("N-CHOICES", event.offset)
+            return
+        self._choice = index if isinstance(index, int) else 0
+        delta, message = choice.get("delta"), choice.get("message")
+        self._chunks += 1
+        if message is not None and (delta is not None or self._chunks > 1):
+            self.notes.lost("MESSAGE-NOT-DELTA", event.offset)
+        field = "delta" if message is None else "message"
+        said = choice.get(field)
+        if isinstance(said, dict):
+            self._say(said, ("choices", place, field), event)
+        else:
+            self.notes.open("DELTA-NULL", event.offset, text=said is not None, calls=bool(said))
+        self._take_finish(choice.get("finish_reason"), event.offset)
+
+    def _say(self, said: dict[str, Any], path: tuple[str | int, ...], event: Event) -> None:
+        content, entries = said.get("content"), said.get("tool_calls")
+        if self.ended and (content or entries):
+            self.notes.open("CONTENT-AFTER-FINISH", event.offset, text=True, calls=bool(entries))
+        if isinstance(content, str):
+            self.text.add(content)
+        elif isinstance(content, list):
+            self.notes.keep("MIST-CONTENT-PARTS", event.offset)
+            for part in content:
+                self._part(part, event.offset)
+        elif content is not None:
+            self.notes.open("EVENT-GLUED", event.offset, text=True)
+        if isinstance(entries, list):
+            self.calls.add(entries, (*path, "tool_calls"), event)
+        elif entries is not None:
+            self.notes.open("EVENT-GLUED", event.offset, calls=True)
+
+    def _part(self, part: object, offset: int) -> None:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if not isinstance(part, dict) or not isinstance(kind, str):
+            self.notes.open("MIST-CONTENT-PARTS", offset, text=True)
+        elif kind == "text" and isinstance(part.get("text"), str):
+            self.text.add(part["text"])
+        elif kind == "thinking" and isinstance(part.get("thinking"), list):
+            for thought in part["thinking"]:
+                self._thought(thought, offset)
+        elif kind not in _SILENT_PARTS:
+            self.notes.open("MIST-CONTENT-PARTS", offset, text=True)
+
+    def _thought(self, thought: object, offset: int) -> None:
+        kind = thought.get("type") if isinstance(thought, dict) else None
+        text = thought.get("text") if isinstance(thought, dict) else None
+        if kind == "text" and isinstance(text, str):
+            self.reasoning.add(text)
+        elif text is not None or not isinstance(kind, str):
+            self.notes.open("MIST-CONTENT-PARTS", offset, text=True)
+
+    def _take_finish(self, word: object, offset: int) -> None:
+        if word in (None, ""):
+            return
+        if not isinstance(word, str) or word == "error":
+            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+        if isinstance(word, str):
+            self.finish(word, offset)
+
+
+def _error_of(value: dict[str, Any], event: str) -> tuple[str, str] | None:
+    """Return code and message of the error that `value` is, or None."""
+    error = value.get("error")
+    told = error if isinstance(error, dict) else value
+    plain = not value.get("choices") and any(value.get(key) for key in ("message", "detail"))
+    if not (error or plain or event == "error" or value.get("object") == "error"):
+        return None
+    code, message = told.get("code") or told.get("type"), told.get("message")
+    return _text(code), _text(message)
+
+
+def _text(value: object) -> str:
+    return join_surrogates(value) if isinstance(value, str) else ""

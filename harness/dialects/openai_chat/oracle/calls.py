@@ -1,0 +1,238 @@
+"""Tool-call deltas -> calls, by the contract of the chat completion chunk.
+
+An integer `index` is the key; `id`, `type` and `function.name` come in the first delta of a
+call; fragments of `function.arguments` are appended. What does not say which call it means,
+or what a call is, is noted as open and never guessed.
+Source: OpenAI API reference, "The chat completion chunk object".
+"""
+
+from typing import Any
+
+import msgspec
+
+from harness.dialects.kit.oracle.notes import Notes
+from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.values import same_object
+from harness.turns.exact_json import join_surrogates
+
+# `{}` with as much white space around it as is still taken for a placeholder.
+_PLACEHOLDER_CHARACTERS = 64
+# A fragment this much smaller than the buffer cannot be the whole arguments once more.
+_WHOLE_AGAIN_RATIO = 4
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What one entry of a `tool_calls` list says; "" where it says nothing.
+
+    Fields:
+        key: its index; None where it has none.
+    """
+
+    key: int | None
+    id: str
+    name: str
+    fragment: str
+
+
+class _Call:
+    """The deltas of one index so far."""
+
+    def __init__(self, offset: int) -> None:
+        self.id = ""
+        self.name = ""
+        self.offset = offset
+        self.size = 0
+        self.last_character = ""
+        self._fragments: list[str] = []
+
+    @property
+    def arguments(self) -> str:
+        self._fragments = ["".join(self._fragments)]
+        return self._fragments[0]
+
+    def append(self, fragment: str) -> None:
+        if fragment:
+            self._fragments.append(fragment)
+            self.last_character = fragment.rstrip()[-1:] or self.last_character
+        self.size += len(fragment)
+
+    def stretched_by(self, fragment: str) -> str:
+        """Return the quirk that makes it doubtful whether `fragment` is to be appended."""
+        if not self.size or not fragment:
+            return ""
+        opens = fragment.lstrip().startswith("{")
+        if opens and self.size <= _PLACEHOLDER_CHARACTERS and self.arguments.strip() == "{}":
+            return "ARGS-EMPTYOBJ-THEN-REAL"
+        if len(fragment) >= self.size and fragment.startswith(self.arguments):
+            # One repeated character is ordinary text, but no JSON object starts with `{{`.
+            if self.size > 1 or opens:
+                return "ARGS-REPEATED-AT-END" if len(fragment) == self.size else "ARGS-CUMULATIVE"
+            return ""
+        again = opens and len(fragment) * _WHOLE_AGAIN_RATIO >= self.size
+        return "ARGS-REPEATED-AT-END" if again and same_object(self.arguments, fragment) else ""
+
+
+class CallTable:
+    """The calls of one choice."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._calls: dict[int | None, _Call] = {}
+        self._ids: dict[str, int | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return tuple(
+            CallReading(
+                join_surrogates(call.id),
+                join_surrogates(call.name),
+                join_surrogates(call.arguments),
+                call.offset,
+            )
+            for call in self._calls.values()
+        )
+
+    def add(self, entries: object, offset: int) -> bool:
+        """Take one `tool_calls` value; return whether it said anything about a call."""
+        if entries is None:
+            self._notes.keep("TOOLCALLS-NULL", offset)
+            return False
+        if not isinstance(entries, list):
+            self._notes.open("EVENT-GLUED", offset, calls=True)
+            return True
+        if not entries:
+            self._notes.keep("TOOLCALLS-EMPTY-ARRAY", offset)
+        self._check_siblings(entries, offset)
+        said = [self._entry(entry, offset) for entry in entries]
+        return any(said)
+
+    def _check_siblings(self, entries: list[Any], offset: int) -> None:
+        """Two opening entries of one list are two calls, so they need two indices."""
+        keys = [_key(entry) for entry in entries if isinstance(entry, dict)]
+        if keys.count(None) > 1:
+            self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
+        opening = [_key(entry) for entry in entries if _opens(entry)]
+        if len(set(opening)) < len(opening):
+            self._notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
+
+    def _entry(self, entry: object, offset: int) -> bool:
+        if not isinstance(entry, dict):
+            self._notes.open("EVENT-GLUED", offset, calls=True)
+            return True
+        function = self._function(entry, offset)
+        said = _Said(
+            key=_key(entry),
+            id=self._text(entry, "id", offset),
+            name=self._text(function, "name", offset),
+            fragment=self._fragment(function, offset),
+        )
+        call = self._calls.get(said.key)
+        self._check_type(entry, offset, opening=call is None)
+        if not (said.id or said.name or said.fragment):
+            return False
+        self._merge(call or self._open(said.key, offset), said, offset)
+        return True
+
+    def _open(self, key: int | None, offset: int) -> _Call:
+        if key is None:
+            self._notes.keep("DELTA-INDEX-MISSING", offset)
+        elif key != len(self._calls):
+            self._notes.keep("DELTA-INDEX-SPARSE", offset)
+        if self._calls and (key is None or None in self._calls):
+            self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
+        return self._calls.setdefault(key, _Call(offset))
+
+    def _merge(self, call: _Call, said: _Said, offset: int) -> None:
+        new_id = bool(said.id) and said.id != call.id
+        if new_id:
+            self._merge_id(call, said, offset)
+        if said.name:
+            self._merge_name(call, said, offset, new_id=new_id)
+        # Once the calls are open nothing more can be learned, so nothing more is compared.
+        if self._notes.calls_known and (quirk := call.stretched_by(said.fragment)):
+            self._notes.open(quirk, offset, calls=True)
+        call.append(said.fragment)
+
+    def _merge_id(self, call: _Call, said: _Said, offset: int) -> None:
+        if call.id:
+            quirk = "DELTA-INDEX-ALL-ZERO" if said.name else "DELTA-ID-CHANGES"
+            self._notes.open(quirk, offset, calls=True)
+            return
+        if self._ids.setdefault(said.id, said.key) != said.key:
+            # With its own name it is a sibling; without one it may be the other call.
+            self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not said.name)
+        if call.name or call.size:
+            # Without an index the id may open a second call.
+            doubtful = said.key is None and call.size > 0
+            self._notes.open("DELTA-ID-NAME-FIRST-ONLY", offset, calls=doubtful)
+        call.id = said.id
+
+    def _merge_name(self, call: _Call, said: _Said, offset: int, *, new_id: bool) -> None:
+        if not call.name:
+            if call.size:
+                self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
+            call.name = said.name
+        elif said.name != call.name:
+            self._notes.open("DELTA-NAME-FRAGMENTED", offset, calls=True)
+        else:
+            glued = call.last_character == "}" and said.fragment.lstrip().startswith("{")
+            opens = (new_id and call.size > 0) or (not said.id and glued)
+            # Without an index the name may open a second call, whatever the ids are.
+            self._notes.open("DELTA-NAME-REPEATED", offset, calls=opens or said.key is None)
+
+    def _function(self, entry: dict[str, Any], offset: int) -> dict[str, Any]:
+        function = entry.get("function")
+        if isinstance(function, dict):
+            return function
+        if function is None:
+            self._notes.keep("DELTA-FUNCTION-NULL", offset)
+        else:
+            self._notes.open("DELTA-FUNCTION-NULL", offset, calls=True)
+        return {}
+
+    def _check_type(self, entry: dict[str, Any], offset: int, *, opening: bool) -> None:
+        kind = entry.get("type", "function")
+        if opening and "type" not in entry:
+            self._notes.keep("DELTA-TYPE-MISSING", offset)
+        elif kind in (None, ""):
+            self._notes.keep("DELTA-TYPE-EMPTY-OR-NULL", offset)
+        elif kind != "function":
+            self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)
+
+    def _text(self, holder: dict[str, Any], field: str, offset: int) -> str:
+        value = holder.get(field)
+        if isinstance(value, str):
+            if not value and field == "id":
+                self._notes.keep("DELTA-ID-EMPTY-LATER", offset)
+            return value
+        if value is not None:
+            self._notes.open("EVENT-GLUED", offset, calls=True)
+        elif field in holder:
+            quirk = "DELTA-ID-NULL-LATER" if field == "id" else "DELTA-NAME-NULL-STRINGIFIED"
+            self._notes.keep(quirk, offset)
+        return ""
+
+    def _fragment(self, function: dict[str, Any], offset: int) -> str:
+        value = function.get("arguments")
+        if isinstance(value, str):
+            return value
+        if value is not None:
+            self._notes.open("ARGS-OBJECT", offset, calls=True)
+        elif "arguments" in function:
+            self._notes.keep("ARGS-NULL", offset)
+        return ""
+
+
+def _key(entry: dict[str, Any]) -> int | None:
+    index = entry.get("index")
+    return index if isinstance(index, int) and not isinstance(index, bool) else None
+
+
+def _opens(entry: object) -> bool:
+    """Return whether `entry` has an id or a name, as the first delta of a call does."""
+    function = entry.get("function") if isinstance(entry, dict) else None
+    named = isinstance(function, dict) and function.get("name")
+    return isinstance(entry, dict) and bool(entry.get("id") or named)

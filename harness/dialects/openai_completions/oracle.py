@@ -1,0 +1,87 @@
+"""One interaction of the dialect openai-completions -> its strict reading.
+
+Texts of the first choice are appended; where others come, it is open which one is the answer.
+A chunk without a choice holds usage. Whatever else a choice holds is of another API, and the
+reading abstains.
+Source: OpenAI API reference, "Completions" (legacy), "The completion object".
+"""
+
+from typing import Any, ClassVar
+
+from harness.dialects.kit.oracle.errors import error_of
+from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.kit.oracle.text_only import TextOnlyReader
+from harness.turns.deltas import FinishReason
+from harness.wire.interaction import Interaction
+
+# Words that say the provider failed, in no contract; a reader may fail the turn.
+_FAILED = frozenset({"error", "network_error", "insufficient_system_resource", "abort", "timeout"})
+_NO_CHOICE = object()
+
+
+def oracle_reading(interaction: Interaction) -> OracleReading:
+    """Return what the body of `interaction` holds by the contract of the API."""
+    return _Reader().read(interaction.body)
+
+
+class _Reader(TextOnlyReader):
+    MEANINGS: ClassVar[dict[str, FinishReason]] = {
+        "stop": FinishReason.STOP,
+        "length": FinishReason.LENGTH,
+        "content_filter": FinishReason.CONTENT_FILTER,
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._index: object = _NO_CHOICE
+
+    def value(self, value: dict[str, Any], event: Event) -> None:
+        """Take one chunk, or the completion."""
+        choices = value.get("choices")
+        if error := error_of(value, event.name):
+            self._error(error, value, event)
+        elif value.get("error"):
+            self.notes.lost("ERR-IN-200", event.offset)
+        elif isinstance(choices, list):
+            for choice in choices:
+                self._choice(choice, event.offset)
+        elif choices is None and "choices" in value:
+            self.notes.keep("CHUNK-CHOICES-NULL", event.offset)
+        elif choices is not None or not isinstance(value.get("usage"), dict):
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+
+    def _error(self, error: tuple[str, str], value: dict[str, Any], event: Event) -> None:
+        told = value.get("error") or event.name == "error" or value.get("object") == "error"
+        if not told or value.get("choices") or self.ended:
+            self.notes.lost("ERR-IN-200", event.offset)
+        else:
+            self.notes.keep("ERR-IN-200", event.offset)
+            self.fail(*error)
+
+    def _choice(self, choice: object, offset: int) -> None:
+        if not isinstance(choice, dict) or not isinstance(choice.get("text", ""), str):
+            self.notes.lost("ENVELOPE-WRAPPED", offset)
+            return
+        if choice.get("message") or choice.get("delta"):
+            self.notes.lost("ENVELOPE-WRAPPED", offset)
+        index = choice.get("index", 0)
+        if self._index not in (_NO_CHOICE, index):
+            # Another answer to the same prompt; which of them is meant is not for us to say.
+            self.notes.lost("N-CHOICES", offset)
+            return
+        self._index = index
+        text = choice.get("text", "")
+        if text and self.ended:
+            self.notes.open("CONTENT-AFTER-FINISH", offset, text=True)
+        self.text.add(text)
+        self._finish(choice.get("finish_reason"), offset)
+
+    def _finish(self, word: object, offset: int) -> None:
+        if word is None or word == "":
+            return
+        if not isinstance(word, str) or word.casefold() in _FAILED:
+            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            self.ended = True
+        else:
+            self.finish(word, offset)

@@ -1,0 +1,66 @@
+"""The Responses API: instructions apart, and a list of items in place of messages.
+
+Items bear no id of their own: a call that names its item is refused without the reasoning item
+before it, which a turn does not keep. Nothing is stored, since each request has the whole
+history. Source: OpenAI API reference, "Create a model response", `input`.
+"""
+
+from collections.abc import Iterator
+
+from harness.dialects.kit.build_request import (
+    Json,
+    RequestSpec,
+    reasoning_of,
+    schema_of,
+    split_instructions,
+    text_of,
+)
+from harness.turns.messages import Message
+from harness.turns.turn import Tool
+
+
+def openai_responses(asked: RequestSpec) -> Json:
+    """Return the body for the Responses API."""
+    instructions, messages = split_instructions(asked.messages)
+    body: Json = {"model": asked.model, "stream": True, "store": False}
+    body |= {"instructions": instructions} if instructions else {}
+    body |= {"input": [item for each in messages for item in _items(each, asked)]}
+    return body | _tools(asked) | asked.others
+
+
+def _items(message: Message, asked: RequestSpec) -> Iterator[Json]:
+    if message["role"] == "tool":
+        answer = {"call_id": message["tool_call_id"], "output": text_of(message)}
+        yield {"type": "function_call_output", **answer}
+    elif message["role"] == "assistant":
+        yield from _model_items(message, asked)
+    else:
+        yield {"type": "message", "role": message["role"], "content": text_of(message)}
+
+
+def _model_items(message: Message, asked: RequestSpec) -> Iterator[Json]:
+    calls, text = message.get("tool_calls", ()), text_of(message)
+    thought = reasoning_of(message, asked)
+    if thought is not None:
+        content = [{"type": "reasoning_text", "text": thought}]
+        yield {"type": "reasoning", "summary": [], "content": content}
+    if text.strip() or not calls:
+        said = [{"type": "output_text", "text": text}]
+        yield {"type": "message", "role": "assistant", "content": said}
+    for call in calls:
+        yield {"type": "function_call", "call_id": call["id"], **call["function"]}
+
+
+def _tools(asked: RequestSpec) -> Json:
+    if not asked.tools:
+        return {}
+    fields: Json = {"tools": [_tool(tool) for tool in asked.tools]}
+    if asked.wanted:
+        fields["tool_choice"] = {"type": "function", "name": asked.wanted}
+    return fields | ({"parallel_tool_calls": False} if asked.serial else {})
+
+
+def _tool(tool: Tool) -> Json:
+    """Return a declaration; strict ones must have a schema of a narrower kind."""
+    function = {"name": tool.name, "description": tool.description, "parameters": schema_of(tool)}
+    return {"type": "function", **function, "strict": False}

@@ -1,0 +1,389 @@
+"""Output items of a Responses stream -> texts, reasoning and calls, by the contract.
+
+`output_index` is the key of an item and `item_id` its id, both in each event of it. Deltas are
+appended; what `done` events and the terminal event repeat must be the same. Where an event
+does not say which item it means, or two of them differ, the meaning is open.
+Source: OpenAI API reference, "Responses: streaming events" and "Output items".
+"""
+
+from typing import Any, Final
+
+from harness.dialects.kit.oracle.notes import GrowingText, Notes
+from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.values import read_arguments, same_object
+from harness.turns.deltas import CallKind
+from harness.turns.exact_json import join_surrogates
+
+Json = dict[str, Any]
+
+# Type of an item that is a call -> its kind, and its field with what the model gives it.
+_CALLS: Final[dict[object, tuple[CallKind, str]]] = {
+    "function_call": ("function", "arguments"),
+    "custom_tool_call": ("custom", "input"),
+}
+# Items that the client has to run and that are no function calls.
+_NO_FUNCTION: Final = frozenset(
+    ("apply_patch_call", "computer_call", "local_shell_call", "mcp_approval_request")
+)
+# Type of a part -> the kind of text that it holds, and where.
+_PARTS: Final = {
+    "output_text": ("text", "text"),
+    "text": ("text", "text"),
+    "audio": ("text", "transcript"),
+    "output_audio": ("text", "transcript"),
+    "refusal": ("refusal", "refusal"),
+    "summary_text": ("summary", "text"),
+    "reasoning_text": ("reasoning", "text"),
+}
+
+
+class _Item:
+    """One output item."""
+
+    def __init__(self, value: Json, offset: int) -> None:
+        self.kind = value.get("type")
+        self.call = _CALLS.get(self.kind) if isinstance(self.kind, str) else None
+        self.offset = offset
+        self.id = _text(value.get("id"))
+        self.call_id = _text(value.get("call_id"))
+        self.name = _text(value.get("name"))
+        self.fragments: list[str] = []
+        self.early = ""  # arguments that it had when it opened
+        self.whole = ""
+        self.done = False
+        self.said: dict[str, list[str]] = {}
+
+    def is_open(self) -> bool:
+        """Return whether it is a call whose end no event told."""
+        return self.call is not None and not self.done
+
+    @property
+    def arguments(self) -> str:
+        self.fragments = ["".join(self.fragments)]
+        return self.whole or self.fragments[0]
+
+
+class ItemTable:
+    """The items of one response.
+
+    Fields:
+        text, reasoning, refusal: what they say, in the order of the events.
+        custom: names of the custom tools of the request, as the response repeats them; None
+            where it does not.
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._items: dict[int, _Item] = {}
+        self.text = GrowingText()
+        self.reasoning = GrowingText()
+        self.refusal: list[str] = []
+        self.custom: frozenset[str] | None = None
+        self._kinds: set[str] = set()
+        self._streamed = True
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return tuple(
+            CallReading(
+                join_surrogates(item.call_id),
+                join_surrogates(item.name),
+                join_surrogates(item.arguments),
+                item.offset,
+                item.call[0],
+            )
+            for item in self._items.values()
+            if item.call is not None
+        )
+
+    # Events of one item
+
+    def added(self, event: Json, offset: int) -> None:
+        """Take `response.output_item.added`."""
+        value = self._value(event, offset)
+        place = self._place(event, offset)
+        if value is None or place is None:
+            return
+        if place in self._items:
+            self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
+            return
+        item = self._open(place, value, offset)
+        if item.call is not None and value.get(item.call[1]):
+            # Whether fragments continue or repeat it, only the whole arguments will say.
+            self._notes.keep("RESP-ARGUMENTS-IN-ADDED", offset)
+            item.early = _text(value[item.call[1]])
+
+    def done(self, event: Json, offset: int) -> None:
+        """Take `response.output_item.done`."""
+        value = self._value(event, offset)
+        place = self._place(event, offset)
+        if value is None or place is None:
+            return
+        item = self._items.get(place)
+        if item is None:
+            item = self._open(place, value, offset)
+        elif item.done:
+            self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
+        item.done = True
+        self._repeat(item, value, offset)
+
+    def piece(self, kind: str, event: Json, offset: int) -> None:
+        """Take a delta of a text."""
+        item = self._of(event, offset)
+        piece = event.get("delta")
+        if item is None or not isinstance(piece, str):
+            self._notes.open("EVENT-GLUED", offset, text=True)
+        elif piece:
+            self._say(item, kind, piece)
+
+    def text_over(self, kind: str, field: str, event: Json, offset: int) -> None:
+        """Take a whole part; where its item said nothing yet, this says it."""
+        item = self._of(event, offset)
+        whole = event.get(field)
+        if item is None or not isinstance(whole, str):
+            self._notes.open("EVENT-GLUED", offset, text=True)
+            return
+        so_far = "".join(item.said.get(kind, ()))
+        if whole and not so_far:
+            self._notes.keep("RESP-NO-TEXT-DELTAS", offset)
+            self._say(item, kind, whole)
+        elif not so_far.endswith(whole):
+            self._notes.open("RESP-DONE-DIFFERS", offset, text=True)
+
+    def fragment(self, kind: str, event: Json, offset: int) -> None:
+        """Take a piece of a function's arguments, or of a custom tool's input."""
+        item = self._call_of(kind, event, offset)
+        piece = event.get("delta")
+        if item is None:
+            return
+        if not isinstance(piece, str) or (piece and item.whole):
+            self._notes.open("RESP-DONE-DIFFERS", offset, calls=True)
+        else:
+            item.fragments.append(piece)
+
+    def arguments_over(self, kind: str, event: Json, offset: int) -> None:
+        """Take the whole arguments of a function, or the whole input of a custom tool."""
+        item = self._call_of(kind, event, offset)
+        if item is not None and item.call is not None:
+            self._name(item, event, offset)
+            self._settle(item, event.get(item.call[1]), offset)
+
+    def _call_of(self, kind: str, event: Json, offset: int) -> _Item | None:
+        item = self._of(event, offset)
+        if item is None or item.kind != kind:
+            self._notes.open("EVENT-GLUED", offset, calls=True)
+            return None
+        return item
+
+    # The response as a whole
+
+    def output(self, output: object, offset: int, *, streamed: bool) -> None:
+        """Take the `output` of a response, all items once more."""
+        if not isinstance(output, list):
+            quirk = "RESP-COMPLETED-OUTPUT-NULL" if output is None else "EVENT-GLUED"
+            self._notes.open(quirk, offset, text=output is not None, calls=output is not None)
+        elif not self._items:
+            self._streamed = streamed
+            for place, value in enumerate(output):
+                self._whole_item(place, value, offset)
+        elif not output:
+            self._notes.keep("RESP-COMPLETED-OUTPUT-EMPTY", offset)
+        else:
+            self._compare(output, offset)
+
+    def _whole_item(self, place: int, value: object, offset: int) -> None:
+        if isinstance(value, dict):
+            self._repeat(self._open(place, value, offset), value, offset)
+        else:
+            self._notes.lost("EVENT-GLUED", offset)
+
+    def _compare(self, output: list[Any], offset: int) -> None:
+        """Compare with what was streamed; an item is known by one of its ids, or by its place."""
+        values = [value for value in output if isinstance(value, dict)]
+        by_id = {item.id: place for place, item in self._items.items() if item.id}
+        by_call = {item.call_id: place for place, item in self._items.items() if item.call_id}
+        found: set[int] = set()
+        for place, value in enumerate(values):
+            known = by_id.get(_text(value.get("id")), by_call.get(_text(value.get("call_id"))))
+            known = place if known is None else known
+            item = self._items.get(known)
+            if item is None or known in found or item.kind != value.get("type"):
+                # An item that no event told of, or another place for one that is known.
+                self._notes.lost("RESP-DONE-DIFFERS", offset)
+                return
+            found.add(known)
+            self._repeat(item, value, offset, last=True)
+
+    def conclude(self, offset: int, *, completed: bool) -> None:
+        """Note what only all items together show."""
+        if completed and self._streamed and any(item.is_open() for item in self._items.values()):
+            self._notes.keep("RESP-NO-ITEM-DONE", offset)
+        if {"summary", "reasoning"} <= self._kinds:
+            self._notes.open("REASONING-FIELD-NAMES", offset, text=True)
+        for item in self._items.values():
+            if item.early and not item.whole:
+                self._notes.open("RESP-ARGUMENTS-IN-ADDED", item.offset, calls=bool(item.arguments))
+                item.whole = item.early
+
+    # One item
+
+    def _open(self, place: int, value: Json, offset: int) -> _Item:
+        item = self._items[place] = _Item(value, offset)
+        if not item.id:
+            self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
+        if self._is_provider_run(value):
+            item.call = None
+            self._notes.keep("RESP-PROVIDER-CUSTOM-CALL", offset)
+        elif item.call is None:
+            self._check_kind(value, offset)
+        elif not item.call_id:
+            self._notes.keep("RESP-ITEM-VS-CALL-ID", offset)
+        elif item.call[0] == "custom":
+            self._notes.keep("RESP-CUSTOM-TOOL-CALL", offset)
+        return item
+
+    def _is_provider_run(self, value: Json) -> bool:
+        """Whether a custom call names none of the client's tools, as the response repeats them."""
+        is_custom = value.get("type") == "custom_tool_call"
+        name = value.get("name")
+        is_named = self.custom is None or (isinstance(name, str) and name in self.custom)
+        return is_custom and not is_named
+
+    def _check_kind(self, value: Json, offset: int) -> None:
+        kind = value.get("type")
+        environment = value.get("environment")
+        local = not isinstance(environment, dict) or environment.get("type") == "local"
+        if not isinstance(kind, str):
+            self._notes.lost("EVENT-GLUED", offset)
+        elif (
+            kind in _NO_FUNCTION
+            or (kind == "shell_call" and local)
+            or (kind == "tool_search_call" and value.get("execution") == "client")
+        ):
+            self._notes.beyond("RESP-CLIENT-ITEM", offset)
+
+    def _repeat(self, item: _Item, value: Json, offset: int, *, last: bool = False) -> None:
+        """Take an item that is whole, which must say what its events said."""
+        if item.kind != value.get("type"):
+            self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
+        elif item.call is not None:
+            self._check_ids(item, value, offset, last=last)
+            self._name(item, value, offset)
+            self._settle(item, value.get(item.call[1]), offset)
+            if value.get("status") == "incomplete":
+                usable = read_arguments(item.arguments).value is not None
+                self._notes.open("RESP-INCOMPLETE", offset, calls=usable)
+        else:
+            self._texts(item, value, offset)
+
+    def _check_ids(self, item: _Item, value: Json, offset: int, *, last: bool) -> None:
+        item_id, call_id = _text(value.get("id")), _text(value.get("call_id"))
+        other_call = bool(call_id) and bool(item.call_id) and call_id != item.call_id
+        other_item = bool(item_id) and bool(item.id) and item_id != item.id
+        if other_call:
+            # Under two new ids it may be another call.
+            quirk = "RESP-TWO-IDS-TWICE" if other_item else "RESP-CALL-ID-CHANGES"
+            self._notes.open(quirk, offset, calls=other_item and not last)
+        elif other_item:
+            self._notes.keep("RESP-ITEM-ID-CHANGES", offset)
+        item.call_id = item.call_id or call_id
+
+    def _name(self, item: _Item, value: Json, offset: int) -> None:
+        name = _text(value.get("name"))
+        if name and item.name and name != item.name:
+            self._notes.open("DELTA-NAME-FRAGMENTED", offset, calls=True)
+        item.name = item.name or name
+
+    def _settle(self, item: _Item, arguments: object, offset: int) -> None:
+        so_far = item.arguments
+        if not isinstance(arguments, str):
+            quirk = "ARGS-NULL" if arguments is None else "ARGS-OBJECT"
+            self._notes.open(quirk, offset, calls=arguments is not None or not so_far)
+        elif not arguments:
+            if so_far:
+                self._notes.keep("RESP-DONE-EMPTY", offset)
+        elif not so_far:
+            if self._streamed:
+                self._notes.keep("RESP-NO-ARGUMENT-DELTAS", offset)
+            item.whole = arguments
+        elif arguments == so_far:
+            item.whole = arguments
+        elif arguments == "{}":
+            self._notes.open("RESP-DONE-EMPTY", offset, calls=True)
+        elif same_object(arguments, so_far):
+            self._notes.keep("RESP-DONE-DIFFERS", offset)
+        else:
+            self._notes.open("RESP-DONE-DIFFERS", offset, calls=True)
+
+    def _texts(self, item: _Item, value: Json, offset: int) -> None:
+        if item.kind not in ("message", "reasoning"):
+            return
+        for kind, whole in _texts_of(value).items():
+            so_far = "".join(item.said.get(kind, ()))
+            if not so_far:
+                if self._streamed:
+                    self._notes.keep("RESP-NO-TEXT-DELTAS", offset)
+                self._say(item, kind, whole)
+            elif whole != so_far:
+                self._notes.open("RESP-DONE-DIFFERS", offset, text=True)
+
+    def _say(self, item: _Item, kind: str, piece: str) -> None:
+        item.said.setdefault(kind, []).append(piece)
+        self._kinds.add(kind)
+        if kind == "text":
+            self.text.add(piece)
+        elif kind == "refusal":
+            self.refusal.append(piece)
+            self._notes.keep("REFUSAL-DELTA", item.offset)
+        else:
+            self.reasoning.add(piece)
+
+    # Which item
+
+    def _value(self, event: Json, offset: int) -> Json | None:
+        value = event.get("item")
+        if isinstance(value, dict):
+            return value
+        self._notes.lost("EVENT-GLUED", offset)
+        return None
+
+    def _place(self, event: Json, offset: int) -> int | None:
+        place = event.get("output_index")
+        if isinstance(place, int) and not isinstance(place, bool):
+            return place
+        self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
+        return None
+
+    def _of(self, event: Json, offset: int) -> _Item | None:
+        place = self._place(event, offset)
+        item = None if place is None else self._items.get(place)
+        if item is None:
+            self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
+            return None
+        item_id = _text(event.get("item_id"))
+        if item_id and item.id and item_id != item.id:
+            # The place says which item it is, unless several share it.
+            others = any(other.id == item_id for other in self._items.values())
+            self._notes.open("RESP-ITEM-ID-CHANGES", offset, text=others, calls=others)
+        elif not item_id:
+            self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
+        return item
+
+
+def _texts_of(value: Json) -> dict[str, str]:
+    """Return the texts of a whole item by kind."""
+    found: dict[str, str] = {}
+    for field in ("summary", "content"):
+        parts = value.get(field)
+        for part in parts if isinstance(parts, list) else ():
+            known = _PARTS.get(_text(part.get("type"))) if isinstance(part, dict) else None
+            if known and (piece := _text(part.get(known[1]))):
+                found[known[0]] = found.get(known[0], "") + piece
+    return found
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,149 @@
+"""Spellings of openai-chat calls that only some clients read, or that only some calls allow.
+
+Written by the dialect's own writer, like `respelled`; each needs a capability, or calls whose
+meaning the spelling leaves whole.
+"""
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+from msgspec.structs import asdict
+
+from harness.dialects.openai_chat.writer_options import WriterOptions
+from harness.fuzzing.mutators.calls import calls_of
+from harness.fuzzing.mutators.mutator import Mutate, preserving
+from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
+from harness.normalizers.respond import offered_tools
+from harness.turns.deltas import ArgumentsDelta, ToolCallEnd, ToolCallStart
+from harness.turns.json_prefix import PrefixState, scan
+from harness.wire.interaction import Interaction
+
+_CHAT: Final = ("openai-chat",)
+_REPEATS: Final = ("cumulative", "whole-again", "placeholder-first")
+_AT_ONCE: Final = ("with-start", "absent-first", "object")
+_ELSEWHERE: Final = ("message", "additional-kwargs")
+_MOST_PIECES = 3
+_HALF: Final = re.compile("[\ud800-\udfff]|\\\\ud[89a-f]", re.IGNORECASE)
+
+Suits: TypeAlias = Callable[[Interaction, Deltas], bool]
+
+
+def _rewriting_with_options(
+    draw_spelling: Callable[[DrawFn], WriterOptions], suits: Suits
+) -> Mutate:
+    """Return the mutation that writes functions' whole calls in a spelling that suits them."""
+
+    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+        deltas = deltas_of(interaction)
+        if deltas is None or not _all_whole(deltas) or not suits(interaction, deltas):
+            return None
+        spelling = draw_spelling(draw)
+        return rewritten(interaction, deltas, _difference(spelling), spelling)
+
+    return mutate
+
+
+def _all_whole(deltas: Deltas) -> bool:
+    """Whether there are calls, all of them of functions and fit to be run."""
+    calls = calls_of(deltas)
+    return bool(calls) and all(
+        isinstance(start := call[0], ToolCallStart)
+        and start.kind == "function"
+        and isinstance(call[-1], ToolCallEnd)
+        for call in calls
+    )
+
+
+def _difference(spelling: WriterOptions) -> str:
+    contract, changed = asdict(WriterOptions()), asdict(spelling)
+    return ", ".join(
+        f"{name} is {changed[name]!r}" for name in changed if changed[name] != contract[name]
+    )
+
+
+def _one_reading(_interaction: Interaction, deltas: Deltas) -> bool:
+    """Whether what was said before, once more, cannot be the start of one longer object."""
+    return not any(
+        len(pieces) > 1 and scan(_snowball(pieces)).state is PrefixState.PREFIX
+        for pieces in (_fragments(call) for call in calls_of(deltas))
+    )
+
+
+def _fragments(call: Deltas) -> list[str]:
+    return [delta.fragment for delta in call if isinstance(delta, ArgumentsDelta)]
+
+
+def _snowball(pieces: list[str]) -> str:
+    return "".join(itertools.accumulate(pieces))
+
+
+def _names_known(interaction: Interaction, deltas: Deltas) -> bool:
+    """Whether the request tells what the whole names are, and none of them begins another."""
+    offered = {tool.name for tool in offered_tools(interaction)}
+    named = {call[0].name for call in calls_of(deltas) if isinstance(call[0], ToolCallStart)}
+    return named <= offered and not any(
+        one != two and two.startswith(one) for one in offered for two in offered
+    )
+
+
+def _always(_interaction: Interaction, _deltas: Deltas) -> bool:
+    return True
+
+
+def _without_halves(_interaction: Interaction, deltas: Deltas) -> bool:
+    """Whether no half of a surrogate pair is in the arguments, as it is or escaped."""
+    text = "".join(piece for call in calls_of(deltas) for piece in _fragments(call))
+    return _HALF.search(text) is None
+
+
+def _pieces(draw: DrawFn) -> WriterOptions:
+    return WriterOptions(name_pieces=draw(st.integers(2, _MOST_PIECES)))
+
+
+MUTATORS: Final = (
+    preserving(
+        "arguments-placed",
+        "arguments beside the name, in no first delta, or as an object",
+        _rewriting_with_options(
+            lambda draw: WriterOptions(arguments=draw(st.sampled_from(_AT_ONCE))), _without_halves
+        ),
+        "DELTA-FIRST-HAS-ARGS",
+        "DELTA-ID-NAME-NO-ARGS",
+        "ARGS-OBJECT",
+        dialects=_CHAT,
+    ),
+    preserving(
+        "arguments-repeated",
+        "each delta has all arguments so far, or they come once more, or after a placeholder",
+        _rewriting_with_options(
+            lambda draw: WriterOptions(arguments=draw(st.sampled_from(_REPEATS))), _one_reading
+        ),
+        "ARGS-CUMULATIVE",
+        "ARGS-REPEATED-AT-END",
+        "ARGS-EMPTYOBJ-THEN-REAL",
+        dialects=_CHAT,
+        needs=("repeated-arguments",),
+    ),
+    preserving(
+        "name-in-pieces",
+        "the name comes in several deltas",
+        _rewriting_with_options(_pieces, _names_known),
+        "DELTA-NAME-FRAGMENTED",
+        dialects=_CHAT,
+        needs=("names-in-pieces",),
+    ),
+    preserving(
+        "calls-elsewhere",
+        "the calls in another field of the chunk",
+        _rewriting_with_options(
+            lambda draw: WriterOptions(where=draw(st.sampled_from(_ELSEWHERE))), _always
+        ),
+        "MESSAGE-NOT-DELTA",
+        "DELTA-ADDITIONAL-KWARGS",
+        dialects=_CHAT,
+    ),
+)

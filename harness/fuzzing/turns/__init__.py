@@ -1,0 +1,1 @@
+"""Generated and mutated turns: the inputs for normalizers."""

@@ -1,0 +1,142 @@
+"""Scenarios -> seeds: single interactions with what must come out of them, the smallest first.
+
+A seed that a scenario labels is judged by it; the clean ones show no quirk at all.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from harness.judging.expectation import Expectation
+from harness.judging.expected import expectation_from
+from harness.judging.judge import LoadedSubject, is_supported_by_normalizer
+from harness.normalizers.protocol import Normalizer
+from harness.runs.plan import Subject
+from harness.runs.worker import load_subject
+from harness.wire.interaction import Interaction
+
+
+class Seed(msgspec.Struct, frozen=True):
+    """One interaction to start from.
+
+    Fields:
+        id: of the scenario or cassette that it is of, or of the strategy that drew it.
+        parent: id of the cassette; "" where the interaction was generated.
+        expectation: of the interaction as it is.
+        text_dialect, capabilities, policies: what a scenario of it asks of a normalizer.
+    """
+
+    id: str
+    parent: str
+    interaction: Interaction
+    expectation: Expectation
+    text_dialect: str = ""
+    capabilities: tuple[str, ...] = ()
+    policies: dict[str, str] = msgspec.field(default_factory=dict)
+    provider: str = "unknown"
+    model: str = "unknown"
+    licence: str = ""
+
+    @property
+    def room(self) -> str:
+        """Return the dialect, and behind it that of the calls in its text."""
+        dialect = self.interaction.dialect
+        return f"{dialect}/{self.text_dialect}" if self.text_dialect else dialect
+
+
+def seeds(
+    subjects: Iterable[Subject], normalizer: Normalizer, *, clean: bool = False
+) -> tuple[Seed, ...]:
+    """Return the seeds of `subjects` that `normalizer` supports, the smallest first.
+
+    Args:
+        subjects: scenarios of turns, and cassettes that no scenario labels; conversations
+            and logs are passed over.
+        normalizer: what is to be searched.
+        clean: leave out what shows a quirk.
+
+    Raises:
+        UnreadableError: a file cannot be used.
+    """
+    loaded = (load_subject(each) for each in subjects if each.of_turns)
+    found = [
+        seed
+        for each in loaded
+        if is_supported_by_normalizer(each, normalizer) and not (clean and _shows_quirk(each))
+        for seed in _seeds(each)
+    ]
+    return tuple(sorted(found, key=lambda seed: (len(seed.interaction.body), seed.id)))
+
+
+def _shows_quirk(loaded: LoadedSubject) -> bool:
+    if loaded.scenario is not None:
+        return bool(loaded.scenario.quirks)
+    return any(each.quirks for each in loaded.strict_readings)
+
+
+def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
+    scenario, cassette = loaded.scenario, loaded.cassette
+    for place, interaction in enumerate(cassette.interactions):
+        yield Seed(
+            id=loaded.id if len(cassette.interactions) == 1 else f"{loaded.id}#{place}",
+            parent=cassette.id,
+            interaction=interaction,
+            expectation=(
+                scenario.expect[place]
+                if scenario
+                else expectation_from(loaded.strict_readings[place])
+            ),
+            text_dialect=scenario.text_dialect if scenario else "",
+            capabilities=scenario.capabilities if scenario else (),
+            policies=scenario.policies if scenario else {},
+            provider=cassette.provider,
+            model=cassette.model,
+            licence=cassette.origin.licence,
+        )
+
+
+def varied_seeds(found: Iterable[Seed]) -> tuple[Seed, ...]:
+    """Return the smallest seeds that together show all that those of each room show."""
+    known: dict[str, set[str]] = {}
+    kept = []
+    for seed in found:
+        shown = known.setdefault(seed.room, set())
+        new = set(_features(seed)) - shown
+        if new:
+            shown |= new
+            kept.append(seed)
+    return tuple(kept)
+
+
+def _features(seed: Seed) -> Iterator[str]:
+    expected, body = seed.expectation, seed.interaction.body
+    marks = {
+        "text": expected.text,
+        "reasoning": expected.reasoning,
+        "calls": expected.calls,
+        "several": len(expected.calls) > 1,
+        "rejected": expected.rejected,
+        "failure": expected.failure,
+        "usage": expected.usage,
+        "characters": not body.isascii(),
+    }
+    yield from (mark for mark, there in marks.items() if there)
+    yield f"finish {expected.finish}"
+
+
+def by_round(found: Iterable[Seed]) -> tuple[tuple[Seed, ...], ...]:
+    """Return the varied seeds in rounds: each has one of every room, the richest in the first.
+
+    Those of plain dialects stand before those with calls in text.
+    """
+    rooms: dict[str, list[Seed]] = {}
+    for seed in varied_seeds(found):
+        rooms.setdefault(seed.room, []).append(seed)
+    for kept in rooms.values():
+        kept.sort(key=lambda seed: -len(tuple(_features(seed))))
+    ordered = sorted(rooms, key=lambda room: ("/" in room, room))
+    longest = max(map(len, rooms.values()), default=0)
+    return tuple(
+        tuple(rooms[room][number] for room in ordered if number < len(rooms[room]))
+        for number in range(longest)
+    )

@@ -1,0 +1,198 @@
+"""Answers with calls in their text, put together from parts of which each says what it means.
+
+The strict reading abstains from text that holds markup, so what must come out is known from the
+parts: words, calls, a call that cannot be read, and those that are no calls, in code and in
+thoughts. These are put together in one text dialect; whole answers are spelled in all of them.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from harness.dialects.table import DIALECTS
+from harness.fuzzing.strategies import chunkings, texts_with_calls
+from harness.fuzzing.turns.evaluate import Trial, unchanged
+from harness.fuzzing.turns.seeds import Seed
+from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
+from harness.normalizers.protocol import Normalizer
+from harness.text_calls.dialect import WrittenCall
+from harness.text_calls.table import TEXT_DIALECTS
+from harness.turns.deltas import Finish, FinishReason, TextDelta
+from harness.turns.turn import Tool
+from harness.wire.interaction import Interaction, Request
+from harness.wire.reads import synthetic_reads
+
+PARENT: Final = "spoken"
+
+_DIALECT: Final = "openai-chat"
+_TEXT_DIALECT: Final = "tagged-json"
+_POLICIES: Final = {"code": "text", "reasoning": "drafts"}
+_TOOLS: Final = tuple(
+    {
+        "name": name,
+        "description": "",
+        "parameters": {"type": "object", "properties": {key: {"type": "string"}}},
+    }
+    for name, key in (("get_weather", "city"), ("search", "query"))
+)
+# Parts show more kinds of bugs than calls in words alone.
+_PARTS_FOR_A_REPLY: Final = 3
+# As often words are said: the last is longer than what may be held back.
+_TIMES: Final = (1, 3, 20)
+_OFFERED: Final = tuple(msgspec.convert(tool, Tool) for tool in _TOOLS)
+_JUDGED: Final = ALL_FIELDS - {"finish_raw", "usage"}
+
+
+class TextPart(msgspec.Struct, frozen=True):
+    """A stretch of an answer, and what it means; `shown` is what the user sees of it."""
+
+    said: str
+    shown: str = ""
+    thought: str = ""
+    calls: tuple[ExpectedCall, ...] = ()
+    rejected: tuple[ExpectedRejection, ...] = ()
+
+
+def readable_text_dialects(normalizer: Normalizer) -> tuple[str, ...]:
+    """Return the text dialects in which `normalizer` declares that it reads such answers."""
+    declared = normalizer.policies
+    as_expected = all(declared.get(name, value) == value for name, value in _POLICIES.items())
+    return _in_order(normalizer) if as_expected and _DIALECT in normalizer.dialects else ()
+
+
+def _in_order(normalizer: Normalizer) -> tuple[str, ...]:
+    return tuple(name for name in TEXT_DIALECTS if name in normalizer.text_dialects)
+
+
+def text_call_trials(text_dialects: Sequence[str]) -> SearchStrategy[Trial]:
+    """Return answers in `text_dialects`, sent in pieces of any length and cut anywhere."""
+    replies = st.sampled_from(text_dialects).flatmap(_reply)
+    parts = (_parts(),) * _PARTS_FOR_A_REPLY if _TEXT_DIALECT in text_dialects else ()
+    return st.one_of(*parts, replies)
+
+
+@st.composite
+def _parts(draw: DrawFn) -> Trial:
+    parts = [*draw(_STARTS), *draw(st.lists(_PARTS, min_size=1, max_size=3)), *draw(_TAILS)]
+    return _draw_trial(draw, parts, _TEXT_DIALECT)
+
+
+@st.composite
+def _reply(draw: DrawFn, text_dialect: str) -> Trial:
+    reply = draw(texts_with_calls(text_dialect, _OFFERED, most_blocks=2))
+    calls = tuple(map(_expected_call, reply.calls))
+    return _draw_trial(
+        draw, [TextPart(reply.text, "".join(reply.words), calls=calls)], text_dialect
+    )
+
+
+def _expected_call(call: WrittenCall) -> ExpectedCall:
+    text = call.arguments or "{}"
+    return ExpectedCall(call.name, json.loads(text), arguments_text=text)
+
+
+def _draw_trial(draw: DrawFn, parts: Sequence[TextPart], text_dialect: str) -> Trial:
+    seed = text_call_seed(parts, draw(st.integers(1, 12)), text_dialect)
+    ways = (seed.interaction.recorded_cuts(), draw(chunkings(seed.interaction.body)))
+    return Trial(seed, unchanged(seed), ways)
+
+
+def text_call_seed(parts: Sequence[TextPart], size: int, text_dialect: str = _TEXT_DIALECT) -> Seed:
+    """Return `parts` as one answer in `text_dialect`, in pieces of `size` characters."""
+    text = "".join(part.said for part in parts)
+    pieces = [TextDelta(text[at : at + size]) for at in range(0, len(text), size)]
+    body = b"".join(DIALECTS[_DIALECT].write([*pieces, Finish(FinishReason.STOP)]))
+    headers = (("content-type", DIALECTS[_DIALECT].content_type),)
+    interaction = Interaction(
+        _request_for(text_dialect),
+        200,
+        headers,
+        body,
+        synthetic_reads(body),
+        reads_kept=False,
+        dialect=_DIALECT,
+        tools=_TOOLS,
+    )
+    return Seed(PARENT, "", interaction, _expected(parts), text_dialect, policies=_POLICIES)
+
+
+def _request_for(text_dialect: str) -> Request:
+    """Return a request whose prompt teaches the dialect, where it is read only then."""
+    taught = " ".join(TEXT_DIALECTS[text_dialect].taught_by)
+    if not taught:
+        return Request()
+    messages = [{"role": "system", "content": taught}]
+    return Request(body=json.dumps({"model": "any", "stream": True, "messages": messages}).encode())
+
+
+def _expected(parts: Sequence[TextPart]) -> Expectation:
+    calls = tuple(call for part in parts for call in part.calls)
+    rejected = tuple(each for part in parts for each in part.rejected)
+    return Expectation(
+        source="scenario",
+        text="".join(part.shown for part in parts).strip(),
+        reasoning="".join(part.thought for part in parts),
+        calls=calls,
+        rejected=rejected,
+        finish=FinishReason.TOOL_CALLS if calls or rejected else FinishReason.STOP,
+        judged=_JUDGED,
+        loose_space=True,
+    )
+
+
+def _words(text: str) -> TextPart:
+    return TextPart(text, text)
+
+
+def _markup(name: str, arguments: dict[str, Any]) -> str:
+    call = {"name": name, "arguments": arguments}
+    return f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
+
+
+def _call(city: str) -> TextPart:
+    arguments = {"city": city}
+    said = _markup("get_weather", arguments)
+    return TextPart(f"\n{said}\n", "\n", calls=(ExpectedCall("get_weather", arguments),))
+
+
+def _twice(part: TextPart) -> TextPart:
+    return TextPart(part.said * 2, part.shown, calls=part.calls * 2)
+
+
+def _example(city: str) -> TextPart:
+    return _words(f"\nFor example:\n```\n{_markup('get_weather', {'city': city})}\n```\n")
+
+
+def _broken(city: str) -> TextPart:
+    inner = json.dumps({"name": "get_weather", "arguments": {"city": city}})
+    said = f'<tool_call>\n{{"name": "search", "arguments": {{"query": {inner} oops}}\n</tool_call>'
+    return TextPart(f"\n{said}\n", "\n", rejected=(ExpectedRejection(),))
+
+
+def _thought(city: str) -> TextPart:
+    draft = f"Maybe {_markup('get_weather', {'city': city})}? No."
+    return TextPart(f"<think>{draft}</think>\n", "\n", draft)
+
+
+_CITIES = st.sampled_from(["Oslo", "北京", "007", "true"])
+_CALLS = _CITIES.map(_call)
+_WORDS: SearchStrategy[TextPart] = (
+    st.sampled_from(["Below <0 degrees it snows. ", "Schöner Schnee, 春天来了。 "])
+    .flatmap(lambda text: st.sampled_from(_TIMES).map(lambda times: text * times))
+    .map(_words)
+)
+_PARTS: SearchStrategy[TextPart] = st.one_of(
+    _WORDS,
+    _CALLS,
+    _CALLS.map(_twice),
+    _CITIES.map(_example),
+    _CITIES.map(_broken),
+)
+_NONE: SearchStrategy[list[TextPart]] = st.just([])
+# Only what stands first is said as it comes: behind a thought nobody can tell what is held back.
+_STARTS = _NONE | (_CITIES.map(_thought) | _WORDS).map(lambda part: [part])
+_TAILS = _NONE | st.sampled_from([" <", " <tool", " ["]).map(lambda it: [_words(it)])

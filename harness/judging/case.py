@@ -1,0 +1,170 @@
+"""A case: the failing replay of one cell, with bytes, frames and deltas side by side.
+
+It is a line of the run file, so that a report is a function of the run alone and needs
+neither cassettes nor normalizers. Bytes are stored as bytes (base64 in JSON) and are neither
+decoded nor repaired.
+"""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from harness.errors import StreamError
+from harness.judging.expectation import ALL_FIELDS, Expectation, Field
+from harness.judging.replaying import ReplayLimits, replay
+from harness.judging.results import Emission, Replay
+from harness.judging.rule import arguments_text
+from harness.normalizers.protocol import Normalizer
+from harness.normalizers.reference import normalizer as reference
+from harness.turns.deltas import Finish, ParseError, StreamFailure, ToolCall
+from harness.turns.turn import Turn
+from harness.wire.cuts import Chunking
+from harness.wire.frames import Frame
+from harness.wire.framing import iter_frames as frames_of
+from harness.wire.interaction import Interaction
+
+T = TypeVar("T")
+
+
+def shorten(value: T, limit: int) -> T:
+    """Return `value` with every text and every bytes in it at most about `limit` long.
+
+    Args:
+        value: a struct, a tuple, or a leaf of either.
+        limit: characters or bytes; a text that is cut says how many are left out.
+    """
+    short: T = _shortened_value(value, limit)
+    return short
+
+
+def _shortened_value(value: Any, limit: int) -> Any:  # noqa: ANN401 - shapes are kept, whatever they are
+    match value:
+        case str() if len(value) > limit and type(value) is str:
+            return f"{value[:limit]}… (+{len(value) - limit:,} characters)"
+        case bytes() if len(value) > limit:
+            return value[:limit]
+        case tuple():
+            return tuple(_shortened_value(each, limit) for each in value)
+        case msgspec.Struct():
+            fields = {name: getattr(value, name) for name in value.__struct_fields__}
+            short = {name: _shortened_value(field, limit) for name, field in fields.items()}
+            changed = {name: new for name, new in short.items() if new is not fields[name]}
+            return msgspec.structs.replace(value, **changed) if changed else value
+        case _:
+            return value
+
+
+BODY_LIMIT = 64 * 1024
+
+
+class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
+    """The worst failing replay of one cell, with the reference beside it, long texts cut.
+
+    Fields:
+        cell: id of the `Result` that it belongs to.
+        interaction: which interaction of the cassette was replayed.
+        body: the response body, at most `BODY_LIMIT` bytes of it; `body_b64` in JSON.
+        chunking: the cuts of the replay, as offsets in the whole body.
+        frames: of the body that is kept, in order of their offset.
+        deltas: what the normalizer under test said, and after how many bytes.
+        reference: what `reference` said under the same cuts.
+        error: the exception that the normalizer raised, `Type: text`; "" where it did not.
+        expected: the turn that should have come out; None where nothing says it. An empty
+            id, snippet or error text in it leaves that open.
+        actual: the turn that came out.
+        cut: whether body, frames or deltas were cut to a bearable length.
+        judged: the fields of `expected` that say something.
+    """
+
+    cell: str
+    interaction: int
+    body: bytes = msgspec.field(name="body_b64")
+    chunking: Chunking
+    frames: tuple[Frame, ...]
+    deltas: tuple[Emission, ...]
+    reference: tuple[Emission, ...]
+    error: str
+    expected: Turn | None
+    actual: Turn
+    cut: bool = False
+    judged: tuple[Field, ...] = tuple(sorted(ALL_FIELDS))
+
+
+_MOST_ROWS = 500
+# So much of one frame or delta, and of one field of a turn, is enough to see what happened.
+_ROW_LIMIT = 4_000
+_FIELD_LIMIT = 20_000
+
+
+def make_case(  # noqa: PLR0913, PLR0917 - one call site
+    cell: str,
+    place: int,
+    interaction: Interaction,
+    failing: Replay,
+    expectation: Expectation,
+    normalizer: Normalizer,
+    limits: ReplayLimits,
+) -> Case:
+    """Put the failing replay beside what `reference` makes of the same reads.
+
+    A failure that needs no cut shows under the recorded reads, where one sees what came when.
+    """
+    if not failing.chunking and not failing.hung:
+        spread = replay(normalizer, interaction, interaction.recorded_cuts(), limits)
+        if (spread.turn, spread.error, spread.hung) == (failing.turn, failing.error, failing.hung):
+            failing = spread
+    beside = replay(reference, interaction, failing.chunking, limits)
+    frames = _frames_of_body(interaction.body)
+    rows = (frames, failing.emissions, beside.emissions)
+    return Case(
+        cell=cell,
+        interaction=place,
+        body=interaction.body[:BODY_LIMIT],
+        chunking=failing.chunking,
+        frames=shorten(frames[:_MOST_ROWS], _ROW_LIMIT),
+        deltas=_shortened_emissions(failing.emissions),
+        reference=_shortened_emissions(beside.emissions),
+        error="did not end within its limits" if failing.hung else failing.error,
+        expected=shorten(expected_turn(expectation), _FIELD_LIMIT),
+        judged=tuple(sorted(expectation.judged)),
+        actual=shorten(failing.turn, _FIELD_LIMIT),
+        cut=len(interaction.body) > BODY_LIMIT or any(len(row) > _MOST_ROWS for row in rows),
+    )
+
+
+def _frames_of_body(body: bytes) -> tuple[Frame, ...]:
+    try:
+        return tuple(frames_of([body]))
+    except StreamError:
+        return ()
+
+
+def _shortened_emissions(emissions: tuple[Emission, ...]) -> tuple[Emission, ...]:
+    return shorten(emissions[:_MOST_ROWS], _ROW_LIMIT)
+
+
+def expected_turn(expectation: Expectation) -> Turn:
+    """Return the expectation in the shape of a turn, for a diff; what is not judged is empty."""
+    calls = tuple(
+        ToolCall(call.id or "", call.name, arguments_text(call), call.kind)
+        for call in expectation.calls
+    )
+    rejected = tuple(
+        ParseError("tool_use", "", rejection.snippet, rejection.id or "", rejection.name)
+        for rejection in expectation.rejected
+    )
+    finish = None
+    if expectation.finish is not None and expectation.failure is None:
+        finish = Finish(expectation.finish, expectation.finish_raw)
+    failure = None
+    if expectation.failure is not None:
+        failure = StreamFailure(expectation.failure, expectation.failure_says)
+    return Turn(
+        text=expectation.text,
+        reasoning=expectation.reasoning,
+        tool_calls=calls,
+        parse_errors=rejected,
+        finish=finish,
+        usage=expectation.usage,
+        failure=failure,
+    )

@@ -1,0 +1,172 @@
+"""Oracle reading -> expected result, for cassettes without a scenario.
+
+Only what the bytes make certain is judged; usage is never judged. A normalizer that declares a
+policy is not judged by what the policy excludes.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from harness.dialects.kit.oracle.reading import CallReading, OracleReading
+from harness.dialects.kit.oracle.values import Arguments, read_arguments
+from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection, Field
+from harness.turns.deltas import CUT_SHORT, FinishReason
+
+# Bodies that are no answer of the API at all, and promises that were not kept.
+_PROMISE = "FINISH-TOOLCALLS-WITHOUT-CALLS"
+NO_ANSWER = frozenset({"HTTP-HTML-BODY", "STREAM-NO-EVENTS", _PROMISE})
+ANY_CODE = "*"
+
+# As much as any report of the call or of the error must quote.
+_QUOTED_CHARACTERS = 80
+# Words of other APIs for a turn that was cut short, in lower case.
+MAY_CUT_SHORT = frozenset(
+    {
+        "length", "content_filter", "max_tokens", "max_output_tokens", "model_length",
+        "model_context_window",
+        "safety", "recitation", "sensitive", "refusal",
+    }
+)  # fmt: skip
+# Words of other APIs, and the contract's own in another case: a reader may rightly take them
+# for one of the contract.
+_WORDS_OF_OTHER_APIS = MAY_CUT_SHORT | frozenset(
+    {
+        "stop", "tool_calls", "function_call", "end_turn", "eos", "eos_token", "end",
+        "complete", "completed", "done",
+        "stop_sequence", "tool_use", "tool_call",
+    }
+)  # fmt: skip
+
+
+def expectation_from(reading: OracleReading) -> Expectation:
+    """Return what must come out of the bytes that `reading` is of."""
+    calls, rejected = _usable_and_rejected_calls(reading)
+    judged = _judged_fields(reading)
+    return Expectation(
+        source="strict",
+        text=reading.text,
+        reasoning=reading.reasoning,
+        calls=calls,
+        rejected=rejected,
+        finish=_expected_finish(reading) if reading.ended else None,
+        finish_raw=reading.finish,
+        failure=expected_failure(reading),
+        failure_says=reading.error[1][:_QUOTED_CHARACTERS] if reading.error else "",
+        judged=frozenset(judged),
+    )
+
+
+def expected_failure(reading: OracleReading) -> str | None:
+    """Return the code that the turn must fail with; None where it must not fail."""
+    if reading.error is not None or _is_no_answer(reading):
+        return ANY_CODE
+    if not reading.ended:
+        return ANY_CODE if reading.damaged or _is_empty(reading) else "interrupted"
+    return "refusal" if reading.refusal else None
+
+
+def _is_empty(reading: OracleReading) -> bool:
+    """Whether no event came to its end: such a body is empty as well as interrupted."""
+    return not (reading.text or reading.reasoning or reading.finishes) and reading.calls == ()
+
+
+def _is_no_answer(reading: OracleReading) -> bool:
+    """Whether the body is no answer; calls that it promises may be those in its text."""
+    kept = frozenset((_PROMISE,) if reading.text_markup else ())
+    return not NO_ANSWER.isdisjoint(reading.quirks - kept)
+
+
+def usable_arguments(call: CallReading, reading: OracleReading) -> Arguments:
+    """Return what the arguments of `call` are worth at the end that its turn had.
+
+    No text is an empty object where the call ended properly, and nothing where the turn was
+    cut short, since the text may have been still to come. A word that the contract does not
+    have leaves open which of both it was.
+    """
+    if call.kind == "custom":
+        return Arguments(
+            None if reading.meaning in CUT_SHORT else {}, certain=bool(reading.meaning)
+        )
+    arguments = read_arguments(call.arguments)
+    if not arguments.empty or reading.meaning in CUT_SHORT:
+        return arguments
+    if reading.finish and reading.meaning is None:
+        return msgspec.structs.replace(arguments, certain=False)
+    return msgspec.structs.replace(arguments, value={})
+
+
+def _judged_fields(reading: OracleReading) -> set[Field]:
+    judged: set[Field] = set()
+    failed = expected_failure(reading) is not None
+    if reading.text_known:
+        judged |= {"text", "reasoning"}
+    if not reading.end_known:
+        return judged
+    if reading.calls is not None and all(
+        usable_arguments(call, reading).certain for call in reading.calls
+    ):
+        judged |= {"calls", "rejected"}
+    elif failed:
+        # However the deltas belong together, no call of a failed turn may be executed.
+        judged.add("calls")
+    if failed or reading.calls is not None:
+        judged.add("failure")
+    if reading.calls is not None and _finish_is_certain(reading):
+        judged.add("finish")
+    if reading.calls is not None and not failed and len(reading.finishes) == 1:
+        judged.add("finish_raw")
+    return judged
+
+
+def _finish_is_certain(reading: OracleReading) -> bool:
+    failure = expected_failure(reading)
+    if failure is not None:
+        return reading.error is None and not reading.ended and not _is_no_answer(reading)
+    return reading.meaning is not None or reading.finish.casefold() not in _WORDS_OF_OTHER_APIS
+
+
+def _expected_finish(reading: OracleReading) -> FinishReason:
+    if reading.meaning in CUT_SHORT:
+        return reading.meaning
+    if reading.calls:
+        return FinishReason.TOOL_CALLS
+    return reading.meaning or (FinishReason.OTHER if reading.finish else FinishReason.STOP)
+
+
+def _usable_and_rejected_calls(
+    reading: OracleReading,
+) -> tuple[tuple[ExpectedCall, ...], tuple[ExpectedRejection, ...]]:
+    failed = expected_failure(reading) is not None
+    calls: list[ExpectedCall] = []
+    rejected: list[ExpectedRejection] = []
+    ids: set[str] = set()
+    for call in reading.calls or ():
+        arguments = usable_arguments(call, reading)
+        value = arguments.value
+        # An id that an earlier call has cannot be this call's too.
+        own = call.id if call.id not in ids else ""
+        if failed or value is None or not call.name:
+            snippet = "" if call.from_object else call.arguments[:_QUOTED_CHARACTERS]
+            rejected.append(ExpectedRejection(call.name, snippet, own or None))
+        else:
+            text = "" if arguments.empty else call.arguments
+            calls.append(ExpectedCall(call.name, value, own or None, text, call.kind))
+        ids.add(call.id)
+    return tuple(calls), tuple(rejected)
+
+
+_END_FIELDS: frozenset[Field] = frozenset(("failure", "finish", "finish_raw"))
+
+
+def apply_declared_policies(expectation: Expectation, policies: Mapping[str, str]) -> Expectation:
+    """Return `expectation` without what a normalizer with `policies` does not undertake."""
+    if expectation.source != "strict" or policies.get("nameless") != "drop":
+        return expectation
+    named = [each for each in expectation.rejected if each.name]
+    if len(named) == len(expectation.rejected):
+        return expectation
+    judged = expectation.judged - {"rejected"}
+    if not named and not expectation.calls and expectation.failure is None:
+        judged -= _END_FIELDS
+    return msgspec.structs.replace(expectation, judged=judged)

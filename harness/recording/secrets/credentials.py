@@ -1,0 +1,129 @@
+"""Headers and addresses -> the same without credentials: the one list of what is secret.
+
+A name is secret by its words, whatever their case and separator, since every gateway spells
+its own. Bodies are not looked into. What is scrubbed once stays as it is.
+"""
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+from harness.wire.interaction import Headers, Interaction
+
+REDACTED: Final = "REDACTED"
+
+# No credentials, but they name whose account it is.
+_ACCOUNTS: Final = frozenset(
+    {
+        "anthropic-organization-id",
+        "chatgpt-account-id",
+        "openai-organization",
+        "openai-project",
+        "x-goog-user-project",
+    }
+)
+_HARMLESS: Final = frozenset({"idempotency-key", "sec-websocket-key", "x-idempotency-key"})
+_ADDRESSES: Final = frozenset(
+    {
+        "content-location",
+        "location",
+        "referer",
+        "x-envoy-original-path",
+        "x-forwarded-uri",
+        "x-original-uri",
+        "x-original-url",
+        "x-request-url",
+        "x-rewrite-url",
+    }
+)
+# HTTP/2 writes the request's line as such headers; the address itself is kept elsewhere.
+_PSEUDO: Final = ":"
+_LOOKS_LIKE_ADDRESS: Final = re.compile(r"\?|//")
+# One word of a header's value; several links may stand there with a comma between them.
+_PART: Final = re.compile(r"(?:[^\s,]|,(?!<))+")
+
+_WORD: Final = re.compile(r"[a-z0-9]+")
+_SECRET_WORDS: Final = frozenset({"auth", "cookie2", "pwd", "sig"})
+# Plural `tokens` is a count, as in a rate limit.
+_SECRET_ENDINGS: Final = (
+    "authentication",
+    "authorization",
+    "bearer",
+    "cookie",
+    "credential",
+    "credentials",
+    "jwt",
+    "key",
+    "passwd",
+    "password",
+    "secret",
+    "signature",
+    "token",
+)
+_USER: Final = re.compile(
+    r"""\A(?: [^/?\#]* @ (?= (?:[^/?\#@]*:)? // ) )*  # before what looks like an address
+    ( (?:[^/?\#@]*:)? // )? [^/?\#]* @""",
+    re.VERBOSE,
+)
+_QUERY: Final = re.compile(r"[?#]")
+_PARAMETER: Final = re.compile(r"([?&;#])([^=&;#?/]*)=([^&;#]+)")
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether the value of a header or query parameter called `name` must not come along."""
+    lowered = name.lower().replace("_", "-")
+    if lowered in _HARMLESS:
+        return False
+    words = _WORD.findall(lowered)
+    return lowered in _ACCOUNTS or any(
+        word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS) for word in words
+    )
+
+
+def scrub_address(uri: str) -> str:
+    """Return `uri` without user and password, and with secret parameters REDACTED."""
+    known = _USER.sub(r"\1", uri)
+    query = _QUERY.search(known)
+    start = query.start() if query else len(known)
+    return known[:start] + _PARAMETER.sub(_scrub_parameter, known[start:])
+
+
+def scrub_headers(given: Headers) -> Headers:
+    """Return `given` without the secret ones, and with the addresses in others scrubbed."""
+    return tuple(
+        (name, _scrub_value(name, value)) for name, value in given if not _is_removed(name)
+    )
+
+
+def _is_removed(name: str) -> bool:
+    return name.startswith(_PSEUDO) or is_secret_name(name)
+
+
+def _scrub_value(name: str, value: str) -> str:
+    """Return the value of a header that stays, its addresses scrubbed wherever they stand."""
+    if name.lower() in _ADDRESSES:
+        return scrub_address(value)
+    return _PART.sub(_scrub_part, value) if _LOOKS_LIKE_ADDRESS.search(value) else value
+
+
+def _scrub_part(match: re.Match[str]) -> str:
+    part = match.group()
+    return scrub_address(part) if _LOOKS_LIKE_ADDRESS.search(part) else part
+
+
+def unscrubbed_parts(interaction: Interaction) -> tuple[str, ...]:
+    """Return what of `interaction` is unscrubbed, in words; a value that is REDACTED is not."""
+    request = interaction.request
+    found = [
+        f"header {name}"
+        for name, value in (*request.headers, *interaction.headers)
+        if value not in ("", REDACTED) and (_is_removed(name) or _scrub_value(name, value) != value)
+    ]
+    if scrub_address(request.uri) != request.uri:
+        found.append("the address holds a credential")
+    return tuple(found)
+
+
+def _scrub_parameter(match: re.Match[str]) -> str:
+    before, name, value = match.groups()
+    return f"{before}{name}={REDACTED if is_secret_name(unquote(name)) else value}"

@@ -1,0 +1,190 @@
+"""Find secrets in bytes, also if they are escaped or split over events, and replace them.
+
+Recording replaces what it finds, `harness audit` and `harness doctor` report it. A replaced
+body has the same length: each letter and digit of a secret becomes an `x`, in its own encoding,
+so that offsets, reads and escapes stay valid. If a secret cannot be replaced, that is an error.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from harness.errors import StreamError, UnscrubbedError
+from harness.recording.secrets.detectors import Detector, likely_detectors
+from harness.recording.secrets.views import JSON_ESCAPE, View, joined_views, unescaped_views
+from harness.wire.framing import iter_frames
+
+# What letters and digits become; equal in length, and no detector takes it for a secret.
+FILL: Final = "x"
+
+
+class Secret(msgspec.Struct, frozen=True):
+    """A secret that was found; never the secret itself, since this is printed.
+
+    Fields:
+        kind: of `detectors.KINDS`.
+        offset: of its first byte in the body.
+        size: how many characters it has.
+        where: how it was seen, in words.
+    """
+
+    kind: str
+    offset: int
+    size: int
+    where: str
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A secret in one view, from and to."""
+
+    view: View
+    kind: str
+    start: int
+    end: int
+
+    def extent(self) -> tuple[int, int]:
+        """Return its first byte and its last one."""
+        *_, last = self.view.bytes_of(self.end - 1)
+        return next(self.view.bytes_of(self.start)), last
+
+
+def secrets_in(
+    body: bytes, known: Sequence[Detector] = (), escape: re.Pattern[str] = JSON_ESCAPE
+) -> tuple[Secret, ...]:
+    """Return the secrets in `body`, one for each place, in order.
+
+    Args:
+        body: of a request or a response, or any text.
+        known: detectors of values that are known to be secret.
+        escape: how it spells characters that it may not hold.
+    """
+    found: dict[int, Secret] = {}
+    for match in (*Scan(body, escape).matches(known), *wrapped_matches(body, known)):
+        offset, _ = match.extent()
+        size = match.end - match.start
+        found.setdefault(offset, Secret(match.kind, offset, size, match.view.name))
+    return tuple(found[offset] for offset in sorted(found))
+
+
+class Scan:
+    """One body in all its views.
+
+    Args:
+        body: of a request or a response, or any text.
+        escape: how it spells characters that it may not hold.
+    """
+
+    def __init__(self, body: bytes, escape: re.Pattern[str] = JSON_ESCAPE) -> None:
+        whole = View.of(body)
+        self._views = [
+            *unescaped_views(whole, escape),
+            *(view for together in joined_views(whole) for view in unescaped_views(together)),
+        ]
+
+    def matches(self, known: Sequence[Detector] = ()) -> Iterator[Match]:
+        """Yield the secrets in each view that are not replaced yet."""
+        for view in self._views:
+            for detector in likely_detectors(view.text, known):
+                for start, end in detector.find(view.text):
+                    match = Match(view, detector.kind, start, end)
+                    if any(view.text[place] != FILL for place in self.replaceable(match)):
+                        yield match
+
+    def replaceable(self, match: Match) -> Iterator[int]:
+        """Yield the places of its letters and digits, but for parts of another's escape."""
+        view = match.view
+        for place in range(match.start, match.end):
+            char = view.text[place]
+            if char.isascii() and not char.isalnum():
+                continue
+            if view.is_escape(place) or not self._protected.intersection(view.bytes_of(place)):
+                yield place
+
+    @cached_property
+    def _protected(self) -> frozenset[int]:
+        """The bytes of all escapes: the `n` of a newline is no text of its own."""
+        return frozenset(
+            offset
+            for view in self._views
+            for place in view.escapes()
+            for offset in view.bytes_of(place)
+        )
+
+
+def wrapped_matches(body: bytes, known: Sequence[Detector]) -> list[Match]:
+    """Return what base64 or checksums hide, such as events in AWS messages.
+
+    Their places are those in the events, one after the other, and nothing can be replaced there.
+    """
+    if not body.startswith(b"\0"):
+        return []
+    inner = b"\n".join(_payloads(body))
+    return list(Scan(inner).matches(known))
+
+
+def _payloads(body: bytes) -> Iterator[bytes]:
+    try:
+        for frame in iter_frames([body]):
+            yield frame.data
+    except StreamError:
+        return
+
+
+# What is replaced may show what it hid, such as an address that touched a key.
+_MOST_ROUNDS: Final = 3
+
+
+def without_secrets(
+    body: bytes,
+    where: str,
+    known: Sequence[Detector] = (),
+    escape: re.Pattern[str] = JSON_ESCAPE,
+) -> bytes:
+    """Return `body` with each secret replaced, in its length.
+
+    Args:
+        body: of a request or a response, or any text.
+        where: for messages.
+        known: detectors of values that are known to be secret.
+        escape: how it spells characters that it may not hold.
+
+    Raises:
+        UnscrubbedError: one of them cannot be replaced.
+    """
+    wrapped = wrapped_matches(body, known)
+    if wrapped:
+        raise _refused(wrapped, where, "it stands inside an encoded message")
+    changed = bytearray(body)
+    for _ in range(_MOST_ROUNDS):
+        scan = Scan(bytes(changed), escape)
+        found = list(scan.matches(known))
+        if not found:
+            return bytes(changed)
+        _check_copies(found, body, where)
+        for match in found:
+            for place in scan.replaceable(match):
+                match.view.put(changed, place, FILL)
+    left = list(Scan(bytes(changed), escape).matches(known))
+    if left:
+        raise _refused(left, where, "it comes back when it is replaced")
+    return bytes(changed)
+
+
+def _check_copies(found: Sequence[Match], body: bytes, where: str) -> None:
+    """Refuse a split secret that stands a second time, token by token, beside its text."""
+    split = [match for match in found if b"\n" in body[slice(*match.extent())]]
+    if split and b'"logprobs":{' in body.replace(b" ", b""):
+        raise _refused(split, where, "it is split over events that repeat it as tokens")
+
+
+def _refused(found: Sequence[Match], where: str, why: str) -> UnscrubbedError:
+    match = found[0]
+    return UnscrubbedError(
+        f"expected nothing secret, found {len(found)}, the first of kind {match.kind!r} in "
+        f"{match.view.name}: {why}",
+        where=where,
+        hint="Nothing is written. Ask for something without it, or leave the interaction out.",
+    )

@@ -1,0 +1,194 @@
+"""What may be written of a recording: allowed headers and no secrets.
+
+The scrubber fails closed: if it cannot replace a secret, it writes nothing. The audit uses the same
+detectors for cassettes of any origin and age, and never prints the secret itself.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from harness.errors import UnscrubbedError
+from harness.recording.secrets import (
+    URL_ESCAPE,
+    Detector,
+    Secret,
+    credentials,
+    literal_detector,
+    secrets_in,
+    without_secrets,
+)
+from harness.recording.secrets import credentials as scrub
+from harness.wire.cassette import Cassette
+from harness.wire.interaction import Headers, Interaction, Request
+
+KnownSecrets: TypeAlias = tuple[Detector, ...]
+
+# All that a dialect, a framing or a person who reads the cassette needs.
+REQUEST_HEADERS: Final = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "anthropic-beta",
+        "anthropic-version",
+        "content-type",
+        "openai-beta",
+        "user-agent",
+        "x-dashscope-sse",
+    }
+)
+RESPONSE_HEADERS: Final = frozenset(
+    {
+        "cache-control",
+        "content-encoding",
+        "content-type",
+        "retry-after",
+        "server",
+        "transfer-encoding",
+        "x-accel-buffering",
+    }
+)
+
+
+# What clients send where no key is needed: no secret, and often an ordinary word.
+_DUMMIES: Final = frozenset(
+    {"lm-studio", "no-key-required", "not-needed", "not-required", "sk-no-key-required"}
+)
+_SHORTEST: Final = 8
+
+
+class Scrubber:
+    """What is kept of a recording.
+
+    Args:
+        keep_headers: names of headers to keep beside the allowed ones, of requests and
+            responses alike; those of credentials never.
+        secrets: values that must not be written, whatever they look like.
+    """
+
+    def __init__(self, keep_headers: Iterable[str] = (), secrets: Iterable[str] = ()) -> None:
+        self._more = frozenset(name.lower() for name in keep_headers)
+        self._secrets = tuple(secrets)
+
+    def request(self, request: Request) -> Request:
+        """Return `request` as it is written.
+
+        Raises:
+            UnscrubbedError: something secret cannot be replaced.
+        """
+        return self._request(request, self._known([request]), "the request")
+
+    def cleaned(self, interactions: Sequence[Interaction], where: str) -> list[Interaction]:
+        """Return `interactions` as they are written; bodies keep their length and their reads.
+
+        Credentials that a request carries are removed wherever a server repeats them.
+
+        Raises:
+            UnscrubbedError: something secret cannot be replaced.
+        """
+        known = self._known([each.request for each in interactions])
+        return [
+            msgspec.structs.replace(
+                each,
+                request=self._request(each.request, known, f"{where}: interactions[{place}]"),
+                headers=self._headers(each.headers, RESPONSE_HEADERS, known),
+                body=without_secrets(each.body, f"{where}: interactions[{place}]", known),
+            )
+            for place, each in enumerate(interactions)
+        ]
+
+    def text(self, text: str, where: str) -> str:
+        """Return a text of the user's without anything secret in it."""
+        return _clean_text(text, where, self._known([]))
+
+    def _request(self, request: Request, known: KnownSecrets, where: str) -> Request:
+        uri = scrub.scrub_address(request.uri).encode("utf-8", "surrogateescape")
+        return msgspec.structs.replace(
+            request,
+            uri=without_secrets(uri, where, known, URL_ESCAPE).decode("utf-8", "replace"),
+            headers=self._headers(request.headers, REQUEST_HEADERS, known),
+            body=without_secrets(request.body, where, known),
+        )
+
+    def _headers(self, headers: Headers, allowed: frozenset[str], known: KnownSecrets) -> Headers:
+        kept = tuple(pair for pair in headers if pair[0].lower() in allowed | self._more)
+        return tuple(
+            (name, _clean_text(value, f"header {name}", known))
+            for name, value in scrub.scrub_headers(kept)
+        )
+
+    def _known(self, requests: Iterable[Request]) -> KnownSecrets:
+        values = {value for request in requests for value in iter_credentials(request)}
+        longest_first = sorted({*values, *self._secrets}, key=lambda value: (-len(value), value))
+        return tuple(literal_detector(value) for value in longest_first)
+
+
+def check_labels(cassette: Cassette, where: str) -> None:
+    """Refuse a cassette whose own account of itself holds anything secret.
+
+    Raises:
+        UnscrubbedError: it does; labels are the user's to mend.
+    """
+    labels = msgspec.structs.replace(cassette, interactions=())
+    found = secrets_in(msgspec.json.encode((labels, cassette.tools)))
+    if found:
+        raise UnscrubbedError(
+            f"expected labels without anything secret, found one of kind {found[0].kind!r}",
+            where=where,
+            hint="Nothing is written. Mend what you say of provider, model, prompt or tools.",
+        )
+
+
+def iter_credentials(request: Request) -> Iterator[str]:
+    """Yield the credentials that `request` carries in headers and address."""
+    for name, value in request.headers:
+        if scrub.is_secret_name(name):
+            yield from _header_credentials(name, value)
+    try:
+        query = parse_qsl(urlsplit(request.uri).query)
+    except ValueError:  # brackets that enclose no address
+        return
+    for name, value in query:
+        if scrub.is_secret_name(name) and len(value) >= _SHORTEST:
+            yield value
+
+
+def _header_credentials(name: str, value: str) -> Iterator[str]:
+    for word in re.split(r"[\s;,]+", value):
+        said = word.partition("=")[2] if "cookie" in name.lower() else word
+        if len(said) >= _SHORTEST and said.lower() not in _DUMMIES:
+            yield said
+
+
+def _clean_text(text: str, where: str, known: KnownSecrets) -> str:
+    data = text.encode("utf-8", "surrogateescape")
+    return without_secrets(data, where, known).decode("utf-8", "surrogateescape")
+
+
+def iter_leaks(cassette: Cassette) -> Iterator[str]:
+    """Yield a line for each secret in `cassette`: where it stands, and of what kind it is."""
+    for place, interaction in enumerate(cassette.interactions):
+        for what in _leaks_of_interaction(interaction):
+            yield f"{cassette.id}#{place}: {what}"
+    labels = msgspec.structs.replace(cassette, interactions=())
+    for secret in secrets_in(msgspec.json.encode((labels, cassette.tools))):
+        yield f"{cassette.id}: harness: {secret.kind}"
+
+
+def _leaks_of_interaction(interaction: Interaction) -> Iterator[str]:
+    request = interaction.request
+    yield from credentials.unscrubbed_parts(interaction)
+    uri = request.uri.encode("utf-8", "surrogateescape")
+    yield from (f"the address: {secret.kind}" for secret in secrets_in(uri, escape=URL_ESCAPE))
+    for name, value in (*request.headers, *interaction.headers):
+        for secret in secrets_in(value.encode("utf-8", "surrogateescape")):
+            yield f"header {name}: {secret.kind}"
+    yield from (f"request body: {_secret_text(secret)}" for secret in secrets_in(request.body))
+    yield from (f"response body: {_secret_text(secret)}" for secret in secrets_in(interaction.body))
+
+
+def _secret_text(secret: Secret) -> str:
+    return f"{secret.kind} of {secret.size} characters at byte {secret.offset} ({secret.where})"

@@ -1,0 +1,267 @@
+"""A failing result and its case -> what the case page shows, and the command that repeats it."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
+from typing import TypeAlias
+
+import msgspec
+
+from harness.judging.case import Case
+from harness.judging.conversations.case import ConversationCase
+from harness.judging.expectation import ALL_FIELDS, Field
+from harness.judging.results import Finding, Result
+from harness.reporting.charts.lanes import Lanes, lanes
+from harness.reporting.pages.conversations import ConversationView, conversation_view
+from harness.reporting.visible import Piece, pieces
+from harness.reporting.words import OUTCOME_WORDS, OutcomeWord
+from harness.runs.gate import replay_command
+from harness.runs.run import AnyCase, Selection
+from harness.turns.turn import Turn
+from harness.wire.cuts import Chunking
+
+_Pair: TypeAlias = tuple[str, str | None, str | None]
+Parts: TypeAlias = tuple[tuple[Piece, ...], tuple[Piece, ...], tuple[Piece, ...]]
+
+_CONTEXT = 80
+_ABSENT: Parts = ((), (Piece("absent", "nothing"),), ())
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """One field that differs; each side is what comes before, the different part, what follows."""
+
+    path: str
+    expected: Parts
+    actual: Parts
+
+
+def differences(
+    expected: Turn, actual: Turn, judged: Iterable[Field] = ALL_FIELDS
+) -> tuple[Difference, ...]:
+    """Return where `actual` is not what `expected` asks for, in reading order.
+
+    Only `judged` fields count; of a call an empty expected id leaves the id open, and
+    arguments are compared as JSON values, as the rules compare them.
+    """
+    return tuple(
+        _difference(path, wanted, got)
+        for field, pairs in _FIELDS.items()
+        if field in judged
+        for path, wanted, got in pairs(expected, actual)
+    )
+
+
+def _text(expected: Turn, actual: Turn) -> Iterator[_Pair]:
+    if expected.text != actual.text:
+        yield "text", expected.text, actual.text
+
+
+def _reasoning(expected: Turn, actual: Turn) -> Iterator[_Pair]:
+    if expected.reasoning != actual.reasoning:
+        yield "reasoning", expected.reasoning, actual.reasoning
+
+
+def _calls(expected: Turn, actual: Turn) -> Iterator[_Pair]:
+    sides = zip_longest(expected.tool_calls, actual.tool_calls)
+    for place, (wanted, got) in enumerate(sides):
+        path = f"tool_calls[{place}]"
+        yield from _part(path, "name", wanted, got)
+        yield from _part(path, "id", wanted, got, open_if="")
+        if not (wanted and got and _same_json(wanted.arguments, got.arguments)):
+            yield from _part(path, "arguments", wanted, got)
+
+
+def _rejected(expected: Turn, actual: Turn) -> Iterator[_Pair]:
+    sides = zip_longest(expected.parse_errors, actual.parse_errors)
+    for place, (wanted, got) in enumerate(sides):
+        path = f"parse_errors[{place}]"
+        yield from _part(path, "name", wanted, got, open_if="")
+        yield from _part(path, "id", wanted, got, open_if="")
+        yield from _part(path, "error", wanted, got, open_if="")
+        if not (wanted and got and wanted.snippet in got.snippet):
+            yield from _part(path, "snippet", wanted, got)
+
+
+def _finish(expected: Turn, actual: Turn) -> Iterator[_Pair]:
+    yield from _part("finish", "reason", expected.finish, actual.finish)
+
+
+def _finish_raw(expected: Turn, actual: Turn) -> Iterator[_Pair]:
+    yield from _part("finish", "raw", expected.finish, actual.finish, open_if="")
+
+
+def _failure(expected: Turn, actual: Turn) -> Iterator[_Pair]:
+    wanted, got = expected.failure, actual.failure
+    yield from _part("failure", "code", wanted, got, open_if="*")
+    if not (wanted and got and wanted.message in got.message):
+        yield from _part("failure", "message", wanted, got)
+
+
+def _usage(expected: Turn, actual: Turn) -> Iterator[_Pair]:
+    yield from _part("usage", "input_tokens", expected.usage, actual.usage)
+    yield from _part("usage", "output_tokens", expected.usage, actual.usage)
+
+
+_FIELDS: dict[Field, Callable[[Turn, Turn], Iterator[_Pair]]] = {
+    "text": _text,
+    "reasoning": _reasoning,
+    "calls": _calls,
+    "rejected": _rejected,
+    "finish": _finish,
+    "finish_raw": _finish_raw,
+    "failure": _failure,
+    "usage": _usage,
+}
+
+
+def _part(
+    path: str,
+    name: str,
+    expected: msgspec.Struct | None,
+    actual: msgspec.Struct | None,
+    open_if: str | None = None,
+) -> Iterator[_Pair]:
+    """Yield field `name` where it differs; `open_if` is the text that leaves it open.
+
+    An open field of something that did not come out at all is a difference only where its
+    text says that it must be there ("*").
+    """
+    wanted = None if expected is None else str(getattr(expected, name))
+    got = None if actual is None else str(getattr(actual, name))
+    is_open = open_if is not None and wanted == open_if and (got is not None or not open_if)
+    if wanted != got and not is_open:
+        yield f"{path}.{name}", wanted, got
+
+
+def _same_json(one: str, other: str) -> bool:
+    """Whether two texts are the same JSON value, key order and kinds of numbers included."""
+    try:
+        return json.dumps(json.loads(one)) == json.dumps(json.loads(other))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _difference(path: str, expected: str | None, actual: str | None) -> Difference:
+    if expected is None or actual is None:
+        return Difference(path, _all_of(expected), _all_of(actual))
+    shortest = min(len(expected), len(actual))
+    head = next((i for i in range(shortest) if expected[i] != actual[i]), shortest)
+    tail = 0
+    while tail < shortest - head and expected[-1 - tail] == actual[-1 - tail]:
+        tail += 1
+    return Difference(path, _three(expected, head, tail), _three(actual, head, tail))
+
+
+def _all_of(text: str | None) -> Parts:
+    return _ABSENT if text is None else ((), pieces(text, limit=600), ())
+
+
+def _three(text: str, head: int, tail: int) -> Parts:
+    end = len(text) - tail
+    before, after = text[:head], text[end:]
+    if len(before) > _CONTEXT:
+        before = "…" + before[-_CONTEXT:]
+    if len(after) > _CONTEXT:
+        after = after[:_CONTEXT] + "…"
+    return pieces(before), pieces(text[head:end], limit=600), pieces(after)
+
+
+_SHOWN_CUTS = 12
+_MAX_COMMAND_CUTS = 200
+_MAX_FINDINGS = 20
+_EVERYTHING = Selection()
+
+
+class FindingView(msgspec.Struct, frozen=True):
+    """A finding with its texts made visible."""
+
+    finding: Finding
+    word: OutcomeWord
+    expected: tuple[Piece, ...]
+    actual: tuple[Piece, ...]
+
+
+class CaseView(msgspec.Struct, frozen=True):
+    """One failing cell.
+
+    Fields:
+        lanes: None where the run holds no bytes of it.
+        differences: fields of the turn that are not as expected.
+        expects: whether the run says which turn should have come out.
+        talk: the conversation, where the cell is one.
+    """
+
+    result: Result
+    word: OutcomeWord
+    findings: tuple[FindingView, ...]
+    more_findings: int
+    chunking: str
+    command: str
+    error: tuple[Piece, ...]
+    expects: bool
+    differences: tuple[Difference, ...]
+    lanes: Lanes | None
+    talk: ConversationView | None = None
+
+
+def case_view(
+    result: Result, found: AnyCase | None, selection: Selection = _EVERYTHING
+) -> CaseView:
+    """Return what is shown of `result`; where `found` is None that is its findings alone."""
+    case = found if isinstance(found, Case) else None
+    talk = conversation_view(result, found) if isinstance(found, ConversationCase) else None
+    expected = case.expected if case else None
+    return CaseView(
+        result=result,
+        word=OUTCOME_WORDS[result.outcome],
+        findings=tuple(_finding(each) for each in result.findings[:_MAX_FINDINGS]),
+        more_findings=max(0, len(result.findings) - _MAX_FINDINGS),
+        chunking=_chunking(result.chunking, case),
+        command=_command(result, selection),
+        error=pieces(case.error) if case else (),
+        expects=expected is not None,
+        differences=differences(expected, case.actual, case.judged) if case and expected else (),
+        lanes=lanes(case, result.findings, result.normalizer) if case else None,
+        talk=talk,
+    )
+
+
+def _finding(finding: Finding) -> FindingView:
+    return FindingView(
+        finding=finding,
+        word=OUTCOME_WORDS[finding.outcome],
+        expected=pieces(finding.expected, limit=800),
+        actual=pieces(finding.actual, limit=800),
+    )
+
+
+def _chunking(cuts: Chunking, case: Case | None) -> str:
+    size = f" of {len(case.body):,} bytes" if case and not case.cut else ""
+    if not cuts:
+        return f"the whole body{size} in one read"
+    if _each_byte(cuts):
+        return f"each byte{size} in a read of its own"
+    shown = ", ".join(f"{cut:,}" for cut in cuts[:_SHOWN_CUTS])
+    more = f" and {len(cuts) - _SHOWN_CUTS:,} more" if len(cuts) > _SHOWN_CUTS else ""
+    noun = "a cut at byte" if len(cuts) == 1 else f"{len(cuts):,} cuts at bytes"
+    return f"{noun} {shown}{more}{size}"
+
+
+def _each_byte(cuts: Chunking) -> bool:
+    return len(cuts) > _SHOWN_CUTS and cuts[0] == 1 and cuts[-1] == len(cuts)
+
+
+def _command(result: Result, selection: Selection) -> str:
+    """Return the command for a shell; without cuts `replay` looks for the smallest itself."""
+    words = [*selection.options]
+    if result.kind == "conversation":
+        return replay_command(result.cell, selection.paths, words)
+    if result.interaction:
+        words += ["--interaction", str(result.interaction)]
+    if not result.chunking:
+        words += ["--cuts", "whole"]
+    elif _each_byte(result.chunking):
+        words += ["--cuts", "each-byte"]
+    elif len(result.chunking) <= _MAX_COMMAND_CUTS:
+        words += ["--cuts", ",".join(map(str, result.chunking))]
+    return replay_command(result.cell, selection.paths, words)

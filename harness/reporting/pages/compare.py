@@ -1,0 +1,105 @@
+"""A comparison of two runs -> what the page shows of it: changes by kind, differences drawn."""
+
+from typing import Final
+
+import msgspec
+
+from harness.reporting.report import NamedRun
+from harness.reporting.words import percent
+from harness.runs.compare import Change, ChangeKind, RateChange, compare
+from harness.runs.run import Run
+
+MOST_CHANGES: Final = 300
+_BAR: Final = 200
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """Cells that changed in one way, worst first; at most `MOST_CHANGES` of `total`."""
+
+    way: ChangeKind
+    title: str
+    meaning: str
+    total: int
+    cells: tuple[Change, ...]
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """One name's difference in words, and on a scale of 0 to `_BAR` with none in the middle."""
+
+    rate: RateChange
+    before: str
+    after: str
+    difference: str
+    interval: str
+    low: float
+    point: float
+    high: float
+
+    @property
+    def better(self) -> bool:
+        """Whether more succeed now."""
+        return self.rate.after > self.rate.before
+
+
+class CompareView(msgspec.Struct, frozen=True):
+    """What changed since the run `label`; `warnings` say why the two may not be comparable."""
+
+    label: str
+    same: int
+    conformance: tuple[Difference, ...]
+    turn_success: tuple[Difference, ...]
+    changes: tuple[Changes, ...]
+    warnings: tuple[str, ...]
+
+    def count(self, way: ChangeKind) -> int:
+        """Return how many cells changed in this way."""
+        return next(each.total for each in self.changes if each.way == way)
+
+
+_CHANGE_TEXTS: Final[dict[ChangeKind, tuple[str, str]]] = {
+    "broken": ("Broken", "conformed before and do not any more"),
+    "fixed": ("Fixed", "did not conform before and do now"),
+    "changed": ("Still failing, otherwise", "fail in both runs, with another outcome"),
+    "new": ("New", "only this run judged"),
+    "missing": ("Missing", "only the base judged"),
+}
+
+
+def compare_view(base: NamedRun, run: Run) -> CompareView:
+    """Return what is shown of the way from `base` to `run`."""
+    found = compare(base.run, run)
+    return CompareView(
+        base.label,
+        found.same,
+        tuple(map(_difference, found.conformance)),
+        tuple(map(_difference, found.turn_success)),
+        tuple(_changes(way, found.changes) for way in _CHANGE_TEXTS),
+        found.warnings,
+    )
+
+
+def _changes(way: ChangeKind, changes: tuple[Change, ...]) -> Changes:
+    cells = tuple(each for each in changes if each.way == way)
+    return Changes(way, *_CHANGE_TEXTS[way], len(cells), cells[:MOST_CHANGES])
+
+
+def _difference(rate: RateChange) -> Difference:
+    change = rate.after - rate.before
+    return Difference(
+        rate=rate,
+        before=percent(rate.before),
+        after=percent(rate.after),
+        difference=_points(change),
+        interval=f"{_points(rate.low)} to {_points(rate.high)}",
+        low=_x(rate.low),
+        point=_x(change),
+        high=_x(rate.high),
+    )
+
+
+def _points(difference: float) -> str:
+    return f"{difference * 100:+.1f}"
+
+
+def _x(difference: float) -> float:
+    return round((difference + 1) / 2 * _BAR, 1)

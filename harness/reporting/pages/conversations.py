@@ -1,0 +1,206 @@
+"""The conversations of a run: their ranking, a list, and requests, replies and findings of each.
+
+A request repeats the history, so only its new messages are shown. A finding is shown at the
+message, request or call that its path names, or at the conversation.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from harness.judging.conversations.case import ConversationCase, RequestRow
+from harness.judging.results import Finding, Result
+from harness.reporting.boards import ConversationRow, conversation_rows
+from harness.reporting.visible import Piece, pieces
+from harness.reporting.words import fails, worst_first
+from harness.runs.rankings import Rankings
+from harness.runs.run import Run
+from harness.turns.deltas import ParseError
+
+_PLACE: Final = re.compile(r"^(requests\[\d+\]|history)(?:\.messages\[(\d+)\])?")
+_SHOWN: Final = 2_000
+
+
+class MessageView(msgspec.Struct, frozen=True):
+    """One message: its place, who says it, and what; `calls` are name and arguments."""
+
+    number: int
+    role: str
+    text: tuple[Piece, ...]
+    calls: tuple[tuple[str, tuple[Piece, ...]], ...]
+    findings: tuple[Finding, ...]
+
+
+class RequestView(msgspec.Struct, frozen=True):
+    """One request; `findings` are those that no message shows.
+
+    Fields:
+        row: None for the history at the end.
+        runs: what was run of its reply.
+    """
+
+    title: str
+    row: RequestRow | None
+    messages: tuple[MessageView, ...]
+    reply: tuple[Piece, ...]
+    runs: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+class ConversationView(msgspec.Struct, frozen=True):
+    """One conversation, whole.
+
+    Fields:
+        requests: with the history at the end as the last one.
+        reports: turn number and parse_error.
+    """
+
+    result: Result
+    case: ConversationCase
+    requests: tuple[RequestView, ...]
+    reports: tuple[tuple[int, ParseError], ...]
+
+
+def conversation_view(result: Result, case: ConversationCase) -> ConversationView:
+    """Return what is shown of a conversation."""
+    return ConversationView(
+        result=result,
+        case=case,
+        requests=tuple(_requests(result, case)),
+        reports=tuple(
+            (number, error)
+            for number, record in enumerate(case.turns)
+            for error in record.meta.parse_errors
+        ),
+    )
+
+
+def _requests(result: Result, case: ConversationCase) -> Iterator[RequestView]:
+    for number, row in enumerate(case.requests):
+        where = f"requests[{number}]"
+        messages = tuple(_messages(row.messages, row.same, where, result.findings))
+        yield RequestView(
+            title=f"Request {number}",
+            row=row,
+            messages=messages,
+            reply=pieces(row.reply, limit=_SHOWN),
+            runs=tuple(_executed_calls(case, number + 1)),
+            findings=_other_findings(where, messages, result.findings),
+        )
+    messages = tuple(_messages(case.history, case.same, "history", result.findings))
+    rest = _other_findings("history", messages, result.findings)
+    if messages or rest:
+        title = "What would be sent next" if case.requests else "The messages, as logged"
+        yield RequestView(title, None, messages, (), (), rest)
+
+
+def _messages(
+    texts: tuple[str, ...], same: int, where: str, findings: tuple[Finding, ...]
+) -> Iterator[MessageView]:
+    for number, text in enumerate(texts, start=same):
+        mine = tuple(each for each in findings if _finding_location(each) == (where, number))
+        message = _object(text)
+        content = message.get("content", text if not message else None)
+        shown = content if isinstance(content, str | None) else json.dumps(content)
+        yield MessageView(
+            number=number,
+            role=_role(message),
+            text=pieces(shown or "", limit=_SHOWN),
+            calls=tuple(_calls(message)),
+            findings=mine,
+        )
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return a message; {} where its text was cut, and then it is shown as it is."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _role(message: dict[str, Any]) -> str:
+    role = str(message.get("role", "?"))
+    answers = message.get("tool_call_id")
+    return f"{role}, answers {answers}" if answers else role
+
+
+def _calls(message: dict[str, Any]) -> Iterator[tuple[str, tuple[Piece, ...]]]:
+    listed = message.get("tool_calls")
+    for call in listed if isinstance(listed, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            name = f"{function.get('name')} ({call.get('id')})"
+            yield name, pieces(str(function.get("arguments")), limit=_SHOWN)
+
+
+def _executed_calls(case: ConversationCase, after: int) -> Iterator[str]:
+    for run in case.runs:
+        if run.after == after:
+            end = f": failed, {run.error}" if run.error else ""
+            yield f"{run.tool} {run.arguments}{end if run.known else ': no such tool'}"
+
+
+def _finding_location(finding: Finding) -> tuple[str, int | None]:
+    match = _PLACE.match(finding.path)
+    if match is None:
+        return "", None
+    return match[1], None if match[2] is None else int(match[2])
+
+
+def _other_findings(
+    where: str, messages: tuple[MessageView, ...], findings: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
+    shown = {message.number for message in messages}
+    return tuple(
+        each
+        for each in findings
+        if _finding_location(each)[0] == where and _finding_location(each)[1] not in shown
+    )
+
+
+MAX_CONVERSATIONS: Final = 500
+MAX_CONFORMING: Final = 20
+
+
+class Conversations(msgspec.Struct, frozen=True):
+    """Cells that an agent supports, and logged conversations.
+
+    Fields:
+        ranked: models by prompts by agents.
+        rows: worst first; `more` are left out.
+        conforming: some that conform, whole.
+    """
+
+    ranked: tuple[ConversationRow, ...]
+    rows: tuple[Result, ...]
+    more: int
+    conforming: tuple[ConversationView, ...]
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.rows) + self.more
+
+
+def conversations(run: Run, rankings: Rankings, shown: Collection[str]) -> Conversations:
+    """Return the conversations of `run`; cells in `shown` are whole elsewhere on the page."""
+    found = [each for each in run.results if each.conversation]
+    conforming = [
+        each
+        for each in found
+        if not fails(each) and each.cell in run.conversations and each.cell not in shown
+    ]
+    return Conversations(
+        ranked=conversation_rows(rankings),
+        rows=tuple(sorted(found, key=worst_first)[:MAX_CONVERSATIONS]),
+        more=max(0, len(found) - MAX_CONVERSATIONS),
+        conforming=tuple(
+            conversation_view(each, run.conversations[each.cell])
+            for each in conforming[:MAX_CONFORMING]
+        ),
+    )

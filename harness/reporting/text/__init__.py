@@ -1,0 +1,1 @@
+"""A run as text: for terminals, Markdown, JUnit, CSV, and coding agents."""

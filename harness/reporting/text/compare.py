@@ -1,0 +1,86 @@
+"""A comparison of two runs -> text for a terminal, or Markdown."""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from harness.reporting import visible
+from harness.reporting.visible import marked, plain
+from harness.reporting.words import percent
+from harness.runs.compare import CHANGE_KINDS, Change, Comparison, RateChange
+
+Format = Literal["pretty", "markdown"]
+
+MOST_CHANGES = 50
+_HEAD = ("name", "n", "before", "after", "difference", "95 % interval", "p")
+
+
+def comparison_text(found: Comparison, style: Format = "pretty") -> str:
+    """Return `found` as text that ends in a newline; at most `MOST_CHANGES` cells are named."""
+    return "\n".join([*(_markdown(found) if style == "markdown" else _pretty(found)), ""])
+
+
+def _pretty(found: Comparison) -> Iterator[str]:
+    yield from (f"warning: {marked(each)}" for each in found.warnings)
+    yield _counts(found)
+    for change in found.changes[:MOST_CHANGES]:
+        yield f"  {change.way:<8} {marked(change.cell)}  {_outcomes(change)}"
+    yield from _more(found)
+    for title, rates in _boards(found):
+        yield from ("", title)
+        rows = [_HEAD, *(_cells(rate, plain(rate.name, limit=60)) for rate in rates)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            yield "  " + "  ".join(map(str.ljust, row, widths)).rstrip()
+
+
+def _markdown(found: Comparison) -> Iterator[str]:
+    yield from (f"> {visible.markdown_text(each)}" for each in found.warnings)
+    yield from (_counts(found), "")
+    for change in found.changes[:MOST_CHANGES]:
+        outcomes = visible.markdown_text(_outcomes(change))
+        yield f"- {change.way}: {visible.markdown_code(change.cell)} {outcomes}"
+    yield from _more(found)
+    for title, rates in _boards(found):
+        rows = (_cells(rate, visible.markdown_text(rate.name, limit=60)) for rate in rates)
+        yield from ("", f"### {title}", "", visible.markdown_table(_HEAD, rows))
+
+
+def _counts(found: Comparison) -> str:
+    counts = [f"{found.counts[way]} {way}" for way in CHANGE_KINDS]
+    return f"{', '.join(counts)}; {found.same} the same"
+
+
+def _more(found: Comparison) -> Iterator[str]:
+    left = len(found.changes) - MOST_CHANGES
+    if left > 0:
+        yield f"  and {left} more: see --format json"
+
+
+def _outcomes(change: Change) -> str:
+    was = change.before.value if change.before else "not there"
+    now = change.after.value if change.after else "not there"
+    return f"{was} -> {now}"
+
+
+def _boards(found: Comparison) -> Iterator[tuple[str, Iterable[RateChange]]]:
+    if found.conformance:
+        yield "Conformance on the cells of both runs", found.conformance
+    if found.turn_success:
+        yield "Turn success on the recorded turns of both runs", found.turn_success
+
+
+def _cells(rate: RateChange, name: str) -> tuple[str, ...]:
+    word = "" if rate.sure else ", may be noise"
+    return (
+        name,
+        str(rate.pairs.n),
+        percent(rate.before),
+        percent(rate.after),
+        _points(rate.after - rate.before),
+        f"{_points(rate.low)} to {_points(rate.high)}",
+        f"{rate.p:.3f}{word}",
+    )
+
+
+def _points(difference: float) -> str:
+    return f"{difference * 100:+.1f}"

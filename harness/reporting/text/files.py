@@ -1,0 +1,121 @@
+"""The files next to the page, by name; each depends on the run and the gate verdict only."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from harness.judging.results import Outcome, Result, TurnFacts
+from harness.reporting.text.agent_pages import agent_pages
+from harness.reporting.text.junit import junit
+from harness.reporting.text.summary import summary_markdown
+from harness.reporting.visible import marked
+from harness.runs.gate import Gate, Verdict
+from harness.runs.run import Run
+from harness.runs.summary import Summary
+
+_FORMULA = ("=", "+", "-", "@")
+_CELL = (
+    *("cell", "kind", "scenario", "normalizer", "outcome", "blame", "replays"),
+    *("cassette", "provider", "model", "prompt", "dialect", "text_dialect", "origin"),
+)
+_TURN = (
+    *("interaction", "success", "why", "blame", "calls", "parse_errors", "parse_error_blame"),
+    *("finish", "failure", "digest", "asked"),
+)
+
+
+def results_csv(run: Run) -> str:
+    """Return a line for each cell; `rules` are those that it broke, `quirks` its scenario's."""
+    head = (*_CELL, "rules", "quirks")
+    return _table(head, (_result(result) for result in run.results))
+
+
+def turns_csv(run: Run) -> str:
+    """Return a line for each turn of each cell."""
+    turns = ((result, turn) for result in run.results for turn in result.turns)
+    return _table(("cell", *_TURN), (_turn(result, turn) for result, turn in turns))
+
+
+def _result(result: Result) -> Iterator[object]:
+    yield from (getattr(result, name) for name in _CELL)
+    yield " ".join(dict.fromkeys(finding.rule for finding in result.findings))
+    yield " ".join(result.quirks)
+
+
+def _turn(result: Result, turn: TurnFacts) -> Iterator[object]:
+    yield result.cell
+    yield from (getattr(turn, name) for name in _TURN)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(map(_csv_value, row) for row in rows)
+    return out.getvalue()
+
+
+def _csv_value(value: object) -> str:
+    """Return `value` as text; what a spreadsheet would compute begins with an apostrophe."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    said = marked(str(value))
+    return f"'{said}" if said.startswith(_FORMULA) else said
+
+
+_COLOURS: dict[Verdict, str] = {
+    "pass": "brightgreen",
+    "fail": "red",
+    "inconclusive": "yellow",
+    "nothing": "lightgrey",
+}
+
+
+class Badge(msgspec.Struct, frozen=True, rename="camel"):
+    """The keys that the badge service reads."""
+
+    label: str
+    message: str
+    color: str
+    schema_version: Literal[1] = 1
+
+
+def badge(run: Run, gate: Gate) -> Badge:
+    """Return the verdict and how many cells conform."""
+    judged = [each for each in run.results if each.outcome is not Outcome.UNSUPPORTED]
+    conform = sum(each.outcome.conforms for each in judged)
+    message = f"{gate.verdict}, {conform}/{len(judged)} conform"
+    return Badge("tool calls", message, _COLOURS[gate.verdict])
+
+
+Kind = Literal["markdown", "junit", "csv", "badge", "json", "agent"]
+
+
+def _json(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
+
+
+def _agent_files(run: Run, summary: Summary) -> dict[str, str]:
+    pages = agent_pages(run, summary.gate)
+    return {f"agent/{name}": text for name, text in pages.items()}
+
+
+_WRITERS: dict[Kind, Callable[[Run, Summary], dict[str, str]]] = {
+    "markdown": lambda run, summary: {"summary.md": summary_markdown(run, summary)},
+    "junit": lambda run, summary: {"junit.xml": junit(run, summary.gate)},
+    "csv": lambda run, _: {"results.csv": results_csv(run), "turns.csv": turns_csv(run)},
+    "badge": lambda run, summary: {"badge.json": _json(badge(run, summary.gate))},
+    "json": lambda _, summary: {"summary.json": _json(summary)},
+    "agent": _agent_files,
+}
+KINDS: tuple[Kind, ...] = tuple(_WRITERS)
+
+
+def files(run: Run, summary: Summary, kind: Kind) -> dict[str, str]:
+    """Return path below the report's folder -> text, of one kind."""
+    return _WRITERS[kind](run, summary)

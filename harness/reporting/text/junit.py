@@ -1,0 +1,77 @@
+"""A run -> JUnit XML: a suite for each normalizer or agent, and one for the gate.
+
+XML 1.0 has no way to write most control characters, so hostile text goes in as visible text.
+No clock: a case has no time, and equal runs give equal bytes.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from xml.sax.saxutils import escape, quoteattr
+
+from harness.judging.results import Outcome, Result
+from harness.reporting.text.cell import findings_lines
+from harness.reporting.visible import marked
+from harness.runs.expectations import AcceptedCell
+from harness.runs.gate import Gate, replay_command
+from harness.runs.run import Run
+from harness.runs.selection import area_of
+
+_OPENING = ('<?xml version="1.0" encoding="utf-8"?>', "<testsuites>")
+
+
+def junit(run: Run, gate: Gate) -> str:
+    """Return the run as XML; unsupported cells are no cases, excused ones are skipped."""
+    suites: dict[str, list[str]] = defaultdict(list)
+    excused = {each.cell: each for each in gate.excused}
+    for result in run.results:
+        if result.outcome is not Outcome.UNSUPPORTED:
+            suites[result.normalizer].append(_case(run, result, excused.get(result.cell)))
+    lines = (line for name in sorted(suites) for line in _suite(name, suites[name]))
+    return "\n".join([*_OPENING, *lines, *_gate(gate), "</testsuites>", ""])
+
+
+def _suite(name: str, cases: list[str]) -> Iterator[str]:
+    failures = sum("<failure" in case for case in cases)
+    skipped = sum("<skipped" in case for case in cases)
+    yield (
+        f'<testsuite name={_attribute(name)} tests="{len(cases)}" failures="{failures}"'
+        f' errors="0" skipped="{skipped}">'
+    )
+    yield from cases
+    yield "</testsuite>"
+
+
+def _case(run: Run, result: Result, excused: AcceptedCell | None) -> str:
+    scenario = result.scenario
+    opening = (
+        f"<testcase classname={_attribute(f'{result.normalizer}.{area_of(scenario)}')}"
+        f" name={_attribute(scenario)}"
+    )
+    if excused is not None:
+        reason = _attribute(f"{excused.expect}: {excused.reason}")
+        return f"{opening}><skipped message={reason}/></testcase>"
+    if result.outcome.conforms:
+        return f"{opening}/>"
+    selection = run.header.selection
+    told = (
+        marked(result.title),
+        *findings_lines(result.findings),
+        marked(replay_command(result.cell, selection.paths, selection.options)),
+    )
+    said = _attribute(f"{result.outcome.value}, blame {result.blame}")
+    kind = _attribute(result.outcome.value)
+    text = escape("\n".join(told))
+    return f"{opening}><failure type={kind} message={said}>{text}</failure></testcase>"
+
+
+def _gate(gate: Gate) -> Iterator[str]:
+    """Yield a suite of one case, which fails as the gate does."""
+    name = '<testcase classname="gate" name="gate"'
+    reasons = escape("\n".join(map(marked, gate.reasons)))
+    opening = f'{name}><failure type="gate" message={_attribute(gate.verdict)}>'
+    case = f"{opening}{reasons}</failure></testcase>"
+    yield from _suite("gate", [f"{name}/>" if gate.verdict == "pass" else case])
+
+
+def _attribute(said: str) -> str:
+    return quoteattr(marked(said))

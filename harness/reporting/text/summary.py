@@ -1,0 +1,119 @@
+"""A run -> summary.md, and the step summary of a CI service: the worst first, within a limit.
+
+What does not fit is counted, never dropped in silence.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from harness.reporting.failures import FAILING_NO_CELL, Failure, headline, is_must, list_failures
+from harness.reporting.text.terminal import tables
+from harness.reporting.visible import markdown_code, markdown_table, markdown_text
+from harness.runs.gate import Gate, RuleVerdict
+from harness.runs.run import Run, pluralize
+from harness.runs.summary import Summary
+
+# GitHub refuses a step summary over 1 MiB; one that is read has no need of a fifth of that.
+MAX_BYTES = 200_000
+_ROOM_FOR_MORE = 200
+
+# By whether they fail cells.
+_HEADINGS = {True: "### Failures", False: f"### {FAILING_NO_CELL}"}
+_RULES = ("rule", "metric", "verdict", "k/n", "rate", "95 % interval", "bound")
+
+
+def summary_markdown(run: Run, summary: Summary, limit: int = MAX_BYTES) -> str:
+    """Return the summary of `run`, at most `limit` bytes of UTF-8, ending in a newline."""
+    failures = list_failures(run, summary.gate)
+    head = "\n".join(_head(summary))
+    rankings = tables(summary, "markdown")
+    room = limit - _ROOM_FOR_MORE
+    shown = _parts_that_fit(_failure_texts(failures), room - _size(head, rankings))
+    left = len(failures) - len(shown)
+    if _size(head, rankings) > room:
+        rankings = "The rankings do not fit here: see the report.\n"
+        head = _cut(head, room - _size(rankings))
+    more = [f"and {left} more kinds of failure: see the report", ""] if left else []
+    return "\n".join([head, *shown, *more, rankings])
+
+
+def _head(summary: Summary) -> Iterator[str]:
+    gate = summary.gate
+    yield f"## Gate: {gate.verdict}"
+    yield ""
+    yield from (f"- {markdown_text(reason, limit=1_000)}" for reason in gate.reasons)
+    yield ""
+    if gate.rules:
+        yield markdown_table(_RULES, map(_rule, gate.rules))
+        yield ""
+    yield from _excused(gate)
+
+
+def _rule(rule: RuleVerdict) -> tuple[str, ...]:
+    where = "".join(f", {key} {markdown_text(value)}" for key, value in _named(rule))
+    bounds = (("min", rule.min), ("max", rule.max))
+    return (
+        markdown_text(rule.rule),
+        f"{markdown_text(rule.metric)}{where}",
+        rule.verdict,
+        f"{rule.k}/{rule.n}",
+        "-" if rule.rate is None else f"{rule.rate:.1%}",
+        f"{rule.low:.1%} to {rule.high:.1%}",
+        " ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
+        + f", {rule.basis}",
+    )
+
+
+def _named(rule: RuleVerdict) -> Iterable[tuple[str, str]]:
+    fields = rule.where.__struct_fields__
+    return ((key, getattr(rule.where, key)) for key in fields if getattr(rule.where, key))
+
+
+def _excused(gate: Gate) -> Iterator[str]:
+    if gate.excused:
+        yield f"Excused by expectations or the baseline: {pluralize(len(gate.excused), 'cell')}."
+        yield ""
+
+
+def _failure_texts(failures: Iterable[Failure]) -> Iterator[str]:
+    """Yield a text for each failure; the first of a kind brings their heading."""
+    for fail, found in groupby(failures, key=lambda each: is_must(each.signature)):
+        heading = f"{_HEADINGS[fail]}\n\n"
+        for each in found:
+            yield heading + _failure(each)
+            heading = ""
+
+
+def _failure(each: Failure) -> str:
+    found, count = each.example, each.signature.count
+    excused = f", {each.excused} excused" if each.excused else ""
+    such = f"such as {markdown_code(each.cell)} ({markdown_text(each.title)})"
+    title = markdown_text(headline(each.signature))
+    lines = [f"- **{title}** in {pluralize(count, 'cell')}{excused}, {such}"]
+    if found is not None:
+        lines.append(
+            f"  - at {markdown_code(found.path)}: expected {markdown_text(found.expected)}"
+        )
+        lines.append(f"  - actual: {markdown_text(found.actual)}")
+    return "\n".join([*lines, f"  - {markdown_code(each.command)}", ""])
+
+
+def _parts_that_fit(parts: Iterable[str], room: int) -> list[str]:
+    """Return the first parts that fit into `room` bytes."""
+    fitting = []
+    for part in parts:
+        room -= _size(part)
+        if room < 0:
+            break
+        fitting.append(part)
+    return fitting
+
+
+def _cut(said: str, room: int) -> str:
+    lines = _parts_that_fit(said.split("\n"), room)
+    left = said.count("\n") + 1 - len(lines)
+    return "\n".join([*lines, "", f"and {left} more lines", ""]) if left else said
+
+
+def _size(*parts: str) -> int:
+    return sum(len(part.encode()) + 1 for part in parts)

@@ -1,0 +1,207 @@
+"""A run's summary -> ranking tables for a terminal, or the same as Markdown.
+
+What a symbol or colour says stands there as a word too, so a pipe without colour loses
+nothing. Names are hostile: control characters never reach the terminal.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import click
+import msgspec
+
+from harness.judging.results import Outcome
+from harness.reporting.boards import (
+    FEW,
+    ConversationRow,
+    blame_counts,
+    conversation_rows,
+    rank_text,
+)
+from harness.reporting.visible import markdown_escaped, markdown_table, plain
+from harness.reporting.words import OUTCOME_WORDS, percent
+from harness.runs.rankings import Ranked
+from harness.runs.summary import Summary
+
+Format = Literal["pretty", "markdown"]
+
+_Paint: TypeAlias = Callable[[str, str], str]
+
+_TONES: dict[str, str] = {each.value: OUTCOME_WORDS[each].tone for each in Outcome}
+_COLOURS = {"bad": "red", "warn": "yellow", "ok": "green", "mute": "bright_black"}
+_HEAD = (
+    "rank",
+    "name",
+    "k/n",
+    "rate",
+    "95 % interval",
+    "parse_error by blame",
+    "failed turns by blame",
+)
+_CONVERSATION_HEAD = (
+    *_HEAD[:5],
+    "usable turns",
+    "parse_error turns",
+    "recovered",
+    "retries",
+    "strategy",
+    "failed by blame",
+)
+# Longer rankings are for the report, where they can be sorted and filtered.
+_MOST_ROWS = 15
+_NAME_CHARACTERS = 80
+_NOT_MEASURED = "no recorded or imported turns: emulated cassettes judge normalizers, never models"
+
+
+class _Table(msgspec.Struct, frozen=True):
+    """A titled table of plain texts.
+
+    Fields:
+        empty: stands where it has no rows; without, the table is left out then.
+        more: number of rows that are left to the report.
+    """
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    empty: str = ""
+    more: int = 0
+
+
+def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = None) -> str:
+    """Return the rankings of a run as text, ending in a newline.
+
+    Args:
+        summary: what `harness.runs.summary.summarize` says of a run.
+        style: of the tables.
+        colour: whether `pretty` may use ANSI colours; None asks the variable NO_COLOR
+            (no-color.org). `click.echo` still strips them where the output is no terminal.
+    """
+    write = _WRITERS[style]
+    coloured = not os.environ.get("NO_COLOR") if colour is None else colour
+    paint = _coloured if coloured else _uncoloured
+    ranked = summary.rankings
+    found = (
+        _table("Normalizers by conformance", ranked.normalizers),
+        _table("Agents by conformance", ranked.agents),
+        _outcomes(summary.outcomes),
+        _text_dialects(ranked.text_dialects),
+        _table("Models by turn success", ranked.models, _NOT_MEASURED),
+        _table("Prompts by turn success", ranked.prompts),
+        _table("Models x prompts by turn success", ranked.pairs),
+        _conversations(conversation_rows(ranked)),
+    )
+    # Of what nobody asked for there is nothing to say, but why no model is ranked.
+    return "\n".join(write(each, paint) for each in found if each.rows or each.empty)
+
+
+def _table(title: str, ranked: tuple[Ranked, ...], empty: str = "") -> _Table:
+    rows = tuple(_row(each) for each in ranked[:_MOST_ROWS])
+    return _Table(title, _HEAD, rows, empty, len(ranked) - len(rows))
+
+
+def _conversations(found: tuple[ConversationRow, ...]) -> _Table:
+    rows = tuple(
+        (
+            each.place,
+            plain(each.ranked.name, limit=_NAME_CHARACTERS),
+            f"{each.ranked.rate.k}/{each.ranked.rate.n}",
+            each.share,
+            f"{each.interval}{', few' if each.few else ''}",
+            each.turns,
+            each.parse_errors,
+            each.recovered,
+            str(each.ranked.rate.retries),
+            each.strategies,
+            each.failed,
+        )
+        for each in found[:_MOST_ROWS]
+    )
+    title = "Models x prompts x agents by conversation success"
+    return _Table(title, _CONVERSATION_HEAD, rows, more=len(found) - len(rows))
+
+
+def _row(ranked: Ranked) -> tuple[str, ...]:
+    few = ", few" if ranked.n < FEW else ""
+    return (
+        rank_text(ranked),
+        plain(ranked.name, limit=_NAME_CHARACTERS),
+        f"{ranked.k}/{ranked.n}",
+        percent(ranked.k / ranked.n),
+        f"{percent(ranked.low)} to {percent(ranked.high)}{few}",
+        blame_counts(ranked.parse_error),
+        blame_counts(ranked.failed),
+    )
+
+
+def _outcomes(counts: dict[str, dict[str, int]]) -> _Table:
+    """Return cells by normalizer and outcome; outcomes that nothing had have no column."""
+    used = [each for each in Outcome if any(each.value in row for row in counts.values())]
+    rows = tuple(
+        (plain(name, limit=60), *(str(row.get(each.value, 0)) for each in used))
+        for name, row in counts.items()
+    )
+    return _Table("Outcomes of cells", ("name", *map(str, used)), rows)
+
+
+def _text_dialects(ranked: dict[str, tuple[Ranked, ...]]) -> _Table:
+    """Return k/n by text dialect and normalizer; "-" where it is unsupported."""
+    names = sorted({each.name for row in ranked.values() for each in row})
+    rows = tuple(
+        (plain(text_dialect, limit=60), *_shares(names, row))
+        for text_dialect, row in ranked.items()
+    )
+    head = ("text dialect", *(plain(name, limit=60) for name in names))
+    return _Table("Text dialects by conformance", head, rows)
+
+
+def _shares(names: Iterable[str], row: Iterable[Ranked]) -> Iterator[str]:
+    counted = {each.name: f"{each.k}/{each.n}" for each in row}
+    return (counted.get(name, "-") for name in names)
+
+
+def _pretty(table: _Table, paint: _Paint) -> str:
+    title = paint(table.title, "title")
+    if not table.rows:
+        return f"{title}\n  {table.empty}\n"
+    widths = [max(map(len, column)) for column in zip(table.head, *table.rows, strict=True)]
+    widths[-1] = 0  # no line ends in blanks, not even in coloured ones
+    head = _line(table.head, widths, [""] * len(widths), paint)
+    lines = [_line(row, widths, _tones(table.head, row), paint) for row in table.rows]
+    more = [f"  and {table.more} more: see the report"] if table.more else []
+    return "\n".join([title, head, *lines, *more, ""])
+
+
+def _line(row: Iterable[str], widths: Iterable[int], tones: Iterable[str], paint: _Paint) -> str:
+    cells = zip(row, widths, tones, strict=True)
+    padded = (paint(text.ljust(width), tone) for text, width, tone in cells)
+    return "  " + "  ".join(padded).rstrip()
+
+
+def _tones(head: Sequence[str], row: Sequence[str]) -> list[str]:
+    """Return the tone of each cell: a count of outcomes has that of its outcome."""
+    return [
+        _TONES.get(name, "") if text != "0" else "" for name, text in zip(head, row, strict=True)
+    ]
+
+
+def _coloured(text: str, tone: str) -> str:
+    if tone == "title":
+        return click.style(text, bold=True)
+    return click.style(text, fg=_COLOURS[tone]) if tone else text
+
+
+def _uncoloured(text: str, _tone: str) -> str:
+    return text
+
+
+def _markdown(table: _Table, _paint: _Paint) -> str:
+    lines = [f"### {table.title}", ""]
+    if not table.rows:
+        return "\n".join([*lines, table.empty, ""])
+    rows = (map(markdown_escaped, row) for row in table.rows)
+    return "\n".join([*lines, markdown_table(map(markdown_escaped, table.head), rows), ""])
+
+
+_WRITERS: dict[Format, Callable[[_Table, _Paint], str]] = {"pretty": _pretty, "markdown": _markdown}

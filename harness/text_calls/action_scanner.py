@@ -1,0 +1,329 @@
+"""A reply in the action protocol, in pieces -> reasoning and answer at once, calls at its end.
+
+`reasoning` is said while its string is still arriving, and so is `content` once the action is
+known to be `finish`; before that it may be a draft, and is held. A reply in a code block is
+held until the text is over, since one that words follow was an example. What turns out to be
+no reply in the protocol goes on to the scanner of the other text dialects, whole. The same
+comes out wherever the text was cut: nothing is decided by more than the characters so far.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from harness.text_calls.action_object import ActionObject, JsonString
+from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.found import Found, check_call
+from harness.text_calls.notations.action_protocol import ACTION_PROTOCOL, FINISH, Reply, read_reply
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.scanner import Scanner
+from harness.turns.exact_json import join_surrogates
+from harness.turns.json_prefix import PrefixState, scan
+
+_SPACE = re.compile(r"[ \t\n\r\ufeff]*+")
+# White space before the reply or after it of which no more is held.
+_SPACE_CHARACTERS: Final = 512
+_FENCE = re.compile(r"```(?:json|JSON)?[ \t]{0,8}\r?\n")
+_CUT_FENCE = re.compile(r"`{1,3}|```(?:j|js|jso|json|J|JS|JSO|JSON)?[ \t]{0,8}\r?")
+_FENCE_MARK: Final = "```"
+_THINK: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
+# What a reply begins with that stands inside a string.
+_WRAPPED_BEGINS: Final = '{"`'
+# Words after a code block.
+_WORDS_FOLLOW = re.compile(r"```\s*[^\s`]")
+_LISTED = re.compile(r'"tool_calls"\s*:')
+_FOLLOWED: Final = "text follows the reply's JSON"
+
+
+class ActionScanner:
+    """The visible text of one response; asked in the same way as `Scanner`.
+
+    Fields:
+        found: as in `Scanner`.
+    """
+
+    def __init__(self, offered: Offered, policy: TextPolicy) -> None:
+        self._said: list[tuple[bool, str]] = []
+        self._offered = offered
+        self._other = Scanner(offered, policy)
+        # One list for both: what follows in the text may change what was found before.
+        self.found: list[Found] = self._other.found
+        self._phase: Callable[[str, int], int] = self._head
+        self._held = ""  # what tells too little yet
+        self._before = ""  # white space before the reply, and its fence
+        self._fenced = False
+        self._fence = ""  # what must still close it
+        self._late: list[tuple[bool, str]] = []  # what a reply in a code block says
+        self._example: list[str] = []  # as it stands, where it is one
+        self._closer = ""  # of the reasoning in tags that we are in
+        self._object = ActionObject()
+        self._string = JsonString()
+        self._raw: list[str] = []  # of a reply in a string, or of one that broke off
+        self._begun = False  # what the string holds begins as a reply does
+        self._answered = False
+
+    @property
+    def blank(self) -> bool:
+        """Whether neither visible text nor a call came so far."""
+        return not (self._answered or self.found) and self._other.blank
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether calls wait for the end; those of this protocol never do."""
+        return self._other.unsettled
+
+    def take(self) -> list[tuple[bool, str]]:
+        """Return what was said since the last time: (whether it is reasoning, text)."""
+        said, self._said = self._said, []
+        return said
+
+    def passes(self, text: str) -> bool:
+        """Take text that the caller may hand on as it is; False where it must be fed instead."""
+        return self._phase == self._others and self._other.passes(text)
+
+    def feed(self, text: str) -> None:
+        """Take more text."""
+        at = 0
+        while at < len(text):
+            at = self._phase(text, at)
+
+    def close(self, *, beside_native: bool = False) -> None:
+        """The text is over; `beside_native` where calls came in the API's own field too."""
+        if self._phase == self._thinking:
+            self._say(self._held, reasoning=True)
+        elif self._phase in (self._in_object, self._in_broken):
+            self._broken_off()
+        elif self._phase in (self._head, self._in_string):
+            self._pass_on(self._before + "".join(self._raw) + self._held)
+        for reasoning, piece in self._late:
+            self._say(piece, reasoning=reasoning)
+        self._phase = self._plain
+        self._other.close(beside_native=beside_native)
+        self._take_other()
+
+    def settle(self, *, count: bool) -> None:
+        """Let waiting calls count, or give their raw text back."""
+        self._other.settle(count=count)
+        self._take_other()
+
+    # Before the reply
+
+    def _head(self, text: str, at: int) -> int:
+        """Look at what the text begins with, as much of it as has come."""
+        head = self._held + text[at:]
+        start = self._begin(head)
+        self._held = head if start < 0 else ""
+        if start >= 0:
+            if self._phase == self._head:
+                self._phase, start = self._others, 0
+            elif self._phase != self._thinking:
+                self._before = head[:start]
+            self.feed(head[start:])
+        return len(text)
+
+    def _begin(self, head: str) -> int:
+        """Choose how to go on, and return from where; -1 where more text must tell."""
+        start = _skip(head, 0)
+        fence = _FENCE.match(head, start)
+        if fence:
+            start = _skip(head, fence.end())
+        if start > _SPACE_CHARACTERS:
+            return start
+        if start == len(head) or (not fence and _may_begin(head[start:])):
+            return -1
+        thinks = not (fence or self._closer)  # once; what follows it is the reply
+        opener = next((it for it in _THINK if thinks and head.startswith(it, start)), "")
+        if opener:
+            self._phase, self._closer = self._thinking, _THINK[opener]
+        elif head[start] in '{"':
+            self._phase = self._in_object if head[start] == "{" else self._quotation_mark
+            self._fenced = fence is not None
+            self._fence = _FENCE_MARK if fence else ""
+        return start + len(opener)
+
+    def _thinking(self, text: str, at: int) -> int:
+        """Reasoning in tags before the reply."""
+        said, closer = self._held + text[at:], self._closer
+        place = said.find(closer)
+        if place >= 0:
+            self._say(said[:place], reasoning=True)
+            self._held, self._phase = "", self._head
+            self.feed(said[place + len(closer) :])
+            return len(text)
+        sizes = range(len(closer) - 1, -1, -1)
+        stop = len(said) - next(size for size in sizes if said.endswith(closer[:size]))
+        self._say(said[:stop], reasoning=True)
+        self._held = said[stop:]
+        return len(text)
+
+    # The reply
+
+    def _in_object(self, text: str, at: int) -> int:
+        at = self._object.feed(text, at)
+        said, self._object.said = self._object.said, []
+        for reasoning, piece in said:
+            self._tell(piece, reasoning=reasoning)
+        if self._object.whole:
+            raw = self._object.raw
+            reply = read_reply(join_surrogates(raw))
+            if reply is not None:
+                self._replied(reply, raw)
+            elif scan(raw).state is PrefixState.COMPLETE:
+                self._pass_on(self._before + raw)
+            else:
+                self._broke()
+        elif self._object.stuck:
+            self._broke()
+        return at
+
+    def _quotation_mark(self, text: str, at: int) -> int:
+        self._raw.append(text[at])
+        self._phase = self._in_string
+        return at + 1
+
+    def _in_string(self, text: str, at: int) -> int:
+        """A reply that is a string: held until it is whole, or cannot be a reply."""
+        piece, stop = self._string.feed(text, at)
+        self._raw.append(text[at:stop])
+        lead = "" if self._begun else piece[_skip(piece, 0) :]
+        self._begun = self._begun or lead[:1] in tuple(_WRAPPED_BEGINS)
+        if self._string.broken or (lead and not self._begun):
+            self._pass_on(self._before + "".join(self._raw))
+        elif self._string.ended:
+            raw = "".join(self._raw)
+            reply = read_reply(join_surrogates(raw))
+            if reply is None:
+                self._pass_on(self._before + raw)
+            else:
+                self._replied(reply, raw)
+        return stop
+
+    def _replied(self, reply: Reply, raw: str) -> None:
+        """Say what of the reply was not said yet, and keep its calls."""
+        if not self._object.reasoned:
+            self._tell(reply.reasoning, reasoning=True)
+        self._tell(reply.draft, reasoning=True)
+        if not self._object.answered:
+            self._tell(reply.answer, reasoning=False)
+        self._example = [self._before, raw]
+        for entry in reply.entries:
+            call = check_call(entry.call, self._offered)
+            self.found.append(Found(call, ACTION_PROTOCOL, entry.raw or raw, closed=True))
+        self._phase = self._after
+
+    # A reply that is no JSON
+
+    def _broke(self) -> None:
+        """What came is no strict JSON; who reads on depends on how much of it was a reply."""
+        begun = self._object
+        if not begun.committed:
+            self._pass_on(self._before + begun.raw)
+        elif begun.action == FINISH and self._fenced:
+            self._late = []
+            self._pass_on(self._before + begun.raw)
+        elif begun.action == FINISH:
+            self._phase = self._plain
+            if not begun.answered:
+                self._plain(begun.raw, 0)
+            elif begun.stuck:
+                self._plain(begun.rest, 0)
+        else:
+            self._phase = self._in_broken
+
+    def _in_broken(self, text: str, at: int) -> int:
+        self._raw.append(text[at:])
+        return len(text)
+
+    def _broken_off(self) -> None:
+        """The text is over: report the calls that it would have had, or show what is left."""
+        begun, more = self._object, "".join(self._raw)
+        example = self._fenced and _WORDS_FOLLOW.search(more) is not None
+        if example or not begun.committed:
+            self._late = []
+            self._pass_on(self._before + begun.raw + more)
+        elif begun.action != FINISH and (_LISTED.search(begun.raw + more) or begun.action):
+            raw = begun.raw + more
+            if self._fenced:
+                raw = raw.rstrip().removesuffix(_FENCE_MARK).rstrip()
+            call = WrittenCall("", error=_why_broken(raw))
+            self.found.append(Found(call, ACTION_PROTOCOL, raw, closed=True))
+        else:
+            self._tell("" if begun.answered else begun.draft, reasoning=False)
+            self._tell(begun.rest + more if begun.stuck else "", reasoning=False)
+
+    # After the reply
+
+    def _after(self, text: str, at: int) -> int:
+        """Nothing but the end of the code block may follow; else the calls do not count."""
+        rest = self._held + text[at:]
+        gap = _skip(rest, 0)
+        start = min(gap, _SPACE_CHARACTERS)
+        rest = rest[:start] + rest[gap:]
+        if self._fence and rest.startswith(self._fence, start):
+            self._example.append(rest[: start + len(self._fence)])
+            self._held = ""
+            self._fence = ""
+            self.feed(rest[start + len(_FENCE_MARK) :])
+        elif start == len(rest) or self._fence.startswith(rest[start:]):
+            self._held = rest
+        elif self._fenced:
+            self._late = []
+            self.found.clear()
+            self._pass_on("".join(self._example) + rest)
+        else:
+            self._held = ""
+            self._phase = self._plain
+            for found in self.found:
+                error = found.call.error or _FOLLOWED
+                found.call = msgspec.structs.replace(found.call, error=error)
+            self._plain(rest, 0)
+        return len(text)
+
+    def _plain(self, text: str, at: int) -> int:
+        self._say(text[at:], reasoning=False)
+        return len(text)
+
+    # Text that is no reply in the protocol
+
+    def _pass_on(self, text: str) -> None:
+        self._phase = self._others
+        self._others(text, 0)
+
+    def _others(self, text: str, at: int) -> int:
+        self._other.feed(text[at:])
+        self._take_other()
+        return len(text)
+
+    def _take_other(self) -> None:
+        self._said += self._other.take()
+
+    def _tell(self, text: str, *, reasoning: bool) -> None:
+        """Say `text` of a reply, at once or when it is known to be no example."""
+        if not self._fenced:
+            self._say(text, reasoning=reasoning)
+        elif text:
+            self._late.append((reasoning, text))
+
+    def _say(self, text: str, *, reasoning: bool) -> None:
+        if text:
+            self._said.append((reasoning, text))
+            self._answered = self._answered or not (reasoning or text.isspace())
+
+
+def _may_begin(head: str) -> bool:
+    """Whether this is the start of a fence or of a tag, and not all of it."""
+    return _CUT_FENCE.fullmatch(head) is not None or any(tag.startswith(head) for tag in _THINK)
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _why_broken(raw: str) -> str:
+    found = scan(raw)
+    if found.state is PrefixState.PREFIX:
+        return "the text ended inside the reply's JSON"
+    return f"the reply is no JSON at offset {found.offset}: expected {found.expected}"

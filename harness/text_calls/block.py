@@ -1,0 +1,220 @@
+"""What opens in a text: a block whose end has not come yet, and what was emitted before it."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from harness.text_calls.boundaries import Ending
+from harness.text_calls.context import Context
+from harness.text_calls.dialect import HEAD_CHARACTERS, Offered, Section, TextDialect
+from harness.text_calls.notations.think import THINK, TOKENS
+from harness.text_calls.policy import TextPolicy
+
+
+class Transcript:
+    """What was said so far.
+
+    Fields:
+        said: (whether it is reasoning, text), in order, since it was taken last.
+        section: the reasoning that is open; None in visible text.
+        visible: where in the visible text we are.
+    """
+
+    __slots__ = ("_code", "_quoted", "_thought", "said", "section", "visible")
+
+    def __init__(self, policy: TextPolicy, section: Section | None) -> None:
+        self.said: list[tuple[bool, str]] = []
+        self.section = section
+        self.visible = Context()
+        self._thought = Context()
+        self._code = policy.code == "text"
+        self._quoted = policy.quoted == "text"
+
+    @property
+    def here(self) -> Context:
+        """Where we are in the text or in the open reasoning."""
+        return self.visible if self.section is None else self._thought
+
+    @property
+    def in_fence(self) -> bool:
+        """Whether we are in a code block of the visible text, and it is an example."""
+        in_fence = bool(self.visible.fence) and not self.visible.after_fence
+        return self._code and self.section is None and in_fence
+
+    @property
+    def example(self) -> bool:
+        """Whether markup that comes next is an example; reasoning has none, only drafts."""
+        if self.section is not None:
+            return False
+        return (self._code and self.visible.example) or self.quotation
+
+    @property
+    def quotation(self) -> bool:
+        """Whether what comes next follows a quotation mark, or markup that did."""
+        here = self.visible
+        if self.section is not None:
+            return False
+        # The start of a code span: all of a call may be quoted in it, over several lines.
+        if self._code and here.last == "`" and here.in_span:
+            return True
+        return self._quoted and (here.quoting or here.quotation.opens)
+
+    @property
+    def after_fence(self) -> bool:
+        """Whether only marks that close the code block we are in stand on this line."""
+        return self._code and self.section is None and self.visible.after_fence
+
+    def enter(self, section: Section | None) -> None:
+        """Go into a section; one of visible text is like no section at all."""
+        self.section = section if section is not None and section.reasoning else None
+        self._thought = Context()
+
+    def say(self, text: str, *, as_reasoning: bool = False, markup: bool = False) -> None:
+        """Say text in the channel's section, or as reasoning wherever it stands."""
+        if not text:
+            return
+        if not as_reasoning:
+            self.here.advance(text, markup=markup)
+        self.said.append((as_reasoning or self.section is not None, text))
+
+    def show(self, markup: str, *, word: bool = False) -> None:
+        """Say markup as text; what follows markup that was quoted is quoted with it.
+
+        Args:
+            markup: what to say.
+            word: it is a bracket that nothing closed, and no markup.
+        """
+        quoted = self.quotation and not word
+        self.say(markup, markup=quoted)
+        self.visible.quoting = quoted
+
+    def hide(self) -> None:
+        """Markup that is not shown stands here."""
+        if self.after_fence:
+            self.visible.end_fence()
+        self.here.hide()
+
+
+# White space, of which a marker may stand behind no more than this.
+_GAP_CHARACTERS: Final = 224
+GAP: Final = re.compile(rf"\s{{0,{_GAP_CHARACTERS}}}")
+# As much of a closing marker as is no word of the answer, where the text was cut in it.
+_CUT_TRAILER_CHARACTERS: Final = 3
+
+
+class Trailing(msgspec.Struct, frozen=True):
+    """What comes next after a block.
+
+    Fields:
+        stop: up to where it is swallowed.
+        over: nothing more can belong to the block.
+        closes: a whole trailer was swallowed.
+    """
+
+    stop: int
+    over: bool
+    closes: bool = False
+
+
+def trailing(dialect: TextDialect, text: str, at: int, *, final: bool) -> Trailing | None:
+    """Return what may close a block of `dialect` that ended before `at`; None where more tells."""
+    gap = GAP.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
+    if gap - at == _GAP_CHARACTERS:
+        return Trailing(at, over=True)
+    if gap == len(text) and not final:
+        return None
+    rest = text[gap : gap + max(map(len, dialect.trailers))]
+    if any(len(rest) < len(it) and it.startswith(rest) for it in dialect.trailers):
+        if not final:
+            return None
+        if len(rest) >= _CUT_TRAILER_CHARACTERS:
+            return Trailing(len(text), over=False)
+    marker = next((it for it in dialect.trailers if text.startswith(it, gap)), "")
+    if not marker:
+        return Trailing(at, over=True)
+    # Where it can open a block as well, another one begins the next block.
+    return Trailing(gap + len(marker), over=marker in dialect.openers, closes=True)
+
+
+class Block(msgspec.Struct):
+    """A block whose end has not come yet.
+
+    Fields:
+        pieces: its raw text so far, after the opener.
+        taken: characters in `pieces`.
+        shown: it is quoted, and will be said as text.
+    """
+
+    dialect: TextDialect
+    opener: str
+    ending: Ending
+    pieces: list[str]
+    taken: int = 0
+    shown: bool = False
+
+    def take(self, piece: str) -> None:
+        """Take more of its text."""
+        if piece:
+            self.pieces.append(piece)
+            self.taken += len(piece)
+
+    def cut(self, end: int) -> str:
+        """End it inside what was taken; return what is text again."""
+        raw = "".join(self.pieces)
+        self.pieces = [raw[:end]]
+        return raw[end:]
+
+
+class Opening(msgspec.Struct, frozen=True):
+    """A dialect whose block or section begins, and what follows its opener."""
+
+    dialect: TextDialect
+    opener: str
+    head: str
+
+
+# More text must tell what opens, if anything does.
+WAIT: Final = Opening(THINK, "", "")
+
+
+def counts_at(opener: str, dialect: TextDialect, said: Transcript, *, start: bool) -> bool:
+    """Return whether an opener of `dialect` may open something after what was said.
+
+    Args:
+        opener: the marker.
+        dialect: one of its owners.
+        said: all before it.
+        start: that is nothing.
+    """
+    if said.after_fence:
+        return dialect.explicit and dialect.where == "anywhere"
+    if dialect.whole or dialect.where == "start":
+        return start
+    if dialect is THINK:
+        return said.section is None and (opener in TOKENS or said.visible.line_blank)
+    return dialect.where == "anywhere" or said.here.line_blank
+
+
+def opening_of(  # noqa: PLR0913 - a place in a text, and what is known of it
+    owners: Iterable[tuple[str, TextDialect]],
+    text: str,
+    at: int,
+    offered: Offered,
+    *,
+    amid_line: bool,
+    final: bool,
+) -> Opening | None:
+    """Return which of the openers at `at` and their dialects opens; `WAIT` where more must tell."""
+    wait = False
+    for opener, dialect in owners:
+        head = text[at + len(opener) : at + len(opener) + HEAD_CHARACTERS]
+        over = final or len(head) == HEAD_CHARACTERS
+        verdict = dialect.starts(opener, head, offered, final=over)
+        if verdict:
+            # What it refuses amid a line is no markup of a dialect after it either.
+            counts = dialect.amid_line(head, final=over) if amid_line else True
+            return Opening(dialect, opener, head) if counts else WAIT if counts is None else None
+        wait = wait or (verdict is None and not over)
+    return WAIT if wait else None

@@ -1,0 +1,289 @@
+"""Where a block of text calls begins and ends, decided while its text is still arriving."""
+
+import re
+from abc import ABC, abstractmethod
+from typing import Final
+
+import msgspec
+
+MORE = -1
+
+
+class Ending(ABC):
+    """Looks for the end of one block. Holds no text but the little that a marker may span."""
+
+    @abstractmethod
+    def feed(self, text: str, start: int) -> int:
+        """Take `text[start:]`, which follows what was taken before.
+
+        Returns:
+            the length of the block from its start (right after the opening marker) to its
+            end, which may lie before this piece; or `MORE` where all of it belongs to the
+            block and its end is still to come.
+        """
+
+    def close(self) -> int:
+        """The text is over. Return the length of the block, or `MORE` where it is all of it."""
+        return MORE
+
+
+class PatternEnd(Ending):
+    """A block that ends with the first match of a pattern.
+
+    Args:
+        pattern: must match the same wherever the text goes on after the match: it may end
+            with nothing optional and look no further ahead than `span`.
+        span: the most characters that a match, with what it looks at, can have.
+        inclusive: the match belongs to the block; else the block ends before it.
+    """
+
+    __slots__ = ("_inclusive", "_pattern", "_span", "_tail", "_taken")
+
+    def __init__(self, pattern: "re.Pattern[str]", span: int, *, inclusive: bool = True) -> None:
+        self._pattern = pattern
+        self._span = span
+        self._inclusive = inclusive
+        self._tail = ""
+        self._taken = 0
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        tail = self._tail
+        if tail:
+            # Only a match that begins in the tail can need both; the rest is found in place.
+            seam = tail + text[start : start + self._span]
+            match = self._pattern.search(seam)
+            if match and match.start() < len(tail):
+                end = match.end() if self._inclusive else match.start()
+                return self._taken - len(tail) + end
+        match = self._pattern.search(text, start)
+        if match:
+            end = match.end() if self._inclusive else match.start()
+            return self._taken + end - start
+        self._taken += len(text) - start
+        keep = self._span - 1
+        if keep:
+            first = max(start, len(text) - keep)
+            self._tail = (tail + text[first:])[-keep:]
+        return MORE
+
+
+def literal_end(*closers: str, inclusive: bool = True) -> PatternEnd:
+    """Return the ending at the first of these literal markers."""
+    pattern = re.compile("|".join(map(re.escape, sorted(closers, key=len, reverse=True))))
+    return PatternEnd(pattern, max(map(len, closers)), inclusive=inclusive)
+
+
+SPACE: Final = r"\s*+"
+# A name of a tool in a tag; what no name holds keeps prose and JSON out.
+NAME: Final = r"""(?P<name>[^\s<>"'{}\[\]()=,;|]{1,128}+)"""
+
+
+def literal(text: str) -> tuple[str, ...]:
+    """Return the atoms of a literal text."""
+    return tuple(map(re.escape, text))
+
+
+class Head:
+    """One way to go on.
+
+    Args:
+        atoms: patterns that follow each other, each possessive.
+        commits: the place of the atom from which on an end of the text cuts markup short, and
+            is not the end of prose about the marker; None where there is no such place.
+    """
+
+    __slots__ = ("_commits", "_part", "_whole")
+
+    def __init__(self, *atoms: str, commits: int | None = None) -> None:
+        self._commits = commits is not None
+        self._whole = re.compile("".join(atoms))
+        part = ""
+        for place in range(len(atoms) - 1, -1, -1):
+            opening = "(?P<committed>" if place == commits else "(?:"
+            part = f"(?:{opening}{atoms[place]}{part}))?"
+        self._part = re.compile(part + r"\Z")
+
+    def verdict(self, head: str, *, final: bool) -> bool | None:
+        """Return whether `head` goes on so; None where more text must tell."""
+        if self._whole.match(head):
+            return True
+        part = self._part.match(head)
+        if part is None:
+            return False
+        if not final:
+            return None
+        return self._commits and part["committed"] is not None
+
+    def name(self, head: str) -> str:
+        """Return the name in a head that goes on so; "" where it holds none."""
+        match = self._whole.match(head)
+        return match["name"] if match else ""
+
+
+def any_of(*verdicts: bool | None) -> bool | None:
+    """Return True where one way is taken, None where one may still be."""
+    if True in verdicts:
+        return True
+    return None if None in verdicts else False
+
+
+_NEWLINE: Final = "\n"
+_BRACKETS: Final = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+
+
+class Quote(msgspec.Struct, frozen=True):
+    """One way to begin and end a string.
+
+    Fields:
+        mark: begins it and ends it.
+        escapes: a backslash takes away the meaning of the next character.
+        one_line: a line end inside it means that it is broken.
+    """
+
+    mark: str
+    escapes: bool = True
+    one_line: bool = False
+
+
+PYTHON_QUOTES: Final = (
+    Quote("'''"),
+    Quote('"""'),
+    Quote("'", one_line=True),
+    Quote('"', one_line=True),
+)
+
+
+class Notation:
+    """What matters in a notation, as patterns; made once for each.
+
+    Args:
+        quotes: how strings begin and end.
+        closers: markers that end a block, where they stand outside strings.
+        before: markers that begin something else, where the block ends too.
+        brackets: the block ends where its brackets are balanced.
+    """
+
+    def __init__(
+        self,
+        quotes: tuple[Quote, ...],
+        closers: tuple[str, ...] = (),
+        *,
+        before: tuple[str, ...] = (),
+        brackets: bool = False,
+    ) -> None:
+        self.closers = closers
+        self.before = before
+        self.quotes = {quote.mark: quote for quote in quotes}
+        words = (*self.quotes, *closers, *before, *(_BRACKETS if brackets else ()))
+        self.outside = _Tokens(words)
+        self.inside = {quote.mark: _inside(quote) for quote in quotes}
+
+
+class _Tokens:
+    """The literal texts that are looked for, longest first, and an escaped character."""
+
+    def __init__(self, words: tuple[str, ...], *, escapes: bool = False) -> None:
+        longest_first = sorted(words, key=len, reverse=True)
+        pattern = "|".join(map(re.escape, longest_first))
+        self.pattern = re.compile(rf"\\.|{pattern}" if escapes else pattern, re.DOTALL)
+        self._cut = {word[:size] for word in words for size in range(1, len(word))}
+        if escapes:
+            self._cut.add("\\")
+        self.span = max(map(len, (*words, "\\.")))
+
+    def cut_from(self, text: str, at: int) -> int:
+        """Return where a tail begins that may be the beginning of one; its length if none."""
+        for place in range(max(at, len(text) - self.span + 1), len(text)):
+            if text[place:] in self._cut:
+                return place
+        return len(text)
+
+
+def _inside(quote: Quote) -> _Tokens:
+    words = (quote.mark, _NEWLINE) if quote.one_line else (quote.mark,)
+    return _Tokens(words, escapes=quote.escapes)
+
+
+class QuotedEnd(Ending):
+    """The end of one block in `notation`; its closing marker belongs to it.
+
+    Args:
+        depth: how many brackets the opening marker itself opened.
+    """
+
+    __slots__ = (
+        "_broken",
+        "_closer",
+        "_closer_at",
+        "_depth",
+        "_notation",
+        "_quote",
+        "_rest",
+        "_taken",
+    )
+
+    def __init__(self, notation: Notation, depth: int = 0) -> None:
+        self._notation = notation
+        self._closer = literal_end(*notation.closers) if notation.closers else None
+        self._closer_at = MORE
+        self._depth = depth
+        self._quote = ""
+        self._broken = False
+        # The tail of what came that may be the beginning of something.
+        self._rest = ""
+        self._taken = 0
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        if self._closer is not None and self._closer_at == MORE:
+            self._closer_at = self._closer.feed(text, start)
+        fresh = text[start:]
+        buffer, offset = self._rest + fresh, self._taken - len(self._rest)
+        self._taken += len(fresh)
+        end = MORE if self._broken else self._read(buffer)
+        return offset + end if end != MORE else self._fallback()
+
+    def close(self) -> int:
+        """See `Ending.close`."""
+        return self._closer_at
+
+    def _fallback(self) -> int:
+        return self._closer_at if self._broken else MORE
+
+    def _read(self, buffer: str) -> int:
+        at = 0
+        while not self._broken:
+            tokens = self._tokens
+            match = tokens.pattern.search(buffer, at)
+            if match is None or match.end() + tokens.span > len(buffer):
+                # A marker that is still coming may hold what matched.
+                cut = tokens.cut_from(buffer, at)
+                if match is None or cut <= match.start():
+                    self._rest = buffer[cut:]
+                    return MORE
+            at = match.end()
+            if self._is_end(match[0]):
+                return match.start() if match[0] in self._notation.before else at
+        self._rest = ""
+        return MORE
+
+    @property
+    def _tokens(self) -> _Tokens:
+        return self._notation.inside[self._quote] if self._quote else self._notation.outside
+
+    def _is_end(self, token: str) -> bool:
+        """Take one token; return whether the block ends with it."""
+        if self._quote:
+            if token == self._quote:
+                self._quote = ""
+            elif token == _NEWLINE:
+                self._broken = True
+        elif token in self._notation.quotes:
+            self._quote = token
+        elif token in _BRACKETS:
+            self._depth += _BRACKETS[token]
+            return self._depth <= 0
+        else:
+            return True
+        return False

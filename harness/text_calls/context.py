@@ -1,0 +1,330 @@
+"""Visible text so far -> whether what comes next stands in an example: code, or a quotation.
+
+Markdown as CommonMark has it, as far as it tells examples from the answer: fenced code
+blocks, in list items too, indented ones, code spans on one line, block quotes, HTML of code. A
+fence may be indented as far as it likes, since how deep a list is nested is not known here.
+Source: the CommonMark specification, 4.4, 4.5, 5.1, 5.2 and 6.1; quirk TEXT-FP-FENCE.
+"""
+
+import re
+from typing import Final
+
+# A name as long as this is none that matters.
+_LONGEST: Final = 40
+_TAG: Final = re.compile(rf"<(/?+)([^\s<>/=]{{0,{_LONGEST}}}+)")
+_CODE: Final = frozenset(("code", "pre", "samp", "kbd"))
+_MOST: Final = 64
+_CLOSING_TAG: Final = "</"
+
+
+class ShownTags:
+    """The tags of one paragraph, its characters taken as they come."""
+
+    __slots__ = ("_code", "_part", "_said")
+
+    def __init__(self) -> None:
+        # The tag whose name may go on, the names said on this line, the open tag of an example.
+        self._part = ""
+        self._said: list[str] = []
+        self._code = ""
+
+    @property
+    def example(self) -> bool:
+        """Whether an example is open."""
+        return bool(self._code)
+
+    def advance(self, part: str) -> None:
+        """Take more of the line, at least one character."""
+        text, self._part = self._part + part, ""
+        for match in _TAG.finditer(text):
+            if match.end() == len(text):
+                self._part = match[0] if len(match[2]) < _LONGEST else ""
+                return
+            self._say(match[1], match[2])
+
+    def _say(self, slash: str, name: str) -> None:
+        if len(name) == _LONGEST:
+            return
+        if slash:
+            if name.lower() == self._code:
+                self._code = ""
+            return
+        if name.lower() in _CODE and not self._code:
+            self._code = name.lower()
+        if len(self._said) < _MOST:
+            self._said.append(name)
+
+    def balances(self, closer: str) -> bool:
+        """Whether a tag said on this line is the start of `closer`; it explains only one."""
+        name = closer[len(_CLOSING_TAG) : -1]
+        if not closer.startswith(_CLOSING_TAG) or name not in self._said:
+            return False
+        self._said.remove(name)
+        return True
+
+    def end_line(self, *, blank: bool) -> None:
+        """Begin another line; a blank one ends the paragraph."""
+        self._part = ""
+        self._said.clear()
+        if blank:
+            self._code = ""
+
+
+_SYMMETRIC: Final = "\"'\uff02\uff07"
+_APOSTROPHES: Final = "'\uff07"
+_MARK: Final = re.compile(f"[{_SYMMETRIC}]")
+# Those that some language closes a quotation with open one only where no word ends before them.
+_EITHER: Final = "“«\u2018"
+_OPENING: Final = "„「『《〈\u201a"
+# What ends a word or a sentence: a mark right after it opens nothing.
+_WORD_ENDS: Final = ".!?…)]}%"
+# From here on scripts have no spaces between words and marks.
+_FIRST_CJK: Final = "\u2e80"
+
+
+class Quotation:
+    """The quotation marks of one line, its characters taken as they come."""
+
+    __slots__ = ("_before", "_last", "_open")
+
+    def __init__(self) -> None:
+        # The last character, the one before it, and the marks that are open; the last
+        # character is not among those yet, since what follows it tells an apostrophe.
+        self._last = ""
+        self._before = ""
+        self._open = ""
+
+    @property
+    def opens(self) -> bool:
+        """Whether the last character opens a quotation."""
+        if not self._last or self._last in _OPENING:
+            return bool(self._last)
+        if self._last not in _EITHER + _SYMMETRIC or self._last in self._open:
+            return False
+        return _may_open(self._before)
+
+    def advance(self, part: str) -> None:
+        """Take more of the line, at least one character."""
+        self._settle(part[0])
+        for match in _MARK.finditer(part, 0, len(part) - 1):
+            at = match.start()
+            self._before = part[at - 1] if at else self._last
+            self._turn(match[0], part[at + 1])
+        self._before = part[-2] if len(part) > 1 else self._last
+        self._last = part[-1]
+
+    def end_line(self) -> None:
+        """Begin another line, on which nothing is open."""
+        self._last = self._before = self._open = ""
+
+    def _settle(self, after: str) -> None:
+        if self._last and self._last in _SYMMETRIC:
+            self._turn(self._last, after)
+
+    def _turn(self, mark: str, after: str) -> None:
+        if mark in self._open:
+            apostrophe = mark in _APOSTROPHES and self._before.isalnum() and after.isalnum()
+            if not apostrophe:
+                self._open = self._open.replace(mark, "")
+        elif _may_open(self._before):
+            self._open += mark
+
+
+def _may_open(before: str) -> bool:
+    if not before or before >= _FIRST_CJK:
+        return True
+    return not before.isalnum() and before not in _WORD_ENDS
+
+
+_FENCE = re.compile(r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*(`{3,}|~{3,})(.*)", re.DOTALL)
+_CLOSING = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[ \t]*+")
+_TICKS = re.compile("`+")
+# Indented code; in a list item the text of the item is indented as well.
+_INDENTED = re.compile(r" {0,3}(?: {4}|\t)")
+_INDENTED_IN_LIST = re.compile(r"(?: {0,3}(?: {4}|\t)){2}")
+_LIST = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
+# As much of a line as tells a fence, however the line goes on.
+_LEAD_CHARACTERS = 200
+
+
+class Context:
+    """Where in the visible text we are.
+
+    Fields:
+        last: the last character said; "" before any.
+        quotation: the quotation marks of this line.
+        tags: the tags said on this line.
+        beside: markup that is not shown stands right before, but for spaces.
+        blank: nothing but white space was said.
+        line_blank: nothing but spaces was said on this line.
+        fence: the marks that opened the code block we are in; "" outside one.
+        quoting: markup that a quotation mark opened was said last, but for white space.
+    """
+
+    __slots__ = (
+        "_after_blank",
+        "_lead",
+        "_list",
+        "_marked",
+        "_quote",
+        "_span",
+        "_ticks",
+        "beside",
+        "blank",
+        "fence",
+        "last",
+        "line_blank",
+        "quotation",
+        "quoting",
+        "tags",
+    )
+
+    def __init__(self) -> None:
+        self.last = ""
+        self.blank = True
+        self.line_blank = True
+        self.fence = ""
+        self.quoting = False
+        self.beside = False
+        self.quotation = Quotation()
+        self.tags = ShownTags()
+        self._lead = ""
+        # Whether markup that is not shown stands on this line; whether the last line was blank
+        # or indented code; whether the last line that was not indented began a list item.
+        self._marked = False
+        self._after_blank = False
+        self._list = False
+        # How many backticks opened the code span we are in, and how many were said last.
+        self._span = 0
+        self._ticks = 0
+        self._quote = False
+
+    @property
+    def example(self) -> bool:
+        """Whether what comes next is code or a block quote."""
+        if self.fence:
+            return not self.after_fence
+        return self._quote or self.in_span or self.tags.example or self._indented
+
+    @property
+    def in_span(self) -> bool:
+        """Whether a code span is open."""
+        return self._span_after(self._ticks) > 0
+
+    @property
+    def after_fence(self) -> bool:
+        """Whether nothing but marks that close the code block stands on this line."""
+        short = len(self._lead) < _LEAD_CHARACTERS
+        match = _CLOSING.fullmatch(self._lead) if self.fence and short else None
+        return bool(match) and self._closes(match[1])  # type: ignore[index]  # there is a match
+
+    @property
+    def _indented(self) -> bool:
+        if not self._after_blank or self._marked:
+            return False
+        return bool((_INDENTED_IN_LIST if self._list else _INDENTED).match(self._lead))
+
+    def fence_marks(self, text: str, at: int, stop: int) -> int:
+        """Return where marks that close the code block end, if `text[at:stop]` is such a line.
+
+        Else return `stop`.
+        """
+        line = (self._lead + text[at : min(stop, at + _LEAD_CHARACTERS)])[:_LEAD_CHARACTERS]
+        match = _CLOSING.match(line)
+        if not match or not self._closes(match[1]):
+            return stop
+        if not len(self._lead) < match.end() < _LEAD_CHARACTERS:
+            return stop
+        return at + match.end() - len(self._lead)
+
+    def end_fence(self) -> None:
+        """The code block is over, though other things follow its closing marks."""
+        self.fence = self._lead = ""
+
+    def hide(self) -> None:
+        """Markup that is not shown stands here."""
+        self.beside = self._marked = True
+
+    def advance(self, text: str, *, markup: bool = False) -> None:
+        """Take what was said; the quotation marks and tags of markup say nothing."""
+        if not text:
+            return
+        self.last = text[-1]
+        if not text.isspace():
+            self.quoting = self.beside = False
+        if "\n" not in text:
+            self._more(text, markup=markup)
+            return
+        self.beside = False
+        first = True
+        for line in text.split("\n"):
+            if not first:
+                self._end_line(markup=markup)
+            first = False
+            if line:
+                self._more(line, markup=markup)
+
+    def _more(self, part: str, *, markup: bool) -> None:
+        if not markup and not self.fence:
+            self.quotation.advance(part)
+            self.tags.advance(part)
+        if len(self._lead) < _LEAD_CHARACTERS:
+            self._lead = (self._lead + part)[:_LEAD_CHARACTERS]
+        if self.line_blank and not part.isspace():
+            self.blank = self.line_blank = False
+            self._quote = not self.fence and part.lstrip().startswith(">")
+        if not self.fence and (self._ticks or "`" in part):
+            self._count(part)
+
+    def _count(self, part: str) -> None:
+        """A code span ends with as many backticks in a row as it began with."""
+        at = 0
+        for match in _TICKS.finditer(part):
+            if match.start() > at or not self._ticks:
+                self._span = self._span_after(self._ticks)
+                self._ticks = 0
+            at = match.end()
+            self._ticks += at - match.start()
+        if at < len(part):
+            self._span, self._ticks = self._span_after(self._ticks), 0
+
+    def _span_after(self, ticks: int) -> int:
+        """Return what `_span` is once `ticks` backticks in a row are over."""
+        if not self._span:
+            return ticks
+        return 0 if ticks == self._span else self._span
+
+    def _end_line(self, *, markup: bool) -> None:
+        if not markup:
+            self.quotation.end_line()
+            self.tags.end_line(blank=self.line_blank and not self._marked)
+        self._after_blank = not self._marked and not self.fence and self._goes_before_code()
+        if not self.line_blank:
+            match = _FENCE.match(self._lead)
+            if match:
+                self._mark(match[1], match[2])
+        self._marked = False
+        self._lead = ""
+        self._span = self._ticks = 0
+        self._quote = False
+        self.line_blank = True
+
+    def _goes_before_code(self) -> bool:
+        """Whether the line that ends is blank, but not before any text, or indented code."""
+        if self.line_blank:
+            return not self.blank
+        if not self._lead.startswith(("  ", "\t")):
+            self._list = bool(_LIST.match(self._lead))
+        return self._indented
+
+    def _closes(self, marks: str) -> bool:
+        return marks[0] == self.fence[0] and len(marks) >= len(self.fence)
+
+    def _mark(self, marks: str, rest: str) -> None:
+        """A line that begins with fence marks opens a code block, or closes the one we are in."""
+        if not self.fence:
+            # Backticks in the words after it: a code span, no block.
+            if marks[0] == "~" or "`" not in rest:
+                self.fence = marks
+        elif self._closes(marks) and not rest.strip():
+            self.fence = ""

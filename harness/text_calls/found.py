@@ -1,0 +1,115 @@
+"""Calls that were found in a text: of offered tools or not, whole or not."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.native import clean_name
+from harness.text_calls.policy import TextPolicy
+
+_LEFTOVER = "a closing marker of a call stands in the text, and no call that it could close"
+_AMBIGUOUS = "a closing marker stands after the call too: where its last value ends is not known"
+_NEVER_CLOSED = "the call was never closed"
+
+
+class Found(msgspec.Struct):
+    """A call that was found in the text.
+
+    Fields:
+        raw: the block that held it, opener included.
+        closed: its closing marker came.
+        tail: what was swallowed after the block, for the last call of it.
+    """
+
+    call: WrittenCall
+    dialect: TextDialect
+    raw: str
+    closed: bool
+    tail: str = ""
+
+    @property
+    def ghost(self) -> bool:
+        """Whether no call was spelled: only a closing marker was left over."""
+        return self.call.error == _LEFTOVER and not self.call.name
+
+
+def rejection_reason(found: Found, policy: TextPolicy) -> str:
+    """Return why the spelling of a call keeps it from being used; "" where it does not."""
+    if not found.call.error and not found.closed and policy.unclosed == "never":
+        return _NEVER_CLOSED
+    return found.call.error
+
+
+def check_call(call: WrittenCall, offered: Offered) -> WrittenCall:
+    """Return the call with the name of an offered tool, or with an error."""
+    name = clean_name(call.name, offered)
+    error = call.error
+    if not error and not name:
+        error = "the call has no name"
+    elif not error and name not in offered:
+        error = f"no tool {name!r} was offered"
+    return WrittenCall(name, call.arguments, call.id, error)
+
+
+def all_undeclared(
+    dialect: TextDialect, calls: tuple[WrittenCall, ...], offered: Offered, policy: TextPolicy
+) -> bool:
+    """Whether none of the calls is of an offered tool, and such calls are text."""
+    if dialect.explicit and policy.undeclared == "reject":
+        return False
+    named = [call for call in calls if call.name]
+    return bool(named) and all(clean_name(call.name, offered) not in offered for call in named)
+
+
+def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None:
+    """Note a closing marker without a call: of the last one, or of one whose start was lost."""
+    last = found[-1] if found else None
+    if last is not None and last.dialect.untyped_end and marker in last.dialect.orphans:
+        call = last.call
+        last.call = WrittenCall(call.name, call.arguments, call.id, call.error or _AMBIGUOUS)
+    elif last is None or last.call.error != _LEFTOVER:
+        found.append(Found(WrittenCall("", error=_LEFTOVER), dialect, marker, closed=True))
+
+
+def close_last(found: list[Found], dialect: TextDialect, raw: str) -> None:
+    """Note what was swallowed after the last block, of this dialect, and closes its calls."""
+    if found:
+        found[-1].tail += raw
+    for each in reversed(found):
+        if each.dialect is not dialect or each.closed:
+            break
+        each.closed = True
+
+
+def void_calls(found: list[Found], dialect: TextDialect, why: str) -> None:
+    """Let no call of this dialect be used."""
+    for each in found:
+        if each.dialect is dialect and not each.call.error:
+            call = each.call
+            each.call = WrittenCall(call.name, call.arguments, call.id, why)
+
+
+class Pending(msgspec.Struct):
+    """Those of a whole reply, of reasoning that is still open, or of reasoning just closed.
+
+    Fields:
+        raw: their text and what stood between, which comes back where they do not count.
+        thought: reasoning whose start was never said ended after them, and nothing else came.
+    """
+
+    found: list[Found] = msgspec.field(default_factory=list)
+    raw: list[str] = msgspec.field(default_factory=list)
+    thought: bool = False
+
+
+def raw_text(found: Sequence[Found]) -> str:
+    """Return the text of the blocks that held some calls, several of which one may hold."""
+    parts: list[str] = []
+    last: Found | None = None
+    for each in found:
+        if last is None or each.raw is not last.raw:
+            parts.append(each.raw)
+        parts.append(each.tail)
+        last = each
+    return "".join(parts)

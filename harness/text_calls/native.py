@@ -1,0 +1,154 @@
+"""Native calls into which an engine leaked the markup of its model's template.
+
+A name is cleaned only to a name that is offered, never to one that merely resembles it
+(quirks TEXT-GLM-NAME-LEAK, HARMONY-NAME-POLLUTED, HARMONY-PREFIX, TEXT-MISTRAL-ARGS-MARKER,
+NAME-PREFIXED, NAME-FUZZY-TRAP). Arguments are never cleaned: what leaked into them is named,
+and a policy decides (quirk TEXT-MARKUP-IN-ARGS). Neither raises; both are linear.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from harness.text_calls.dialect import Offered
+
+# Kimi and gpt-oss name a tool inside this space; other spaces hold tools of the server.
+NAMESPACE: Final = "functions."
+
+# ASCII, full width, and double: how engines and their users spell the bar of a token.
+_BARS = "|\uff5c\u2016"
+# What no tool name has, and every template token begins with, a cut one too.
+_TOKEN_BEGINS = re.compile(rf"<(?:[/{_BARS}\w]|\Z)|\[[A-Z]|[{_BARS}]")
+_COUNTER = re.compile(r":[0-9]+\Z")
+
+# Closing markers and the opening ones that balance them: templates put nothing of an argument
+# after a closing marker, so text that only speaks of one can be told from a leak.
+_TAGS = (
+    "arg_key",
+    "arg_value",
+    "function",
+    "function_calls",
+    "invoke",
+    "minimax:tool_call",
+    "parameter",
+    "tool_call",
+    "tool_calls",
+)
+_PAIRS = {
+    "tool_call_begin": "tool_call_end",
+    "tool_calls_section_begin": "tool_calls_section_end",
+    "tool_call_section_begin": "tool_call_section_end",
+    "tool_call_argument_begin": "",
+    "tool▁calls▁begin": "tool▁calls▁end",
+    "tool▁call▁begin": "tool▁call▁end",
+    "tool▁sep": "",
+    "begin▁of▁sentence": "end▁of▁sentence",
+    "START_ACTION": "END_ACTION",
+    "action_start": "action_end",
+    "tool_call": "/tool_call",
+    "im_start": "im_end",
+    "channel": "call",
+    "start": "end",
+    "message": "return",
+    "start_header_id": "eot_id",
+    "python_tag": "eom_id",
+    "begin_of_text": "endoftext",
+}
+_OPENED_BY = {closer: opener for opener, closer in _PAIRS.items() if closer}
+_WORDS = {*_PAIRS, *_OPENED_BY}
+
+
+def _any(words: Iterable[str]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+_MARKER = re.compile(
+    rf"<(?P<tag_end>/?)(?P<tag>{_any(_TAGS)})(?P<with>[=\s][^<>]{{0,200}})?>"
+    rf"|<(?P<dsml_end>/?)[{_BARS}]{{1,2}}DSML[{_BARS}]{{1,2}}\s?(?P<dsml>\w+)[^<>]{{0,200}}>"
+    rf"|<[{_BARS}](?P<word>{_any(_WORDS)})[{_BARS}]>"
+    r"|<(?:\|(?P<gemma>tool_call)|(?P<gemma_end>tool_call)\|)>"
+)
+_SPACE = re.compile(r"\s*")
+# These bars and dashes stand on no keyboard: whoever wrote them copied a template's token.
+_FOREIGN = frozenset("\uff5c\u2016\u2581")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)("?)', re.DOTALL)
+
+
+def clean_name(name: str, offered: Offered) -> str:
+    """Return the offered name that `name` is but for leaked markup; else `name` as it is."""
+    if name in offered:
+        return name
+    token = _TOKEN_BEGINS.search(name)
+    rest = (name[: token.start()] if token else name).strip()
+    plain = rest.removeprefix(NAMESPACE)
+    for each in (rest, plain, _COUNTER.sub("", plain) if plain != rest else plain):
+        if each in offered:
+            return each
+    return name
+
+
+def leaked_token(arguments: str) -> str:
+    """Return the first closing token of a template that leaked into `arguments`, "" if none.
+
+    A token counts where no opening one stands before it in the same string, and either its
+    string ends with it, or another marker follows, or it stands outside all strings.
+    """
+    if "<" not in arguments and "\\u003" not in arguments:
+        return ""
+    return next((token for part in _parts(arguments) if (token := _unbalanced(part))), "")
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield what stands between the strings of a JSON text, and each string's value."""
+    at = 0
+    for match in _STRING.finditer(text):
+        yield text[at : match.start()]
+        yield _value(match[1])
+        at = match.end()
+    yield text[at:]
+
+
+def _value(inside: str) -> str:
+    if "\\" not in inside:
+        return inside
+    try:
+        value = json.loads(f'"{inside}"', strict=False)
+    except ValueError:
+        return inside
+    return value if isinstance(value, str) else inside
+
+
+def _unbalanced(text: str) -> str:
+    """Return the first closing token in `text` that closes nothing and is no part of a text."""
+    opened: dict[str, int] = {}
+    marks = list(_MARKER.finditer(text))
+    for place, mark in enumerate(marks):
+        kind, closes = _kind(mark)
+        if not closes:
+            opened[kind] = opened.get(kind, 0) + 1
+        elif opened.get(kind, 0):
+            opened[kind] -= 1
+        elif _FOREIGN & set(mark[0]) or _ends_markup(text, marks, place):
+            return mark[0]
+    return ""
+
+
+def _kind(mark: "re.Match[str]") -> tuple[str, bool]:
+    """Return what pairs this marker with its counterpart, and whether it is the closing one."""
+    word = mark["word"]
+    if word:
+        return (_OPENED_BY[word], True) if word in _OPENED_BY else (word, False)
+    if mark["tag"]:
+        return mark["tag"], bool(mark["tag_end"])
+    if mark["dsml"]:
+        return f"DSML {mark['dsml']}", bool(mark["dsml_end"])
+    return "gemma", bool(mark["gemma_end"])
+
+
+def _ends_markup(text: str, marks: "list[re.Match[str]]", place: int) -> bool:
+    """Whether nothing, or another marker, follows the marker, white space aside."""
+    space = _SPACE.match(text, marks[place].end())
+    after = space.end() if space else len(text)
+    followed = place + 1 < len(marks) and marks[place + 1].start() == after
+    return followed or after == len(text)

@@ -1,0 +1,220 @@
+"""`{"reasoning", "action", "tool_calls" | "content"}`: a reply that is one JSON object.
+
+Taught by prompt to services that promise JSON and have no field for tools (the third seed
+system): `action` is `tool_call`, with `tool_calls` as a list of `{"name", "arguments"}`, or
+`finish`, with the answer in `content`. The whole reply counts, or nothing of it, and only
+where the prompt taught it, so no marker opens it: `ActionScanner` reads it as it arrives.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from harness.text_calls.boundaries import Ending
+from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.json_calls import (
+    ID_KEYS,
+    NAME_KEYS,
+    Pairs,
+    read_json_call,
+    read_pairs,
+    read_string,
+    repeated_key,
+    write_json_call,
+)
+from harness.text_calls.json_scan import JsonEnd
+from harness.turns.exact_json import decode_exactly, join_surrogates, write_exactly
+from harness.turns.json_prefix import scan
+
+TOOL_CALL: Final = "tool_call"
+FINISH: Final = "finish"
+ACTION_KEY: Final = "action"
+REASONING_KEY: Final = "reasoning"
+CALLS_KEY: Final = "tool_calls"
+# Where the answer stands; the first to come that says something counts.
+ANSWER_KEYS: Final = ("content", "sql", "answer")
+# The fields of an envelope that may hold the reply, as an object or as text.
+ENVELOPE_KEYS: Final = ("response", "result", "text", "content")
+_OWN_KEYS: Final = (REASONING_KEY, ACTION_KEY, CALLS_KEY, *ANSWER_KEYS)
+# How often a reply may be wrapped.
+_MOST_WRAPS: Final = 4
+
+_FENCED = re.compile(r"```(?:json|JSON)?[ \t]*\r?\n(.*)```", re.DOTALL)
+_SPACE = re.compile(r"[ \t\n\r]*+")
+_BLANK = " \t\n\r\ufeff"
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One entry of `tool_calls`, and its JSON text."""
+
+    call: WrittenCall
+    raw: str
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What a reply says.
+
+    Fields:
+        draft: what stands where the answer would, though the reply calls tools: no answer.
+        answer: what the user is to read.
+        entries: of `tool_calls`, good and bad.
+    """
+
+    reasoning: str = ""
+    draft: str = ""
+    answer: str = ""
+    entries: tuple[Entry, ...] = ()
+
+
+def read_reply(text: str, wraps: int = 0) -> Reply | None:
+    """Return the reply that `text` is, in whatever it is wrapped; None where it is none."""
+    text = text.strip(_BLANK)
+    fenced = _FENCED.fullmatch(text)
+    if fenced:
+        text = fenced[1].strip(_BLANK)
+    if wraps > _MOST_WRAPS:
+        return None
+    if text.startswith('"'):
+        inner = read_string(text)
+        return read_reply(inner, wraps + 1) if inner else None
+    found = read_pairs(text)
+    if found is None:
+        return None
+    return _own(found) or _wrapped(found, wraps)
+
+
+def unescape_arguments(arguments: str) -> str:
+    """Return JSON without escapes of characters that need none, every number as it was."""
+    if "\\u" not in arguments:
+        return arguments
+    try:
+        return write_exactly(decode_exactly(arguments.encode("utf-8", "replace")))
+    except (ValueError, RecursionError):  # what it is wrong with is said where it is judged
+        return arguments
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _own(found: Pairs) -> Reply | None:
+    """Return the reply whose members these are; None where they are not those of one."""
+    said = dict(found)
+    action = read_string(said.get(ACTION_KEY))
+    listed = _listed(said.get(CALLS_KEY, ""))
+    reasoning, answer = _text(said.get(REASONING_KEY, "")), _answer(said)
+    if action == FINISH or (not action and REASONING_KEY in said and answer and not listed):
+        error = "it stands beside the final answer"
+        return Reply(reasoning, "", answer, _entries(listed, error))
+    if action == TOOL_CALL:
+        entries = _entries(listed, _repeated(found)) or (_nothing_listed(said),)
+        return Reply(reasoning, answer, "", entries)
+    if action and (CALLS_KEY in said or REASONING_KEY in said):
+        error = f"the action {action[:40]!r} is neither {TOOL_CALL!r} nor {FINISH!r}"
+        entries = _entries(listed, error) or (Entry(WrittenCall("", error=error), ""),)
+        return Reply(reasoning, "", answer, entries)
+    if not action and any(entry.call.name for entry in _entries(listed, "")):
+        return Reply(reasoning, "", answer, _entries(listed, "the reply has no action"))
+    return None
+
+
+def _wrapped(found: Pairs, wraps: int) -> Reply | None:
+    said = dict(found)
+    fields = (said[key] for key in ENVELOPE_KEYS if key in said)
+    replies = (read_reply(field, wraps + 1) for field in fields if field[0] in '{"')
+    return next((reply for reply in replies if reply), None)
+
+
+def _answer(said: dict[str, str]) -> str:
+    texts = (_text(raw) for key, raw in said.items() if key in ANSWER_KEYS)
+    return next((text for text in texts if text), "")
+
+
+def _text(raw: str) -> str:
+    """Return the text that a value says: a string's characters, other values as JSON."""
+    if raw.startswith('"'):
+        return join_surrogates(read_string(raw))
+    return "" if raw == "null" else raw
+
+
+def _listed(raw: str) -> tuple[str, ...]:
+    """Return the items of an array, each as its own JSON text; () where it is none."""
+    if not raw.startswith("["):
+        return ()
+    items: list[str] = []
+    at = _skip(raw, 1)
+    while raw[at] != "]":
+        end = scan(raw, at).end
+        items.append(raw[at:end])
+        at = _skip(raw, end)
+        at = _skip(raw, at + 1) if raw[at] == "," else at
+    return tuple(items)
+
+
+def _nothing_listed(said: dict[str, str]) -> Entry:
+    raw = said.get(CALLS_KEY)
+    what = f"{CALLS_KEY!r} is missing" if raw is None else f"{CALLS_KEY!r} lists no call"
+    return Entry(WrittenCall("", error=f"the action is {TOOL_CALL!r}, and {what}"), raw or "")
+
+
+def _entries(listed: tuple[str, ...], error: str) -> tuple[Entry, ...]:
+    return tuple(Entry(_call(raw, error), raw) for raw in listed)
+
+
+def _call(raw: str, error: str) -> WrittenCall:
+    found = read_pairs(raw)
+    if found is None:
+        return WrittenCall("", error=error or "an entry of 'tool_calls' is no object")
+    call = read_json_call(found)
+    error = error or _repeated(found)
+    if not error and not call.arguments and dict(found).keys() <= {*NAME_KEYS, *ID_KEYS, "type"}:
+        return WrittenCall(call.name, "", call.id)  # a call without any
+    arguments = unescape_arguments(call.arguments)
+    return WrittenCall(call.name, arguments, call.id, error or call.error)
+
+
+def _repeated(found: Pairs) -> str:
+    """Say which key stands twice, so that nobody can know which of both is meant."""
+    key = repeated_key(found, (*_OWN_KEYS, *NAME_KEYS, "arguments"))
+    return f"the key {key!r} stands twice" if key else ""
+
+
+class ActionProtocol(TextDialect):
+    """See the module."""
+
+    name = "action-protocol"
+    title = "One JSON object with an action (taught by prompt)"
+    openers = ()
+    where = "start"
+    explicit = False
+    whole = True
+    markers = (f'"{CALLS_KEY}":',)
+    taught_by = (f'"{ACTION_KEY}"', f'"{TOOL_CALL}"', f'"{FINISH}"', f'"{CALLS_KEY}"')
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """No marker opens it."""
+        del opener, head, offered, final
+        return False
+
+    def ending(self, opener: str) -> Ending:
+        """The end of the object."""
+        return JsonEnd(opener)
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """The entries of `tool_calls`; a reply that only answers has none."""
+        del offered, closed
+        reply = read_reply(opener + raw)
+        return tuple(entry.call for entry in reply.entries) or None if reply else None
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One object with all calls."""
+        listed = ", ".join(map(write_json_call, calls))
+        return f'{{"{ACTION_KEY}": "{TOOL_CALL}", "{CALLS_KEY}": [{listed}]}}'
+
+
+ACTION_PROTOCOL: Final = ActionProtocol()

@@ -1,0 +1,61 @@
+"""Claude's own markup, which other models imitate, and proxies let through.
+
+    <function_calls>
+    <invoke name="NAME">
+    <parameter name="KEY">VALUE</parameter>
+    </invoke>
+    </function_calls>
+
+with and without the namespace `antml:` on each tag; the outer tag is often missing. Strings
+stand as they are, everything else as JSON; the type comes from the schema. Prose that mentions
+a tag is text. Source: Anthropic's guide to tool use of the time before the API had tools;
+quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE, TEXT-ORPHAN-CLOSER.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import SPACE, Head, any_of, literal
+from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.tag_blocks import BareInvoke, TagDialect, invoke_grammar, write_invoke_calls
+
+_PREFIXES: Final = ("", "antml:")
+_BLOCKS: Final = tuple(f"<{prefix}function_calls>" for prefix in _PREFIXES)
+_CALLS: Final = tuple(f"<{prefix}invoke name=" for prefix in _PREFIXES)
+_CLOSERS: Final = tuple(
+    f"</{prefix}{word}>"
+    for prefix in _PREFIXES
+    for word in ("function_calls", "invoke", "parameter")
+)
+_GRAMMAR: Final = invoke_grammar(r"<(?:antml:)?", r"</(?:antml:)?", "function_calls")
+_IN_BLOCK: Final = tuple(
+    Head(SPACE, *literal(f"<{prefix}invoke"), r"\s", commits=1) for prefix in _PREFIXES
+)
+_BARE: Final = BareInvoke(*_PREFIXES)
+
+
+class AnthropicInvoke(TagDialect):
+    """See the module."""
+
+    grammar = _GRAMMAR
+    name = "anthropic-invoke"
+    title = "invoke and parameter tags (Claude's markup)"
+    openers = (*_BLOCKS, *_CALLS)
+    # An outer tag whose start is missing; that of MiniMax is one where only the call is left.
+    trailers = ("</function_calls>", "</antml:function_calls>", "</minimax:tool_call>")
+    untyped_end = True
+    orphans = _CLOSERS
+    markers = (*openers, *(f"<{prefix}parameter name=" for prefix in _PREFIXES), *_CLOSERS)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """A call follows the outer tag; a parameter, or the end, follows the call."""
+        if opener in _BLOCKS:
+            return any_of(*(each.verdict(head, final=final) for each in _IN_BLOCK))
+        return _BARE.verdict(head, offered, final=final)
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """All calls in one outer tag."""
+        return write_invoke_calls(calls, "function_calls")
+
+
+ANTHROPIC_INVOKE: Final = AnthropicInvoke()

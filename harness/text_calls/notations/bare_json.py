@@ -1,0 +1,158 @@
+"""`{"name": ..., "arguments": {...}}` as the whole reply: Llama 3.x, Ollama, weak local models.
+
+One object, several after another, or an array of them; `parameters` for `arguments`, or the
+flat form of a prompt, with all that the tool requires and nothing that it does not declare.
+Ordinary JSON has names too, so a call needs the name of an offered tool and a key for
+arguments (quirks TEXT-BARE-JSON-CALL, TEXT-FP-DATA, TEXT-MULTI-CALLS); everything else stays
+text, as does a tool that is described again. Loose clients look for it anywhere in the reply
+(policy `bare`).
+Source: chat templates of Llama 3.1; the second of the stories that this suite began with.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from harness.text_calls.boundaries import Ending
+from harness.text_calls.dialect import Offered, TextDialect, Where, WrittenCall
+from harness.text_calls.json_calls import (
+    ARGUMENTS_KEYS,
+    FLAT_KEY,
+    ID_KEYS,
+    NAME_KEYS,
+    read_json_calls,
+    read_string,
+    write_json_call,
+)
+from harness.text_calls.json_scan import JsonEnd, LooseEnd
+from harness.text_calls.parameters import declared_names
+
+_KEYS = frozenset((*NAME_KEYS, *ARGUMENTS_KEYS, *ID_KEYS, "type"))
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# What follows the bracket of an object, or of an array, that may hold calls.
+_BEGINS: Final = {"{": "\"'{[$0123456789", "[": '"{['}
+_BLANK_CHARACTERS: Final = 64
+_LINE_OVER = re.compile(r"[ \t\r]*+\n")
+_DESCRIBED = re.compile(r'"description"\s*:')
+_AFTER_FLAT = re.compile(rf'"{FLAT_KEY}"\s*:\s*"[^"\\]*"\s*,\s*"([^"\\]*)"')
+_ARGUED = re.compile(rf'"(?:{"|".join(ARGUMENTS_KEYS)})"\s*:|"{FLAT_KEY}"\s*:')
+
+
+class BareJson(TextDialect):
+    """See the module: the careful reading, of whole replies."""
+
+    name = "bare-json"
+    title = "Bare JSON that names an offered tool (Llama 3.x, local models)"
+    openers = ("{", "[")
+    where: ClassVar[Where] = "start"
+    explicit = False
+    whole = True
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """The first key is one that calls have, and a name there is that of an offered tool."""
+        inside = head
+        if opener == "[":
+            body = head.lstrip()
+            if body[:1] not in ("", "{"):
+                return False
+            inside = body[1:]
+        verdict = _lead(inside.lstrip(), offered)
+        return False if verdict is None and final else verdict
+
+    def ending(self, opener: str) -> Ending:
+        """The end of the JSON value; where it is broken, the end of the text."""
+        return JsonEnd(opener)
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """All objects name offered tools and have arguments, or it is data."""
+        text = opener + raw
+        if not closed:
+            return self._broken(text, offered)
+        calls = read_json_calls(text, offered, marked=False)
+        if calls is None or any(call.error and not call.name for call in calls):
+            return self._broken(text, offered)
+        if all(call.name in offered and not call.error for call in calls):
+            return calls
+        return None
+
+    def _broken(self, text: str, offered: Offered) -> tuple[WrittenCall, ...] | None:
+        """What begins as a call of an offered tool and is no JSON is a broken call."""
+        calls = read_json_calls(text, offered) or ()
+        broken = next((call for call in calls if call.error), WrittenCall(""))
+        argued = _ARGUED.search(text)
+        if broken.name not in offered or argued is None:
+            return None
+        return (
+            None
+            if _is_data(text, argued, declared_names(offered.schema(broken.name)))
+            else (broken,)
+        )
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One object after another, each on its line."""
+        return "\n".join(map(write_json_call, calls))
+
+
+class BareAnywhere(BareJson):
+    """The loose reading: a call wherever it stands, but never one inside anything in braces."""
+
+    where = "anywhere"
+    whole = False
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """Brackets with anything in them that is no list of plain words or numbers."""
+        del offered
+        body = head.lstrip()
+        if not body:
+            return False if final or len(head) >= _BLANK_CHARACTERS else None
+        return body[0] in _BEGINS[opener] or (opener == "{" and body[0].isidentifier())
+
+    def ending(self, opener: str) -> Ending:
+        """The bracket that closes it, JSON or not."""
+        del opener
+        return LooseEnd(_KEYS)
+
+
+def bracket_alone(marker: str, text: str, stop: int) -> bool:
+    """Whether a marker that opens nothing, and ends at `stop`, is a bracket that ends its line."""
+    return marker in BareJson.openers and _LINE_OVER.match(text, stop) is not None
+
+
+def _is_data(text: str, argued: "re.Match[str]", known: frozenset[str]) -> bool:
+    """Whether broken JSON describes a tool, or has a key that no argument of it is called."""
+    if _DESCRIBED.search(text, 0, argued.start()):
+        return True
+    first = _AFTER_FLAT.match(text, argued.start())
+    return first is not None and first[1] not in known.union(ARGUMENTS_KEYS, ID_KEYS)
+
+
+def _lead(inside: str, offered: Offered) -> bool | None:
+    """Judge what follows the brace of the first object; None where it is too short."""
+    if inside in ("", '"'):
+        return None
+    key = inside[1:].partition('"')[0]
+    rest = inside[len(key) + 2 :]
+    if inside[0] != '"' or not any(known.startswith(key) for known in _KEYS):
+        return False
+    if len(inside) < len(key) + 2:  # the key goes on
+        return None
+    if key not in NAME_KEYS:
+        return key in _KEYS
+    value = rest.lstrip().removeprefix(":").lstrip()
+    return _value(key, value, offered) if value else None
+
+
+def _value(key: str, value: str, offered: Offered) -> bool | None:
+    """Judge what stands under a key for names: an offered one, or a function object."""
+    match = _STRING.match(value)
+    if match:
+        return read_string(match[0]) in offered
+    if value[0] != '"':
+        return value[0] == "{" and key == "function"
+    return None if "\\" in value or offered.begins(value[1:]) else False
+
+
+BARE_JSON: Final = BareJson()
+BARE_ANYWHERE: Final = BareAnywhere()

@@ -1,0 +1,91 @@
+"""`<|START_ACTION|>[{"tool_call_id", "tool_name", "parameters"}]<|END_ACTION|>`: Cohere Command.
+
+One array of calls in a block; its reasoning stands between thinking tokens and is a section,
+its answer between response tokens, which say nothing that text is not. Source: chat templates
+of Command R7B and Command A; quirk TEXT-COHERE-ACTION.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import Ending
+from harness.text_calls.dialect import Offered, Section, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_json_calls
+from harness.text_calls.json_scan import JsonEnd
+
+_OPENER: Final = "<|START_ACTION|>"
+_CLOSER: Final = "<|END_ACTION|>"
+_THINKING: Final = "<|START_THINKING|>"
+_THOUGHT: Final = "<|END_THINKING|>"
+_SAID: Final = (
+    "<|START_RESPONSE|>",
+    "<|END_RESPONSE|>",
+    "<|START_TEXT|>",
+    "<|END_TEXT|>",
+    "<|START_OF_TURN_TOKEN|>",
+    "<|CHATBOT_TOKEN|>",
+    "<|END_OF_TURN_TOKEN|>",
+)
+
+
+class CohereAction(TextDialect):
+    """See the module."""
+
+    name = "cohere-action"
+    title = "Action blocks and thinking sections (Cohere Command)"
+    openers = (_OPENER, _THINKING)
+    trailers = (_CLOSER,)
+    closed_by_trailer = True
+    untyped_end = True
+    orphans = (_CLOSER,)
+    noise = (_THOUGHT, *_SAID)
+    markers = (_OPENER, _CLOSER, _THINKING, _THOUGHT, *_SAID)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """JSON follows the token of an action; that of thinking is enough."""
+        del offered
+        if opener == _THINKING:
+            return True
+        body = head.lstrip()
+        if not body:
+            return False if final else None
+        return body[0] in "[{"
+
+    def section(self, opener: str, head: str) -> Section | None:
+        """Return the reasoning."""
+        del head
+        return Section(reasoning=True, closers=(_THOUGHT,)) if opener == _THINKING else None
+
+    def ending(self, opener: str) -> Ending:
+        """The end of the JSON, or the closing token where it is broken."""
+        del opener
+        return JsonEnd(closers=(_CLOSER, _OPENER, "<|END_OF_TURN_TOKEN|>"))
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """Every object of the array is a call; an empty one has none."""
+        del opener, closed
+        body = raw.strip()
+        if body.startswith("[") and body[1:].lstrip() == "]":
+            return ()
+        return read_json_calls(body, offered) or (
+            WrittenCall("", error="the JSON of the action names no tool"),
+        )
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One block with all calls, numbered where they have no ids."""
+        if not calls:
+            return ""
+        items = ",\n".join(map(_written, range(len(calls)), calls))
+        return f"{_OPENER}[\n{items}\n]{_CLOSER}"
+
+
+def _written(place: int, call: WrittenCall) -> str:
+    call_id, name = json.dumps(call.id or str(place)), json.dumps(call.name, ensure_ascii=False)
+    arguments = call.arguments or "{}"
+    return f'    {{"tool_call_id": {call_id}, "tool_name": {name}, "parameters": {arguments}}}'
+
+
+COHERE_ACTION: Final = CohereAction()

@@ -1,0 +1,82 @@
+"""DeepSeek's tool calls in special tokens: V3 and R1 with a JSON fence, V3.1 without.
+
+    V3, R1: <bar>tool calls begin<bar> <tool call begin> function <tool sep> NAME newline
+            ```json {...} ``` <tool call end> ... <tool calls end>
+    V3.1:   <tool calls begin> <tool call begin> NAME <tool sep> {...} <tool call end> ...
+
+The tokens are `<`, a full-width bar, words joined by U+2581, a bar, `>`. Models and proxies
+also write one or two bars before the words, ASCII bars, and underscores or spaces between the
+words; only with full-width bars, since Kimi's tokens have ASCII ones. A fence that is left
+after the JSON belongs to the call. Source: chat templates of DeepSeek-V3-0324, DeepSeek-R1 and
+DeepSeek-V3.1.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.tokens import TokenCalls
+
+_BAR: Final = "\uff5c"
+_JOIN: Final = "\u2581"
+# Bars before and after the words, and what joins the words; the first is the templates' own.
+_SPELLINGS: Final = (
+    ((_BAR, _BAR), _JOIN),
+    ((_BAR * 2, _BAR), _JOIN),
+    ((_BAR * 2, _BAR * 2), _JOIN),
+    (("|", "|"), _JOIN),
+    ((_BAR, _BAR), "_"),
+    ((_BAR, _BAR), " "),
+)
+_FENCE: Final = "```"
+# `function`, the kind of a tool, stands where V3.1 has the name.
+_KIND: Final = "function"
+_FENCED = re.compile(r"\s*([^\s{`<]*)\s*(?:```\w*)?\s*")
+
+
+def _tokens(words: str) -> tuple[str, ...]:
+    """Return all spellings of the token that says `words`."""
+    return tuple(f"<{a}{words.replace(' ', join)}{b}>" for (a, b), join in _SPELLINGS)
+
+
+def _after_fence(tokens: tuple[str, ...]) -> Iterator[str]:
+    return (_FENCE + gap + token for gap, token in product(("", "\n"), tokens))
+
+
+class DeepSeek(TokenCalls):
+    """See the module. It writes as V3.1 does."""
+
+    name = "deepseek"
+    title = "Special tokens of DeepSeek V3, R1 and V3.1"
+    section_begins = _tokens("tool calls begin")
+    call_begins = _tokens("tool call begin")
+    separators = _tokens("tool sep")
+    call_ends = _tokens("tool call end")
+    section_ends = _tokens("tool calls end")
+    ends = _tokens("end of sentence")
+    kinds = (_KIND,)
+    openers = (*section_begins, *call_begins)
+    trailers = (
+        *_after_fence((*call_ends, *section_ends, *ends)),
+        *call_ends,
+        *section_ends,
+        *ends,
+    )
+    orphans = call_ends
+    noise = (*section_ends, *ends)
+    markers = (*openers, *separators, *call_ends, *section_ends, *ends)
+
+    def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
+        """The name stands before the separator, or behind it with a fence around the JSON."""
+        del offered
+        lead = _FENCED.match(body)
+        name, rest = (lead[1], body[lead.end() :]) if lead else ("", body)
+        if name and header != _KIND:
+            error = "something that is no JSON stands between the name and the arguments"
+            return WrittenCall(header, error=error)
+        return WrittenCall(name or header, rest.strip().removesuffix(_FENCE).rstrip())
+
+
+DEEPSEEK: Final = DeepSeek()

@@ -1,0 +1,69 @@
+"""DeepSeek's DSML (V3.2 and later): `invoke` tags whose every word follows a token of its own.
+
+    <｜DSML｜function_calls>
+    <｜DSML｜invoke name="NAME">
+    <｜DSML｜parameter name="KEY" string="true">VALUE</｜DSML｜parameter>
+    </｜DSML｜invoke>
+    </｜DSML｜function_calls>
+
+`string="true"` is a string as it stands, `string="false"` is JSON; without it the schema
+decides. V4 says `tool_calls` for the outer tag. Engines and their users spell the bars full
+width, doubled or in ASCII, break tags over lines, and lose the outer tag. The token is never
+part of an answer. Source: DeepSeek-V3.2's published encoding; quirks TEXT-DSML,
+TEXT-DSML-VARIANTS, TEXT-OPEN-MISSING, TEXT-LITERAL-MARKER-TRUNCATES.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import SPACE, Head, any_of, literal
+from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.tag_blocks import TagDialect, invoke_grammar, write_invoke_calls
+
+# Full width, ASCII, each of them twice, and the double bar.
+_BARS: Final = ("\uff5c", "|", "\uff5c\uff5c", "||", "\u2016")
+_TOKENS: Final = tuple(f"{bar}DSML{bar}" for bar in _BARS)
+_OPENERS: Final = tuple(f"<{token}" for token in _TOKENS)
+_ENDS: Final = tuple(f"</{token}" for token in _TOKENS)
+_CLOSERS: Final = tuple(
+    f"{end}{word}>"
+    for end in _ENDS
+    for word in ("function_calls", "tool_calls", "invoke", "parameter")
+)
+_BAR: Final = r"\s{0,2}(?:\uff5c{1,2}|\|{1,2}|\u2016)\s{0,2}"
+_TOKEN: Final = rf"{_BAR}DSML{_BAR}\s{{0,4}}"
+_GRAMMAR: Final = invoke_grammar(
+    rf"<{_TOKEN}", rf"<\s{{0,2}}/{_TOKEN}", r"(?:tool|function)_\s{0,2}calls"
+)
+_BLOCK_ENDS: Final = (SPACE, ">", SPACE, "<")
+_HEADS: Final = (
+    Head(SPACE, *literal("tool_"), SPACE, *literal("calls"), *_BLOCK_ENDS, commits=0),
+    Head(SPACE, *literal("function_"), SPACE, *literal("calls"), *_BLOCK_ENDS, commits=0),
+    Head(SPACE, *literal("invoke"), r"\s", SPACE, *literal("name"), commits=0),
+)
+
+
+class Dsml(TagDialect):
+    """See the module."""
+
+    grammar = _GRAMMAR
+    name = "dsml"
+    title = "DSML: invoke tags of special tokens (DeepSeek V3.2 and later)"
+    openers = _OPENERS
+    trailers = tuple(closer for closer in _CLOSERS if closer.endswith("calls>"))
+    untyped_end = True
+    orphans = _CLOSERS
+    markers = (*_OPENERS, *_ENDS)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """The outer tag and another one follow, or a call."""
+        del opener, offered
+        return any_of(*(each.verdict(head, final=final) for each in _HEADS))
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """All calls in one outer tag, as DeepSeek's encoding renders them."""
+        token = _TOKENS[0]
+        return write_invoke_calls(calls, f"{token}function_calls", token, says=True)
+
+
+DSML: Final = Dsml()

@@ -1,0 +1,72 @@
+"""A code block that is the whole reply and holds a call: chat models without native tools.
+
+The block says ```json, ```tool_call, another word of the kind, or nothing; inside stands what
+bare JSON or a tag would hold. A block that is part of a longer answer is an example and never
+runs (quirks TEXT-FENCED-CALL, TEXT-FP-FENCE). Source: replies of Gemini, Claude and DeepSeek
+to prompt-taught protocols.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import Ending
+from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.json_calls import write_json_call
+from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.notations.bare_json import BARE_JSON
+from harness.text_calls.notations.tagged_json import CLOSER, OPENER
+
+_WORDS = frozenset(("", "json", "jsonc", "json5", "tool", "tool_call", "tool_calls", "xml"))
+_WORD_CHARACTERS = 20
+_FENCES = ("```", "~~~")
+
+
+class FencedJson(TextDialect):
+    """See the module."""
+
+    name = "fenced-json"
+    title = "One code block that is the whole reply and holds a call"
+    openers = _FENCES
+    where = "start"
+    explicit = False
+    whole = True
+    trailers = (CLOSER, *_FENCES)
+    closed_by_trailer = True
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """A word that such blocks have, and then what begins a call of an offered tool."""
+        del opener
+        line, newline, body = head.partition("\n")
+        if not newline:
+            begins = any(word.startswith(line.strip().lower()) for word in _WORDS)
+            return None if begins and not final and len(line) < _WORD_CHARACTERS else False
+        if line.strip().lower() not in _WORDS:
+            return False
+        body = body.lstrip()
+        if body.startswith(OPENER):
+            body = body[len(OPENER) :].lstrip()
+        if not body or OPENER.startswith(body):
+            return False if final else None
+        if body[0] not in BARE_JSON.openers:
+            return False
+        return BARE_JSON.starts(body[0], body[1:], offered, final=final)
+
+    def ending(self, opener: str) -> Ending:
+        """The end of the JSON, or the next line that begins with a fence where it is broken."""
+        del opener
+        return JsonEnd(lead=True, several=True, closers=("\n```", "\n~~~"))
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """What bare JSON would find in it."""
+        del opener
+        inside = raw.partition("\n")[2].strip().removeprefix(OPENER).lstrip()
+        return BARE_JSON.calls("", inside, offered, closed=closed)
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One block with an object for each call."""
+        return "```json\n" + "\n".join(map(write_json_call, calls)) + "\n```"
+
+
+FENCED_JSON: Final = FencedJson()

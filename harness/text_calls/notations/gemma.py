@@ -1,0 +1,253 @@
+"""Gemma's three ways to call: tokens of Gemma 4, tokens of FunctionGemma, a `tool_code` fence.
+
+`<|tool_call>call:NAME{key:<|"|>text<|"|>,n:1}<tool_call|>` is Gemma 4, which thinks in
+`<|channel>thought` and `<channel|>`; `<start_function_call>call:NAME{key:<escape>text<escape>}
+<end_function_call>` is FunctionGemma; a fence of the language `tool_code` with a call in
+Python's syntax, often inside `print(...)`, is what Gemma 3 is asked for: words may stand before
+it, and after it nothing, since a fence within an answer is an example (TEXT-FP-FENCE). The
+closing marker in a string is data. A sentence that names a marker is text
+(TEXT-LITERAL-MARKER-TRUNCATES).
+Source: Google's pages on function calling with Gemma, and the models' chat templates.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from harness.text_calls.boundaries import (
+    NAME,
+    PYTHON_QUOTES,
+    SPACE,
+    Ending,
+    Head,
+    Notation,
+    Quote,
+    QuotedEnd,
+    literal,
+)
+from harness.text_calls.dialect import Offered, Section, TextDialect, WrittenCall
+from harness.text_calls.native import clean_name
+from harness.text_calls.python import WORDS, read_python_calls
+from harness.turns.exact_json import encode_json
+from harness.turns.json_prefix import PrefixState, scan
+
+# Of FunctionGemma, and of Gemma 4.
+ESCAPE: Final = "<escape>"
+QUOTE: Final = '<|"|>'
+
+_BARE_KEY = re.compile(r"[^\W\d][\w.\-]*+")
+_TOKEN = re.compile(
+    r"\s*+(?:"
+    rf"{ESCAPE}(?P<escaped>.*?){ESCAPE}|{re.escape(QUOTE)}(?P<quoted>.*?){re.escape(QUOTE)}"
+    r'|(?P<string>"(?:[^"\\]++|\\.)*+")'
+    r"|(?P<number>-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)(?=[\s,\]}])"
+    r"|(?P<key>[^\W\d][\w.\-]*+)(?=\s*+:)|(?P<word>[A-Za-z]++)|(?P<sign>[\[\]{},:]))",
+    re.DOTALL,
+)
+_SHOWN_CHARACTERS = 20
+
+
+class Value(msgspec.Struct, frozen=True):
+    """What stood in a text: JSON, and the offset after it; or why there is none."""
+
+    json: str = ""
+    stop: int = 0
+    error: str = ""
+
+
+def read_object(text: str, at: int) -> Value:
+    """Return the object that begins at `at`."""
+    parts: list[str] = []
+    depth, scalar = 0, False
+    while depth or not parts:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            over = not text[at:].strip()
+            return Value(error=_ENDED if over else f"{_shown(text, at)} is no value")
+        written = _written(match)
+        sign = match["sign"] or ""
+        if not written or (scalar and not sign):
+            return Value(error=f"{_shown(text, at)} is no value in quotes, and no number")
+        scalar = not sign
+        depth += (sign in ("{", "[")) - (sign in ("}", "]"))
+        parts.append(written)
+        at = match.end()
+    value = "".join(parts)
+    found = scan(value)
+    if found.state is not PrefixState.COMPLETE or not value.startswith("{"):
+        return Value(error="its arguments are no object in Gemma's notation")
+    return Value(value, at)
+
+
+_ENDED = "the text ended inside the call"
+
+
+def _written(match: "re.Match[str]") -> str:
+    """Return the JSON token that means the same; "" where none does."""
+    kind = match.lastgroup or ""
+    said = match[kind]
+    if kind in ("escaped", "quoted", "key"):
+        return encode_json(said).decode()
+    if kind == "word":
+        return WORDS.get(said, "")
+    return {",": ", ", ":": ": "}.get(said, said)
+
+
+def _shown(text: str, at: int) -> str:
+    return repr(text[at : at + _SHOWN_CHARACTERS].strip())
+
+
+# Back to Gemma's notation
+
+_JSON_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*+:)?|\s++')
+
+
+def write_object(arguments: str, delimiter: str) -> str:
+    """Return a JSON object in Gemma's notation; what it cannot spell stays as in JSON."""
+
+    def token(match: "re.Match[str]") -> str:
+        if not match[1]:
+            return ""
+        said = json.loads(match[1])
+        if match[2] and _BARE_KEY.fullmatch(said):
+            return f"{said}:"
+        # A string may begin or end with a part of a delimiter.
+        plain = not any(mark in said for mark in (delimiter, "<", ">"))
+        return (f"{delimiter}{said}{delimiter}" if plain else match[1]) + (":" if match[2] else "")
+
+    return _JSON_TOKEN.sub(token, arguments or "{}")
+
+
+GEMMA_4: Final = "<|tool_call>"
+FUNCTION_GEMMA: Final = "<start_function_call>"
+FENCE: Final = "```tool_code"
+THOUGHT: Final = "<|channel>"
+
+_CLOSERS: Final = {GEMMA_4: "<tool_call|>", FUNCTION_GEMMA: "<end_function_call>", FENCE: "```"}
+_NOTATIONS: Final = {
+    GEMMA_4: Notation((Quote(QUOTE, escapes=False), Quote('"')), (_CLOSERS[GEMMA_4],)),
+    FUNCTION_GEMMA: Notation(
+        (Quote(ESCAPE, escapes=False), Quote('"')), (_CLOSERS[FUNCTION_GEMMA],)
+    ),
+    FENCE: Notation(PYTHON_QUOTES, (_CLOSERS[FENCE],)),
+}
+_HEADS: Final = {
+    GEMMA_4: Head(SPACE, *literal("call:"), r"\s*+", NAME, r"\s*+", r"[{(]", commits=1),
+    FUNCTION_GEMMA: Head(SPACE, *literal("call:"), r"\s*+", NAME, r"\s*+", r"[{(]", commits=1),
+    FENCE: Head(r"[ \t]*+", r"\r?\n", r"\s*+", r"(?:print\(\s*+)?+", r"\[?+\s*+", NAME, r"\("),
+    THOUGHT: Head(*literal("thought\n")),
+}
+_CALL = re.compile(r"\s*+call:\s*+([^\s{(]++)\s*+")
+_PRINT = re.compile(r"\s*+print\(\s*+")
+# Gemini's name for the module that holds the tools.
+_MODULE: Final = "default_api."
+_BETWEEN: Final = " \t\r\n,;"
+
+
+class Gemma(TextDialect):
+    """See the module."""
+
+    name = "gemma"
+    title = "Gemma 4 and FunctionGemma tokens, and tool_code fences (Gemma 3)"
+    openers = (GEMMA_4, FUNCTION_GEMMA, FENCE, THOUGHT)
+    last = (FENCE,)
+    trailers = ("<start_function_response>", "<|tool_response>", "<end_of_turn>", "<turn|>")
+    orphans = ("<tool_call|>", "<end_function_call>")
+    noise = ("<end_of_turn>", "<turn|>")
+    markers = (*openers, *orphans, *trailers, ESCAPE, QUOTE, "<channel|>")
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """`call:NAME{` follows the token; a fence calls an offered tool."""
+        verdict = _HEADS[opener].verdict(head, final=final)
+        if verdict and opener == FENCE:
+            return _plain(_HEADS[opener].name(head), offered) in offered
+        return verdict
+
+    def section(self, opener: str, head: str) -> Section | None:
+        """Gemma 4 thinks in a channel of its own."""
+        del head
+        if opener != THOUGHT:
+            return None
+        return Section(reasoning=True, closers=("<channel|>",), header=len("thought\n"))
+
+    def ending(self, opener: str) -> Ending:
+        """The closing marker outside strings."""
+        return QuotedEnd(_NOTATIONS[opener])
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...]:
+        """One call in tokens, any number in a fence."""
+        del closed
+        body = raw.removesuffix(_CLOSERS[opener])
+        return _in_fence(body, offered) if opener == FENCE else (_in_tokens(body),)
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """Gemma 4's tokens, one call after the other with nothing between."""
+        return "".join(
+            f"{GEMMA_4}call:{call.name}{write_object(call.arguments, QUOTE)}<tool_call|>"
+            for call in calls
+        )
+
+
+def _in_tokens(body: str) -> WrittenCall:
+    match = _CALL.match(body)
+    if match is None:
+        return WrittenCall("", error="no call:NAME{...} stands between the tokens")
+    if not body.startswith("{", match.end()):
+        return WrittenCall(match[1], error="no { follows its name")
+    value = read_object(body, match.end())
+    if value.error:
+        return WrittenCall(match[1], error=value.error)
+    rest = body[value.stop :].strip()
+    return WrittenCall(match[1], value.json, error=f"{rest[:20]!r} follows it" if rest else "")
+
+
+def _plain(name: str, offered: Offered) -> str:
+    """Return the name without the module, where a tool is offered under that."""
+    short = name.removeprefix(_MODULE)
+    return short if short in offered else clean_name(name, offered)
+
+
+def _in_fence(body: str, offered: Offered) -> tuple[WrittenCall, ...]:
+    """Return the calls of a fence: each alone, in `print`, or in a list."""
+    calls: list[WrittenCall] = []
+    at = _skip(body, 0)
+    while at < len(body):
+        printed = _PRINT.match(body, at)
+        start = printed.end() if printed else at
+        listed = body.startswith("[", start)
+        found = read_python_calls(body, start + listed, "," if listed or printed else ",;")
+        if not found.calls:
+            return (*calls, WrittenCall("", error=f"{body[at : at + 20]!r} is no call"))
+        calls += found.calls
+        closers = "]" * listed + ")" * bool(printed)
+        at = _closed(body, found.stop, closers)
+        if at < 0:
+            return (*calls, WrittenCall("", error=f"no {closers!r} follows the call"))
+    return tuple(
+        WrittenCall(_plain(call.name, offered), call.arguments, call.id, call.error)
+        for call in calls
+    )
+
+
+def _closed(body: str, at: int, closers: str) -> int:
+    """Return the offset after these brackets and what may separate calls; -1 without them."""
+    for closer in closers:
+        at = _skip(body, at)
+        if not body.startswith(closer, at):
+            return -1
+        at += 1
+    return _skip(body, at)
+
+
+def _skip(body: str, at: int) -> int:
+    while at < len(body) and body[at] in _BETWEEN:
+        at += 1
+    return at
+
+
+GEMMA: Final = Gemma()

@@ -1,0 +1,82 @@
+"""GLM-4.5's calls: a name, then keys and values in tags of their own.
+
+    <tool_call>NAME
+    <arg_key>KEY</arg_key>
+    <arg_value>VALUE</arg_value>
+    </tool_call>
+
+Later models leave the line ends out; a call without arguments is a name between the outer tags.
+A value that is no string is JSON, and nothing is stripped. The outer tag is that of
+`tagged-json` and `qwen-xml` too; what follows decides. Source: chat templates of GLM-4.5,
+GLM-4.6 and GLM-4.7; quirk TEXT-GLM-ZERO-ARG.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import NAME, SPACE, Head, any_of, literal
+from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.tag_blocks import TagDialect
+from harness.text_calls.tags import Grammar, iter_members
+
+_OPENER: Final = "<tool_call>"
+_CLOSER: Final = "</tool_call>"
+_CLOSERS: Final = ("</arg_value>", _CLOSER)
+_NAMED: Final = (SPACE, NAME, SPACE)
+_TAGS: Final = re.compile(
+    rf"(?P<call><tool_call>\s{{0,16}}{NAME}\s{{0,16}}(?=<arg_key>|</tool_call>))"
+    r"|(?P<end_call></tool_call>)"
+    r"|(?P<parameter><arg_key>(?P<key>[^<>\n]{1,256})</arg_key>\s{0,16}<arg_value>)"
+    r"|(?P<end_parameter></arg_value>)"
+)
+_GRAMMAR: Final = Grammar(_TAGS, span=320)
+_WITH_ARGUMENTS: Final = Head(*_NAMED, *literal("<arg_key>"), commits=4)
+_ALONE: Final = re.compile(rf"\s*{NAME}\s*{_CLOSER}\s*")
+_WITHOUT: Final = Head(*_NAMED, *literal(_CLOSER))
+
+
+class Glm(TagDialect):
+    """See the module."""
+
+    grammar = _GRAMMAR
+    name = "glm"
+    title = "Keys and values in tags (GLM-4.5 and later)"
+    openers = (_OPENER,)
+    untyped_end = True
+    orphans = _CLOSERS
+    noise = ("<|observation|>",)
+    markers = (_OPENER, "<arg_key>", "</arg_key>", "<arg_value>", *_CLOSERS)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """A name and a key follow, or the name of an offered tool and the closing tag."""
+        del opener
+        without = _WITHOUT.verdict(head, final=final)
+        if without and _WITHOUT.name(head) not in offered:
+            without = False
+        return any_of(_WITH_ARGUMENTS.verdict(head, final=final), without)
+
+    def amid_line(self, head: str, *, final: bool) -> bool | None:
+        """A name alone in the tags is a call where nothing but markup follows it, else words."""
+        match = _ALONE.match(head)
+        if not match:
+            return True
+        rest = head[match.end() :]
+        if not rest or _OPENER.startswith(rest):
+            return (not rest) if final else None
+        return rest.startswith((_OPENER, "<|"))
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One outer tag for each call, as the chat template of GLM-4.5 renders them."""
+        return "".join(map(_written, calls))
+
+
+def _written(call: WrittenCall) -> str:
+    arguments = "".join(
+        f"\n<arg_key>{key}</arg_key>\n<arg_value>{text}</arg_value>"
+        for key, text, _ in iter_members(call.arguments)
+    )
+    return f"{_OPENER}{call.name}{arguments}{chr(10) if arguments else ''}{_CLOSER}"
+
+
+GLM: Final = Glm()

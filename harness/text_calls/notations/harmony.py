@@ -1,0 +1,205 @@
+"""OpenAI's Harmony messages in the text: gpt-oss behind a server that does not parse them.
+
+`<|start|>assistant<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{...}
+<|call|>`: the recipient stands with the role or with the channel, with `functions.` or
+without (HARMONY-PREFIX); other names are tools of the server, and no call of ours. The channel
+`analysis` is reasoning, `final` is the answer, `commentary` to nobody is a preamble that the user
+sees. On `analysis` only `<|call|>` makes a message a call; without it, it is reasoning
+(HARMONY-CHANNEL-POLICY). A message of another role is one that the model made up, and is
+never shown as the answer. Where a server has stripped the markers, nothing can be told from
+words, and the text stays as it is (HARMONY-CHANNEL-LEAK).
+Source: OpenAI's page on the Harmony response format; the chat template of gpt-oss.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final
+
+from harness.text_calls.boundaries import (
+    MORE,
+    SPACE,
+    Ending,
+    Head,
+    Notation,
+    PatternEnd,
+    Quote,
+    QuotedEnd,
+    any_of,
+    literal,
+)
+from harness.text_calls.dialect import Offered, Section, TextDialect, WrittenCall
+
+START: Final = "<|start|>"
+CHANNEL: Final = "<|channel|>"
+MESSAGE: Final = "<|message|>"
+CONSTRAIN: Final = "<|constrain|>"
+CALL: Final = "<|call|>"
+ENDS: Final = ("<|end|>", "<|return|>", CALL)
+
+# The last is no channel, but some servers have the role in its place.
+_CHANNELS: Final = ("analysis", "commentary", "final", "assistant")
+_NOBODY: Final = ("", "assistant", "user", "all")
+_OURS: Final = ("", "assistant")
+_CONTENT: Final = Notation((Quote('"', one_line=True),), ENDS, before=(START, CHANNEL))
+
+_GAP = r"[ \t]*+"
+_TO = (_GAP, *literal("to="), r"[^\s<{]++")
+_TYPE = r"\w{0,20}+"
+_ROLE = r"[\w.\-]{1,64}+"
+# Some models leave the marker before the arguments out.
+_ARGUMENTS = (r"(?=\{)",)
+
+
+def _channel_heads(before: tuple[str, ...]) -> Iterator[Head]:
+    for word, to, constrain in product(_CHANNELS, ((), _TO), ((), literal(CONSTRAIN))):
+        opening = (*before, SPACE, *literal(word))
+        rest = (*to, _GAP, *constrain, _GAP, _TYPE, _GAP)
+        yield Head(*opening, *rest, *literal(MESSAGE), commits=len(opening))
+        if to:
+            yield Head(*opening, *rest, *_ARGUMENTS, commits=len(opening))
+
+
+def _start_heads() -> Iterator[Head]:
+    for to in ((), _TO):
+        role = (SPACE, _ROLE, *to, _GAP)
+        yield Head(*role, *literal(MESSAGE), commits=len(role) + 1)
+        yield from _channel_heads((*role, *literal(CHANNEL)))
+
+
+_HEADS: Final = {START: tuple(_start_heads()), CHANNEL: tuple(_channel_heads(()))}
+_HEADER_END = re.compile(rf"{re.escape(MESSAGE)}|\{{")
+_HEADER = re.compile(
+    rf"(?:{re.escape(START)}\s*+(?P<role>{_ROLE})(?:{_GAP}to=(?P<first>[^\s<{{]++))?+{_GAP})?+"
+    rf"(?:{re.escape(CHANNEL)}\s*+(?P<channel>{'|'.join(_CHANNELS)})"
+    rf"(?:{_GAP}to=(?P<second>[^\s<{{]++))?+{_GAP}(?P<constrain>{re.escape(CONSTRAIN)})?+"
+    rf"{_GAP}(?P<type>{_TYPE}){_GAP})?+(?P<message>{re.escape(MESSAGE)})?+"
+)
+
+
+class _Message:
+    """One message, its header read."""
+
+    __slots__ = ("body", "channel", "marked", "role", "to", "typed")
+
+    def __init__(self, text: str) -> None:
+        match = _HEADER.match(text)
+        said = match.groupdict(default="") if match else {}
+        self.role = said.get("role", "")
+        self.channel = said.get("channel", "")
+        self.to = said.get("second") or said.get("first", "")
+        self.typed = bool(said.get("constrain")) or said.get("type") == "json"
+        self.marked = bool(said.get("message"))
+        self.body = match.end() if match else 0
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is addressed to a tool, or looks as if it were."""
+        if self.role not in _OURS:
+            return False
+        return self.to not in _NOBODY or (self.typed and self.channel != "final")
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is no part of the answer."""
+        return self.channel == "analysis" or self.role not in _OURS
+
+
+class _MessageEnd(Ending):
+    """The end of the content, which begins after the header: a channel in that is no message."""
+
+    __slots__ = ("_content", "_header", "_header_end", "_taken")
+
+    def __init__(self) -> None:
+        self._header = PatternEnd(_HEADER_END, len(MESSAGE))
+        self._header_end = MORE
+        self._content = QuotedEnd(_CONTENT)
+        self._taken = 0
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        if self._header_end == MORE:
+            self._header_end = self._header.feed(text, start)
+            if self._header_end == MORE:
+                self._taken += len(text) - start
+                return MORE
+            start += self._header_end - self._taken
+        return self._after(self._content.feed(text, start))
+
+    def close(self) -> int:
+        """See `Ending.close`."""
+        return self._after(self._content.close())
+
+    def _after(self, end: int) -> int:
+        return end if end == MORE else self._header_end + end
+
+
+class Harmony(TextDialect):
+    """See the module."""
+
+    name = "harmony"
+    title = "OpenAI Harmony channels (gpt-oss)"
+    openers = (START, CHANNEL)
+    noise = (*ENDS, MESSAGE, CONSTRAIN)
+    markers = (*openers, *noise)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """The header of a message goes on up to its content."""
+        del offered
+        return any_of(*(way.verdict(head, final=final) for way in _HEADS[opener]))
+
+    def section(self, opener: str, head: str) -> Section | None:
+        """Every message to nobody is a section: reasoning, or visible text."""
+        message = _Message(opener + head)
+        if not message.marked or message.is_call:
+            return None
+        header = message.body - len(opener)
+        if not message.hidden:
+            return Section(reasoning=False, closers=(), header=header)
+        return Section(reasoning=True, closers=ENDS, header=header, ended_by=self.openers)
+
+    def ending(self, opener: str) -> Ending:
+        """An end token outside strings, or the next message."""
+        del opener
+        return _MessageEnd()
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """One message is one call."""
+        del offered, closed
+        text = opener + raw
+        message = _Message(text)
+        if message.channel == "analysis" and not raw.endswith(CALL):
+            return None
+        if not message.is_call:
+            return ()  # a header without its content
+        body = _without_end(text[message.body :]).strip()
+        if message.to in _NOBODY:
+            return (WrittenCall("", body, error="the call names no recipient"),)
+        if not message.marked:
+            return (WrittenCall(message.to, error=f"no {MESSAGE} stands before its arguments"),)
+        return (WrittenCall(message.to, body),)
+
+    def shown(self, opener: str, raw: str) -> tuple[bool, str]:
+        """A message on `analysis` that is no call is reasoning."""
+        text = opener + raw
+        return True, _without_end(text[_Message(text).body :])
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One message for each call."""
+        return "".join(
+            f"{START}assistant{CHANNEL}commentary to=functions.{call.name} {CONSTRAIN}json"
+            f"{MESSAGE}{call.arguments or '{}'}{CALL}"
+            for call in calls
+        )
+
+
+def _without_end(text: str) -> str:
+    for end in ENDS:
+        if text.endswith(end):
+            return text.removesuffix(end)
+    return text
+
+
+HARMONY: Final = Harmony()

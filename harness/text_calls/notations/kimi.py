@@ -1,0 +1,49 @@
+"""`<|tool_calls_section_begin|><|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{...}`.
+
+Kimi K2: one section of calls, each with its id before the arguments; the id holds the name,
+between `functions.` and the counter, and is kept whole. Servers leave the section in the
+content or in the reasoning, and some spell its tokens without the first s. Source: chat
+template and tool-call guide of Kimi-K2-Instruct; quirks TEXT-KIMI-SECTION,
+TEXT-KIMI-IN-REASONING.
+"""
+
+import re
+from typing import Final
+
+from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.tokens import TokenCalls
+
+_ID = re.compile(r"(?:functions\.)?(.+?)(?::[0-9]+)?")
+
+
+class Kimi(TokenCalls):
+    """See the module."""
+
+    name = "kimi"
+    title = "Sections of special tokens with ids (Kimi K2)"
+    section_begins = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
+    call_begins = ("<|tool_call_begin|>",)
+    separators = ("<|tool_call_argument_begin|>",)
+    call_ends = ("<|tool_call_end|>",)
+    section_ends = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
+    ends = ("<|im_end|>",)
+    openers = (*section_begins, *call_begins)
+    trailers = (*call_ends, *section_ends, *ends)
+    orphans = call_ends
+    noise = (*section_ends, *ends)
+    markers = (*openers, *separators, *trailers)
+
+    def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
+        """The header is the id; a bare name is none."""
+        match = _ID.fullmatch(header)
+        if header in offered or match is None:
+            return WrittenCall(header, body.strip())
+        name = match[1]
+        return WrittenCall(name, body.strip(), "" if name == header else header)
+
+    def header(self, call: WrittenCall, place: int) -> str:
+        """The id as the template makes it up where the call has none."""
+        return call.id or f"functions.{call.name}:{place}"
+
+
+KIMI: Final = Kimi()

@@ -1,0 +1,75 @@
+"""MiniMax's calls: `invoke` tags in a tag of its own (M2), lines of JSON in another (M1).
+
+    <minimax:tool_call>
+    <invoke name="NAME">
+    <parameter name="KEY">VALUE</parameter>
+    </invoke>
+    </minimax:tool_call>
+
+    <tool_calls>
+    {"name": "NAME", "arguments": {...}}
+    </tool_calls>
+
+M2 writes a value that is no string as JSON. A call of M2 without its outer tag is one of
+`anthropic-invoke`. Source: MiniMax's tool calling guides and chat templates of M1 and M2;
+quirk TEXT-MINIMAX.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import SPACE, Ending, Head, literal
+from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_json_calls
+from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.tag_blocks import TagBlockEnd, invoke_grammar, write_invoke_calls
+from harness.text_calls.tags import read_tagged_calls
+
+_BLOCK: Final = "<minimax:tool_call>"
+_LINES: Final = "<tool_calls>"
+_LINES_CLOSER: Final = "</tool_calls>"
+_CLOSERS: Final = ("</minimax:tool_call>", "</invoke>", "</parameter>")
+_GRAMMAR: Final = invoke_grammar("<", "</", "minimax:tool_call")
+_IN_BLOCK: Final = Head(SPACE, *literal("<invoke"), r"\s", commits=0)
+_IN_LINES: Final = Head(SPACE, r"[{\[]", commits=1)
+
+
+class Minimax(TextDialect):
+    """See the module."""
+
+    name = "minimax"
+    title = "invoke tags in MiniMax's own tag (M2), JSON lines (M1)"
+    openers = (_BLOCK, _LINES)
+    trailers = (_LINES_CLOSER, "</minimax:tool_call>")
+    untyped_end = True
+    orphans = _CLOSERS
+    markers = (*openers, "<invoke name=", "<parameter name=", *_CLOSERS, _LINES_CLOSER)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """A call follows the outer tag."""
+        del offered
+        return (_IN_BLOCK if opener == _BLOCK else _IN_LINES).verdict(head, final=final)
+
+    def ending(self, opener: str) -> Ending:
+        """The closing tag that can be one, or the end of the last line of JSON."""
+        if opener == _BLOCK:
+            return TagBlockEnd(_GRAMMAR, opener)
+        return JsonEnd(several=True, closers=(_LINES_CLOSER, _LINES))
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """Each `invoke`, or each JSON object, is a call."""
+        del closed
+        if opener == _BLOCK:
+            return read_tagged_calls(_GRAMMAR, opener + raw, offered)
+        return read_json_calls(raw, offered) or (
+            WrittenCall("", error="the JSON in the tag names no tool"),
+        )
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """All calls in one outer tag, as the chat template of M2 renders them."""
+        return write_invoke_calls(calls, "minimax:tool_call")
+
+
+MINIMAX: Final = Minimax()

@@ -1,0 +1,219 @@
+"""MiniMax-M3's calls: a sentinel before each tag, and tags that bear the parameters' names.
+
+    ]<]minimax[>[<tool_call>
+    ]<]minimax[>[<invoke name="NAME">
+    ]<]minimax[>[<KEY>VALUE]<]minimax[>[</KEY>
+    ]<]minimax[>[</invoke>
+    ]<]minimax[>[</tool_call>
+
+An object is written as tags of its keys, an array as tags `item`, without end. Keys are no XML
+names (`-A` is one), so this is no XML. Strings and numbers look alike; the schema tells them.
+A tag without the sentinel is part of a value; one with it, of no call, is what is left of a
+broken one. Source: MiniMax-M3's chat template, as its
+parsers in vLLM and SGLang describe it; quirk TEXT-MINIMAX-M3.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, PatternEnd, literal
+from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_members, read_string
+from harness.text_calls.parameters import Elements, Value, type_parameters
+
+_SENTINEL: Final = "]<]minimax[>["
+_BLOCK: Final = "<tool_call>"
+_CLOSER: Final = "</tool_call>"
+_INVOKE: Final = "/invoke"
+_MAX_NESTED: Final = 64
+_SPAN: Final = 64
+_S: Final = re.escape(_SENTINEL)
+_TAG: Final = re.compile(
+    rf"{_S}<(?:invoke\s{{1,8}}name=[\"'](?P<call>[^\"'<>\n]{{1,128}})[\"']\s{{0,8}}"
+    r"|(?P<tag>/?[^\s<>/\"'=]{1,128}))>"
+)
+# The last sentinel is lost where an engine takes it for the end of the call.
+_BLOCK_END: Final = re.compile(rf"{_S}</tool_call>|{_S}</invoke>\s{{0,16}}</tool_call>")
+_CALL_END: Final = re.compile(rf"{_S}</(?:invoke|tool_call)>")
+_TAGGED: Final = Head("<", r"[^\s<>]", commits=0)
+_OUTER: Final = Head(SPACE, *literal(_SENTINEL), commits=2)
+_NEVER_CLOSED: Final = "the markup of the call is not complete"
+_WRONG: Final = "the tags of the call do not match"
+_STRAY: Final = "there is text between the tags of the call"
+_EMPTY: Final = "the markup holds no call"
+
+
+class _Open(msgspec.Struct):
+    """A tag that was opened.
+
+    Fields:
+        start: where its content begins.
+        children: the elements that were closed in it.
+        done: where the last of them ends.
+    """
+
+    key: str
+    start: int
+    children: list[tuple[str, Value]]
+    done: int
+
+
+class _Broken(Exception):  # noqa: N818 - never leaves this module
+    """The markup cannot be read; the message says why."""
+
+
+class MinimaxM3(TextDialect):
+    """See the module."""
+
+    name = "minimax-m3"
+    title = "Tags named after parameters, a sentinel before each (MiniMax-M3)"
+    openers = (_SENTINEL, _BLOCK)
+    trailers = (_SENTINEL + _CLOSER,)
+    noise = (_SENTINEL,)
+    markers = (_SENTINEL,)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """A tag follows the sentinel; or the sentinel follows the outer tag."""
+        del offered
+        if opener == _BLOCK:
+            return _OUTER.verdict(head, final=final)
+        return _TAGGED.verdict(head, final=final)
+
+    def ending(self, opener: str) -> Ending:
+        """The closing tag with its sentinel, which no value holds."""
+        return _End(opener)
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """Each `invoke` is a call."""
+        del closed
+        return tuple(_calls(opener + raw, offered)) or (WrittenCall("", error=_EMPTY),)
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """All calls in one outer tag."""
+        s = _SENTINEL
+        lines = (
+            f'{s}<invoke name="{call.name}">{_elements(call.arguments or "{}")}{s}</invoke>'
+            for call in calls
+        )
+        return "\n".join([f"{s}{_BLOCK}", *lines, f"{s}{_CLOSER}"])
+
+
+class _End(Ending):
+    """The end of a block: of its outer tag, or of the call where there is none."""
+
+    __slots__ = ("_end", "_head", "_opener")
+
+    def __init__(self, opener: str) -> None:
+        self._opener = opener
+        self._head = ""
+        self._end: PatternEnd | None = None
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        if self._end is not None:
+            return self._searched(self._end, text, start)
+        # As much as tells the outer tag from a call, or from what is left of one.
+        self._head += text[start:]
+        return self._begun() if len(self._head) >= len(_BLOCK) else MORE
+
+    def close(self) -> int:
+        """See `Ending.close`."""
+        return self._begun() if self._end is None else MORE
+
+    def _begun(self) -> int:
+        is_block = self._opener == _BLOCK or self._head.startswith(_BLOCK)
+        self._end = PatternEnd(_BLOCK_END if is_block else _CALL_END, _SPAN)
+        # The sentinel is part of the first tag.
+        return self._searched(self._end, self._opener + self._head, 0)
+
+    def _searched(self, ending: PatternEnd, text: str, start: int) -> int:
+        end = ending.feed(text, start)
+        return MORE if end == MORE else end - len(self._opener)
+
+
+def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
+    """Yield the calls of a block; the last has an error where reading stopped at it."""
+    tags = list(_TAG.finditer(text))
+    place = 0
+    while place < len(tags):
+        tag = tags[place]
+        place += 1
+        if not tag["call"]:
+            continue
+        try:
+            place, elements = _invoked(text, tags, place)
+        except _Broken as broken:
+            yield WrittenCall(tag["call"], error=str(broken))
+            return
+        arguments = type_parameters(elements, offered.schema(tag["call"]))
+        yield WrittenCall(tag["call"], arguments.arguments, error=arguments.error)
+
+
+def _invoked(
+    text: str, tags: "list[re.Match[str]]", place: int
+) -> tuple[int, list[tuple[str, Value]]]:
+    """Return the elements of the call that was opened before `place`, and where it ends."""
+    start = tags[place - 1].end()
+    stack = [_Open("", start, [], start)]
+    while place < len(tags):
+        tag = tags[place]
+        place += 1
+        key = tag["tag"] or ""
+        top = stack[-1]
+        if not key or len(stack) > _MAX_NESTED:
+            raise _Broken(_WRONG)
+        if not key.startswith("/"):
+            _must_be_blank(text, top, tag.start())
+            stack.append(_Open(key, tag.end(), [], tag.end()))
+        elif len(stack) == 1:
+            if key != _INVOKE:
+                raise _Broken(_WRONG)
+            _must_be_blank(text, top, tag.start())
+            return place, top.children
+        else:
+            _close(text, stack, tag)
+    raise _Broken(_NEVER_CLOSED)
+
+
+def _close(text: str, stack: list[_Open], tag: "re.Match[str]") -> None:
+    top = stack.pop()
+    if tag["tag"] != f"/{top.key}":
+        raise _Broken(_WRONG)
+    content = text[top.start : tag.start()]
+    if top.children:
+        _must_be_blank(text, top, tag.start())
+        value: Value = Elements(tuple(top.children))
+    else:
+        value = content if content.strip() else Elements((), content)
+    stack[-1].children.append((top.key, value))
+    stack[-1].done = tag.end()
+
+
+def _must_be_blank(text: str, top: _Open, end: int) -> None:
+    between = text[top.done : end]
+    if between and not between.isspace():
+        raise _Broken(_STRAY)
+
+
+def _elements(text: str) -> str:
+    """Return a JSON value as its content is written between the tags of its key."""
+    if text.startswith('"'):
+        return read_string(text)
+    if text.startswith("{"):
+        return "".join(_element(key, value) for key, value in (read_members(text) or {}).items())
+    if text.startswith("["):
+        items = msgspec.json.decode(text, type=list[msgspec.Raw])
+        return "".join(_element("item", bytes(item).decode()) for item in items)
+    return text
+
+
+def _element(key: str, value: str) -> str:
+    return f"{_SENTINEL}<{key}>{_elements(value)}{_SENTINEL}</{key}>"
+
+
+MINIMAX_M3: Final = MinimaxM3()

@@ -1,0 +1,175 @@
+"""`[TOOL_CALLS]` of Mistral's models: an array of calls, or a name and its arguments.
+
+    v3 to v7: [TOOL_CALLS] [{"name": ..., "arguments": {...}, "id": ...}, ...]
+    v11:      [TOOL_CALLS]NAME[CALL_ID]ID[ARGS]{...}
+    v13:      [TOOL_CALLS]NAME[ARGS]{...}, and without [ARGS] where an engine dropped it
+
+The later ones have one marker for each call; some replies have one for all, with commas
+between them, which are all calls. The end token may follow; alone it stays, since
+HTML has such a tag. Source: Mistral's tokenizers and chat templates (mistral-common); quirk
+TEXT-MISTRAL-ARGS-MARKER.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import MORE, Ending, Head, any_of, literal
+from harness.text_calls.dialect import HEAD_CHARACTERS, Offered, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_json_calls
+from harness.text_calls.json_scan import ChosenEnd, HeadedEnd, JsonEnd
+from harness.turns.json_prefix import scan
+
+
+class ListedEnd(Ending):
+    """A block of parts that end alike, each but the first led by a head.
+
+    Args:
+        part: makes the ending of one part; after a part that is whole it stands behind a brace.
+        leads: ways in which another part follows a part, in a bounded number of
+            characters.
+    """
+
+    __slots__ = ("_base", "_current", "_end", "_leads", "_part", "_rest", "_taken")
+
+    def __init__(self, part: Callable[[], Ending], leads: tuple[Head, ...]) -> None:
+        self._part = part
+        self._leads = leads
+        # The part that goes on, and where it began; None between two.
+        self._current: Ending | None = part()
+        self._base = 0
+        self._end = MORE  # of the last part
+        self._rest = ""  # what came after it
+        self._taken = 0
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        fresh = text[start:]
+        buffer, offset = self._rest + fresh, self._taken - len(self._rest)
+        self._taken += len(fresh)
+        at, self._rest = 0, ""
+        while True:
+            if self._current is None:
+                goes_on = self._goes_on(buffer[at : at + HEAD_CHARACTERS], final=False)
+                if goes_on is None:
+                    self._rest = buffer[at:]
+                    return MORE
+                if not goes_on:
+                    return self._end
+                self._current, self._base = self._part(), offset + at
+            end = self._current.feed(buffer, at)
+            if end == MORE:
+                return MORE
+            at = self._base + end - offset
+            if at < 1 or buffer[at - 1] != "}":
+                return self._base + end
+            self._current, self._end = None, self._base + end
+
+    def close(self) -> int:
+        """See `Ending.close`."""
+        if self._current is None:
+            return MORE if self._goes_on(self._rest, final=True) else self._end
+        end = self._current.close()
+        return end if end == MORE else self._base + end
+
+    def _goes_on(self, rest: str, *, final: bool) -> bool | None:
+        return any_of(*(lead.verdict(rest, final=final) for lead in self._leads))
+
+
+_OPENER: Final = "[TOOL_CALLS]"
+_CALL_ID: Final = "[CALL_ID]"
+_ARGS: Final = "[ARGS]"
+_END: Final = "</s>"
+_CLOSERS: Final = (_OPENER, _END)
+_AFTER_NAME: Final = (_ARGS, _CALL_ID, "{")
+_NAME = re.compile(r"([\w./:-]+)\s*")
+_CALL = re.compile(
+    r"[\s,]*(?P<name>[^\s\[{]+)\s*(?:\[CALL_ID\]\s*(?P<id>[^\s\[{]*)\s*)?(?:\[ARGS\]\s*)?"
+)
+# How another call follows one behind the same marker.
+_LISTED: Final = (r"\s{0,24}+", r",", r"\s{0,24}+", r"[\w./:-]{1,128}+")
+_LEADS: Final = (
+    Head(*_LISTED, r"\{"),
+    *(Head(*_LISTED, r"\s{0,24}+", *literal(it), commits=5) for it in (_ARGS, _CALL_ID)),
+)
+
+
+class MistralToolCalls(TextDialect):
+    """See the module. It writes as v11 does where a call has an id, else as v13."""
+
+    name = "mistral-tool-calls"
+    title = "[TOOL_CALLS] with an array, or with name, id and arguments (Mistral)"
+    openers = (_OPENER,)
+    trailers = (_END,)
+    markers = (_OPENER, _CALL_ID, _ARGS)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """JSON of calls follows, or a name and what stands between it and its arguments."""
+        del opener
+        body = head.lstrip()
+        if not body:
+            return False if final else None
+        if body[0] == "[":
+            first = body[1:].lstrip()
+            return first[0] in "{]" if first else final or None
+        name = _NAME.match(body)
+        if body[0] == "{" or name is None:
+            return body[0] == "{"
+        rest = body[name.end() :]
+        if rest.startswith(_AFTER_NAME):
+            return True
+        if not any(it.startswith(rest) for it in _AFTER_NAME):
+            return False
+        return (bool(rest) or offered.begins(name[1])) if final else None
+
+    def ending(self, opener: str) -> Ending:
+        """The end of the JSON, or the next marker where it is broken or missing."""
+        del opener
+        return ChosenEnd(_ending)
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """Return the calls of the array, or those that are named."""
+        del opener, closed
+        body = raw.strip()
+        if body.startswith(("[", "{")):
+            nothing = body.startswith("[") and body[1:].lstrip() == "]"
+            error = "the JSON behind the marker names no tool"
+            return (
+                () if nothing else read_json_calls(body, offered) or (WrittenCall("", error=error),)
+            )
+        return tuple(_named(body))
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One marker for each call."""
+        return "".join(
+            f"{_OPENER}{call.name}{_CALL_ID + call.id if call.id else ''}"
+            f"{_ARGS}{call.arguments or '{}'}"
+            for call in calls
+        )
+
+
+def _named(body: str) -> Iterator[WrittenCall]:
+    """Yield the calls that stand one after another, each behind its name."""
+    at = 0
+    while match := _CALL.match(body, at):
+        found = scan(body, match.end()) if body.startswith("{", match.end()) else None
+        # What is no whole object goes on to the end.
+        at = found.end if found and found.end >= 0 else len(body)
+        arguments = body[match.end() : at]
+        error = "" if arguments else "no arguments stand behind the name"
+        yield WrittenCall(match["name"], arguments, match["id"] or "", error)
+    if at == 0:
+        yield WrittenCall("", error="no arguments stand behind the name")
+
+
+def _ending(first: str) -> Ending:
+    return JsonEnd(closers=_CLOSERS) if first in "[{" else ListedEnd(_one_end, _LEADS)
+
+
+def _one_end() -> Ending:
+    return HeadedEnd(_CLOSERS, brackets="{")
+
+
+MISTRAL_TOOL_CALLS: Final = MistralToolCalls()

@@ -1,0 +1,94 @@
+"""`<|python_tag|>{"name": ..., "parameters": {...}}<|eom_id|>`: Llama 3.x.
+
+One JSON object, or several with semicolons between them; or a call of a tool that the model was
+trained on, `brave_search.call(query="...")`, read as literals and never run. Python code for
+an interpreter has the same tag and is no call, so the tag with anything else stays text. The
+end tokens say nothing. Source: prompt format and chat template of Llama 3.1; quirks
+TEXT-PYTHON-TAG, TEXT-PARAMETERS-KEY.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from harness.text_calls.boundaries import (
+    NAME,
+    PYTHON_QUOTES,
+    SPACE,
+    Ending,
+    Head,
+    Notation,
+    QuotedEnd,
+    any_of,
+)
+from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_json_calls, write_json_call
+from harness.text_calls.json_scan import ChosenEnd, JsonEnd
+from harness.text_calls.python import read_python_calls
+
+_TAG: Final = "<|python_tag|>"
+_ENDS: Final = ("<|eom_id|>", "<|eot_id|>")
+_METHOD: Final = ".call"
+_OBJECT = Head(SPACE, r"\{", commits=1)
+_ARRAY = Head(SPACE, r"\[", SPACE, r"\{", commits=1)
+_BUILTIN = Head(SPACE, NAME, r"(?<=\.call)\(", commits=2)
+_CALL = Notation(PYTHON_QUOTES, brackets=True)
+
+
+class PythonTag(TextDialect):
+    """See the module."""
+
+    name = "python-tag"
+    title = "JSON or a built-in call behind <|python_tag|> (Llama 3.x)"
+    openers = (_TAG,)
+    trailers = _ENDS
+    noise = _ENDS
+    markers = (_TAG, *_ENDS)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """JSON follows, or a call of a built-in tool."""
+        del opener, offered
+        ways = (_OBJECT, _ARRAY, _BUILTIN)
+        return any_of(*(way.verdict(head, final=final) for way in ways))
+
+    def ending(self, opener: str) -> Ending:
+        """The end of the last object, or of the call."""
+        del opener
+        return ChosenEnd(_ending)
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """Return the calls of all objects, or the one of the built-in tool."""
+        del opener, closed
+        body = raw.strip()
+        if body.startswith(("{", "[")):
+            return read_json_calls(body, offered) or (
+                WrittenCall("", error="the JSON behind the tag names no tool"),
+            )
+        found = read_python_calls(body)
+        return tuple(_plain(call, offered) for call in found.calls) or (
+            WrittenCall("", error="what stands behind the tag is no call"),
+        )
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One tag for all calls."""
+        said = "; ".join(write_json_call(call, arguments="parameters") for call in calls)
+        return f"{_TAG}{said}{_ENDS[0]}" if calls else ""
+
+
+def _plain(call: WrittenCall, offered: Offered) -> WrittenCall:
+    """Return the call of the tool whose method is called."""
+    if call.name in offered:
+        return call
+    return msgspec.structs.replace(call, name=call.name.removesuffix(_METHOD))
+
+
+def _ending(first: str) -> Ending:
+    if first in "[{":
+        return JsonEnd(several=True, closers=(_TAG, *_ENDS))
+    return QuotedEnd(_CALL)
+
+
+PYTHON_TAG: Final = PythonTag()

@@ -1,0 +1,126 @@
+"""`[get_weather(city="Paris"), get_time()]`: calls in Python's syntax, as a list or in tags.
+
+As the whole reply it is Llama 3.2's and Llama 4's zero-shot format. Llama 4 also puts it, or a
+JSON call, between `<|python_start|>` and `<|python_end|>`, and Olmo 3 puts one call a line
+between `<function_calls>` tags: those may stand among words. Arguments are literals by
+keyword, and nothing is evaluated. A bare list must name an offered tool first, and anything
+but calls around it makes it text. Source: Meta's prompt format pages of Llama 3.2 and 4, the
+chat template of Olmo 3; quirk TEXT-PYTHONIC.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import (
+    NAME,
+    PYTHON_QUOTES,
+    SPACE,
+    Ending,
+    Head,
+    Notation,
+    QuotedEnd,
+    any_of,
+)
+from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_json_calls
+from harness.text_calls.native import clean_name
+from harness.text_calls.python import read_python_calls, write_python_calls
+
+_LIST: Final = Notation(PYTHON_QUOTES, brackets=True)
+_CLOSERS: Final = {"<|python_start|>": "<|python_end|>", "<function_calls>": "</function_calls>"}
+_TAGGED: Final = {opener: Notation(PYTHON_QUOTES, (end,)) for opener, end in _CLOSERS.items()}
+_PYTHON = Head(SPACE, r"\[?+", SPACE, NAME, r"[ \t]*+", r"\(", commits=4)
+_JSON = Head(SPACE, r"\{", commits=1)
+_NAME = re.compile(r"\s*+([^\W\d][\w.\-]*+)?+([ \t]*+)(.?)", re.DOTALL)
+
+
+def _broken(text: str) -> WrittenCall:
+    return WrittenCall("", error=f"{text[:20]!r} stands where a call in Python's syntax could")
+
+
+class Pythonic(TextDialect):
+    """A bare list."""
+
+    name = "pythonic"
+    title = "Python calls as the whole reply (Llama 3.2 and 4)"
+    openers = ("[",)
+    where = "start"
+    explicit = False
+    whole = True
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """An offered tool is called right after the bracket."""
+        del opener
+        match = _NAME.match(head)
+        name, gap, after = (match[1] or "", match[2], match[3]) if match else ("", "", "")
+        if after:
+            return after == "(" and clean_name(name, offered) in offered
+        known = not name or (clean_name(name, offered) in offered if gap else offered.begins(name))
+        return None if known and not final else False
+
+    def ending(self, opener: str) -> Ending:
+        """The bracket that closes the list."""
+        del opener
+        return QuotedEnd(_LIST, depth=1)
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """Nothing but calls stands in the list; else it is text."""
+        del opener, offered, closed
+        found = read_python_calls(raw)
+        over = raw[found.stop :].strip() in ("", "]")
+        return found.calls if over and found.calls else None
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One list."""
+        return f"[{', '.join(write_python_calls(calls))}]" if calls else ""
+
+
+class TaggedPythonic(TextDialect):
+    """A list, or calls line by line, between tags."""
+
+    name = "pythonic-tags"
+    title = "Python calls in <|python_start|> or <function_calls> (Llama 4, Olmo 3)"
+    openers = tuple(_CLOSERS)
+    trailers = ("<|eom|>", "<|eot|>")
+    orphans = ("<|python_end|>",)
+    noise = trailers
+    markers = ("<|python_start|>", "<|python_end|>", "</function_calls>", *openers)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """A call follows the tag, or Llama's JSON."""
+        del offered
+        ways = (_PYTHON, _JSON) if opener == "<|python_start|>" else (_PYTHON,)
+        return any_of(*(way.verdict(head, final=final) for way in ways))
+
+    def ending(self, opener: str) -> Ending:
+        """The closing tag, where it stands outside strings."""
+        return QuotedEnd(_TAGGED[opener])
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...]:
+        """Every call of the block, and an error for whatever else stands in it."""
+        del closed
+        body = raw.strip().removesuffix(_CLOSERS[opener]).strip()
+        if body.startswith("{"):
+            return read_json_calls(body, offered) or (
+                WrittenCall("", error="the JSON in the tag names no tool"),
+            )
+        at = 1 if body.startswith("[") else 0
+        found = read_python_calls(body, at, ",;")
+        rest = body[found.stop :]
+        if rest in ("", "]" * at):
+            return found.calls or (_broken(rest),)
+        return (*found.calls, _broken(rest))
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One list in one pair of tags."""
+        said = ", ".join(write_python_calls(calls))
+        return f"<|python_start|>[{said}]<|python_end|>" if calls else ""
+
+
+PYTHONIC: Final = Pythonic()
+TAGGED_PYTHONIC: Final = TaggedPythonic()

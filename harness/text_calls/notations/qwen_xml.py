@@ -1,0 +1,77 @@
+"""Qwen3-Coder's calls: a function and its parameters as tags, values without quotes or escapes.
+
+    <tool_call>
+    <function=NAME>
+    <parameter=KEY>
+    VALUE, which may have many lines
+    </parameter>
+    </function>
+    </tool_call>
+
+One line end on each side of a value belongs to the tags and nothing else is stripped; the type
+comes from the tool's schema. The outer tag is often missing. `<function=` is the opener of
+`llama-function` too; what follows decides. Source: chat template of Qwen3-Coder; quirks
+TEXT-QWEN3-XML, TEXT-OPEN-MISSING, TEXT-PARAM-CLOSE-DROPPED, TEXT-DIALECT-COLLISION.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import NAME, SPACE, Head, any_of, literal
+from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.tag_blocks import TagDialect
+from harness.text_calls.tags import Grammar, iter_members
+
+_BLOCK: Final = "<tool_call>"
+_CALL: Final = "<function="
+_CLOSERS: Final = ("</parameter>", "</function>", "</tool_call>")
+_TAGS: Final = re.compile(
+    # An opening tag that no other tag follows is part of a value that speaks of it.
+    r"(?P<block><tool_call>(?=\s{0,16}<function=))|(?P<end_block></tool_call>)"
+    r"|(?P<call><function=(?P<name>[^<>\n]{1,128})>(?=\s{0,16}<(?:parameter=|/function>)))"
+    r"|(?P<end_call></function>)"
+    r"|(?P<parameter><parameter=(?P<key>[^<>\n]{1,256})>)|(?P<end_parameter></parameter>)"
+)
+_GRAMMAR: Final = Grammar(_TAGS, span=300, newlines=True)
+_NAMED: Final = (NAME, ">", SPACE)
+_IN_BLOCK: Final = Head(SPACE, *literal(_CALL), *_NAMED, r"[^{\s]", commits=1)
+_PARAMETER: Final = Head(*_NAMED, *literal("<parameter="), commits=3)
+_NOTHING: Final = Head(*_NAMED, *literal("</function>"), commits=3)
+
+
+class QwenXml(TagDialect):
+    """See the module."""
+
+    grammar = _GRAMMAR
+    name = "qwen-xml"
+    title = "Function and parameter tags (Qwen3-Coder)"
+    openers = (_BLOCK, _CALL)
+    trailers = ("</tool_call>",)
+    untyped_end = True
+    orphans = _CLOSERS
+    markers = (*openers, "<parameter=", *_CLOSERS)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """In its outer tag a function begins; without it, a parameter or the end must follow."""
+        if opener == _BLOCK:
+            return _IN_BLOCK.verdict(head, final=final)
+        nothing = _NOTHING.verdict(head, final=final)
+        if nothing and _NOTHING.name(head) not in offered:
+            nothing = False
+        return any_of(_PARAMETER.verdict(head, final=final), nothing)
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One outer tag for each call, as the chat template renders them."""
+        return "".join(map(_written, calls))
+
+
+def _written(call: WrittenCall) -> str:
+    parameters = "".join(
+        f"<parameter={key}>\n{text}\n</parameter>\n"
+        for key, text, _ in iter_members(call.arguments)
+    )
+    return f"{_BLOCK}\n{_CALL}{call.name}>\n{parameters}</function>\n</tool_call>"
+
+
+QWEN_XML: Final = QwenXml()

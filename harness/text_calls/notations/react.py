@@ -1,0 +1,278 @@
+"""`Thought:`, `Action:`, `Action Input:` lines: ReAct, taught by the prompt.
+
+What a thought says is reasoning, what `Final Answer:` says is the answer. An action is the name
+of a tool on its line and an input after it: a JSON object, in a code block too, or one line of
+text for a tool with exactly one required parameter, a string. Labels may be bold. The action
+may be a JSON object itself, `{"action": NAME, "action_input": ...}`, often in a code block.
+`Action: None` is no call. Decided where readers of this format differ: a made-up
+`Observation:` ends the reply, and the action before it counts (REACT-FAKE-OBSERVATION); an
+action beside a final answer cannot be used, since nobody knows which was meant (REACT-BOTH);
+arguments on the action's own line count (REACT-INLINE-ARGS); a misspelled label is a broken
+call, never the answer (REACT-ERROR-AS-ANSWER); text that looks like JSON, code or a parameter
+with its value is no text input, and neither is text of several lines, whose end is not known.
+Source: the ReAct paper; the agents of LangChain and LlamaIndex, which take it in this form.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import SPACE, Ending, Head, any_of, literal, literal_end
+from harness.text_calls.dialect import Offered, Section, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_members, read_pairs, read_string, repeated_key
+from harness.text_calls.native import clean_name
+from harness.text_calls.react import (
+    ACTION,
+    ANSWER,
+    FENCES,
+    INPUT,
+    INPUT_LABEL,
+    NO_ACTION,
+    STOPS,
+    THOUGHT,
+    ActionEnd,
+)
+from harness.turns.exact_json import encode_json
+from harness.turns.json_prefix import PrefixState, scan
+
+_BOTH: Final = "an action and a final answer stand in one reply: it is not known which was meant"
+_NO_TOOL: Final = ("none", "n/a", "null", "no tool")
+# The members of an action that is an object.
+_ACTION: Final = "action"
+_ACTION_INPUT: Final = "action_input"
+_NOTHING: Final = ("", "none", "n/a", "null")
+# A line that can be no name any more.
+_LINE_CHARACTERS = 160
+
+# How each label is written: plain, or in bold type.
+_LABELS: Final = {
+    written: label
+    for label in (THOUGHT, ACTION, INPUT, ANSWER)
+    for written in (label, f"**{label}**", f"**{label[:-1]}**:")
+}
+
+_NAME = re.compile(r"[ \t]*+[`*\"'\[]{0,2}+([\w.\-]{1,128}+)[`*\"'\]]{0,2}+[ \t]*+")
+_INLINE = re.compile(_NAME.pattern + r"(?:\([ \t]*+)?+(?=\{)")
+_LINE = re.compile(_NAME.pattern + r"\r?\Z")
+# As far as a line with a name has come.
+_PART = re.compile(
+    r"[ \t]*+[`*\"'\[]{0,2}+[\w.\-]{0,128}+[`*\"'\]]{0,2}+[ \t]*+(?:\([ \t]*+)?+\r?\Z"
+)
+# The label of the input, or what was meant to be one.
+_LABEL_CHARACTERS = 28
+_LABEL = re.compile(
+    r"\s*+(?:\*\*)?(?:action[ _]?in?[a-z]{0,8}|input)(?:\*\*)?[ \t]?:", re.IGNORECASE
+)
+# An action that is an object itself, and how far that must come to be no prose.
+_OBJECT: Final = (SPACE, r"\{", SPACE, *literal('"action'))
+_OBJECTS: Final = (
+    Head(*_OBJECT, commits=1),
+    *(Head(SPACE, *literal(it), r"[\w+.\-]{0,20}+", *_OBJECT, commits=6) for it in FENCES),
+)
+_FENCED = re.compile(r"\s*+(?:(?:`{3,9}+|~{3,9}+)[\w+.\-]{0,20}+|`{1,2}+)\s*+(?=\{)")
+# What begins so is no text: JSON, code, or a parameter with its value.
+_NO_TEXT = re.compile(r"[\"'*(\s]*+(?:[`{\[]|~~~)")
+_KEYED = re.compile(r"[\-*+(\"'\s]*+([\w.\-]{1,128}+)[\"'*\s]{0,8}+[=:(]")
+
+
+class ReAct(TextDialect):
+    """See the module."""
+
+    name = "react"
+    title = "ReAct lines, taught by prompt"
+    openers = tuple(_LABELS)
+    where = "line"
+    open_ended = True
+    taught_by = (ACTION, INPUT)
+    markers = tuple(it for it, label in _LABELS.items() if label in (ACTION, INPUT))
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """The line of an action holds a name, and what an action has follows it."""
+        if _LABELS[opener] != ACTION:
+            # White space after the label belongs to it.
+            return True if head.strip() or final else None
+        whole = (way.verdict(head, final=final) for way in _OBJECTS)
+        return any_of(_starts_with_name(head, offered, final=final), *whole)
+
+    def section(self, opener: str, head: str) -> Section | None:
+        """Thoughts are reasoning up to the next label; after `Final Answer:` all is visible."""
+        space = len(head) - len(head.lstrip())
+        label = _LABELS[opener]
+        if label == ANSWER:
+            return Section(reasoning=False, closers=(), header=space, voids=_BOTH)
+        if label == THOUGHT:
+            ends = tuple(it for it, ends in _LABELS.items() if ends != THOUGHT)
+            return Section(reasoning=True, closers=(), header=space, ended_by=ends)
+        return None
+
+    def ending(self, opener: str) -> Ending:
+        """The end of the input."""
+        is_action = _LABELS[opener] == ACTION
+        return ActionEnd() if is_action else literal_end("\n", inclusive=False)
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """One action is one call, or none; None where it is the answer after all."""
+        del closed
+        if _LABELS[opener] == INPUT:
+            nothing = raw.strip().lower() in _NOTHING
+            return () if nothing else (WrittenCall("", error="an input without its action"),)
+        text = _object_of(raw)
+        return _of_line(raw, offered) if text is None else _of_object(text, offered)
+
+    def shown(self, opener: str, raw: str) -> tuple[bool, str]:
+        """An action that is the final answer."""
+        del opener
+        answer = (read_members(_object_of(raw) or "") or {}).get(_ACTION_INPUT, "")
+        return False, read_string(answer) if answer.startswith('"') else answer
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One action after the other, each from the start of a line to the end of its object."""
+        return "\n".join(
+            f"{ACTION} {call.name}\n{INPUT} {call.arguments or '{}'}" for call in calls
+        )
+
+
+def _starts_with_name(head: str, offered: Offered, *, final: bool) -> bool | None:
+    if _INLINE.match(head):
+        return True
+    line, newline, rest = head.partition("\n")
+    if not newline and not final:
+        return None if _PART.match(line) or _may_be_none(line) else False
+    if NO_ACTION.match(line):
+        return True
+    named = _LINE.match(line)
+    if named is None:
+        return False
+    return clean_name(named[1], offered) in offered or _is_labelled(rest, final=final)
+
+
+def _may_be_none(line: str) -> bool:
+    said = line.strip().lower()
+    return len(line) <= _LINE_CHARACTERS and any(
+        word.startswith(said) or said.startswith(word) for word in _NO_TOOL
+    )
+
+
+def _is_labelled(rest: str, *, final: bool) -> bool | None:
+    """Whether the line of an input follows, or of what was meant to be one."""
+    if _LABEL.match(rest):
+        return True
+    line = rest.lstrip()
+    over = final or "\n" in line or len(line) > _LABEL_CHARACTERS
+    return False if over else None
+
+
+def _object_of(raw: str) -> str | None:
+    """Return the text of the object that the action itself is; None where it is none."""
+    fenced = _FENCED.match(raw)
+    text = raw[fenced.end() :] if fenced else raw.lstrip()
+    if not text.startswith("{"):
+        return None
+    found = scan(text)
+    return text[: found.end] if found.end >= 0 else _before_label(text)
+
+
+def _of_object(text: str, offered: Offered) -> tuple[WrittenCall, ...] | None:
+    """Return the call of `{"action": NAME, "action_input": ...}`; None where it answers."""
+    found = read_pairs(text)
+    if found is None:
+        return (WrittenCall("", error="the action is no JSON object"),)
+    said = dict(found)
+    name, value = read_string(said.get(_ACTION)), said.get(_ACTION_INPUT, "null")
+    if name == ANSWER.removesuffix(":"):
+        return None
+    if NO_ACTION.match(name):
+        return ()
+    if not name or repeated_key(found) or not said.keys() <= {_ACTION, _ACTION_INPUT}:
+        return (WrittenCall(name, error=f"it has not just {_ACTION!r} and {_ACTION_INPUT!r}"),)
+    return (_with_value(clean_name(name, offered), value, offered),)
+
+
+def _with_value(name: str, value: str, offered: Offered) -> WrittenCall:
+    if value.startswith("{"):
+        return WrittenCall(name, value)
+    if value.startswith('"') or value == "null":
+        return _with_text(name, read_string(value), offered)
+    return WrittenCall(name, error=f"{_ACTION_INPUT!r} is neither an object nor text")
+
+
+def _of_line(raw: str, offered: Offered) -> tuple[WrittenCall, ...]:
+    """Return the call whose name stands on the line of the action."""
+    if NO_ACTION.match(raw.partition("\n")[0]):
+        return ()
+    named = _NAME.match(raw)
+    if named is None:
+        return (WrittenCall("", error="the action names no tool"),)
+    name = clean_name(named[1], offered)
+    inline = _INLINE.match(raw)
+    if inline:
+        return (_with_object(name, raw[inline.end() :]),)
+    label = INPUT_LABEL.match(raw, named.end())
+    if label is None:
+        return (WrittenCall(name, error=f"no line {INPUT!r} follows its action"),)
+    return (_with_input(name, raw[label.end() :], offered),)
+
+
+def _before_label(text: str) -> str:
+    stop = STOPS.search(text)
+    return text[: stop.start()] if stop else text
+
+
+def _with_object(name: str, text: str) -> WrittenCall:
+    """Return the call with the object that `text` begins with."""
+    found = scan(text)
+    whole = found.state is not PrefixState.INVALID and found.end >= 0
+    return WrittenCall(name, text[: found.end] if whole else _before_label(text))
+
+
+def _with_input(name: str, text: str, offered: Offered) -> WrittenCall:
+    fenced = _FENCED.match(text)
+    if fenced or text.lstrip().startswith("{"):
+        return _with_object(name, text[fenced.end() :] if fenced else text.strip())
+    said = _before_label(text).strip()
+    quoted = said.startswith('"') and scan(said).state is PrefixState.COMPLETE
+    call = _with_text(name, read_string(said) if quoted else said, offered)
+    if "\n" in said and not call.error:
+        return WrittenCall(name, error="its input is text, and more follows the line of it")
+    return call
+
+
+def _with_text(name: str, said: str, offered: Offered) -> WrittenCall:
+    """Return the call with text as its only argument."""
+    schema = offered.schema(name)
+    key, required = _only_text(schema)
+    if said.lower() in _NOTHING and not required:
+        return WrittenCall(name)
+    if not said:
+        return WrittenCall(name, error="its input is empty")
+    if not key or _is_no_text(name, said, schema):
+        return WrittenCall(name, error=f"its input is no JSON object: {said[:40]!r}")
+    return WrittenCall(name, f"{{{encode_json(key).decode()}: {encode_json(said).decode()}}}")
+
+
+def _is_no_text(name: str, said: str, schema: dict[str, object]) -> bool:
+    """Whether this is an object that went wrong, or the call in another notation."""
+    if _NO_TEXT.match(said):
+        return True
+    keyed = _KEYED.match(said)
+    properties = schema.get("properties")
+    keys = properties if isinstance(properties, dict) else {}
+    return keyed is not None and (keyed[1] in keys or keyed[1] == name)
+
+
+def _only_text(schema: dict[str, object]) -> tuple[str, bool]:
+    """Return the parameter that plain text is, "" if none, and whether any is required."""
+    required, properties = schema.get("required"), schema.get("properties")
+    if not isinstance(required, list) or not required:
+        return "", False
+    only = required[0] if len(required) == 1 else None
+    if not isinstance(only, str) or not isinstance(properties, dict):
+        return "", True
+    about = properties.get(only)
+    is_text = isinstance(about, dict) and about.get("type") == "string"
+    return only if is_text else "", True
+
+
+REACT: Final = ReAct()

@@ -1,0 +1,228 @@
+"""`<tool_call>{"name": ..., "arguments": {...}}</tool_call>`: Hermes, Qwen 2.5 and 3, taught tags.
+
+One JSON object in a tag, one tag for each call; some models write several objects in one tag,
+an array, `parameters` for `arguments`, or the flat form of a prompt, `{"tool": NAME, ...}`.
+The closing tag may be missing, and may stand inside a string argument, where it is data. A
+tag around a few words of anything else is a broken call; a tag that a space follows, or that
+is not closed soon, is prose about the tag. Source: chat templates of Hermes 2 Pro and
+Qwen2.5; quirks TEXT-HERMES, TEXT-UNCLOSED, TEXT-DELIMITER-IN-VALUE.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import MORE, Ending, literal_end
+from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.json_calls import iter_values, read_json_calls, write_json_call
+from harness.text_calls.json_scan import ChosenEnd, JsonEnd
+
+# How far behind the JSON a closing tag is looked for, white space included.
+_SOON: Final = 512
+_BLANK_LINE: Final = re.compile(r"\n[ \t\r]*+\n")
+_BETWEEN: Final = re.compile(r"[ \t\n\r,;]*+")
+_CODE_FENCE: Final = re.compile(r"[ \t\n\r]*+(?:`{3,}|~{3,})")
+
+
+class TagEnd(Ending):
+    """The end of a block of JSON in a tag.
+
+    Args:
+        opener, closer: the tags.
+        fenced: the JSON stands in a code block inside the tag.
+    """
+
+    __slots__ = ("_closer", "_fenced", "_json", "_json_end", "_opener", "_pieces", "_stop", "_tail")
+
+    def __init__(self, opener: str, closer: str, *, fenced: bool) -> None:
+        self._opener = opener
+        self._closer = closer
+        self._fenced = fenced
+        self._json = JsonEnd(lead=fenced, several=True, closers=(closer, opener))
+        self._json_end = MORE
+        # How far a closing tag is looked for: up to the next call, or the next paragraph.
+        self._stop = re.compile(rf"{re.escape(opener)}|{_BLANK_LINE.pattern}")
+        self._pieces: list[str] = []  # the block, until its JSON is over
+        self._tail = ""  # what follows the JSON, as much as matters
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        if self._json_end != MORE:
+            self._tail = (self._tail + text[start : start + _SOON])[:_SOON]
+            return self._behind(final=False)
+        self._pieces.append(text[start:])
+        end = self._json.feed(text, start)
+        if end == MORE:
+            return MORE
+        whole = "".join(self._pieces)
+        if self._json.broken:
+            return end if whole.startswith(self._closer, end) else self._before_blank(whole, end)
+        self._pieces = []
+        self._json_end, self._tail = end, whole[end : end + _SOON]
+        return self._behind(final=False)
+
+    def close(self) -> int:
+        """See `Ending.close`."""
+        if self._json_end != MORE:
+            return self._behind(final=True)
+        end = self._json.close()
+        if end == MORE and self._json.broken:
+            return self._before_blank("".join(self._pieces), MORE)
+        return end
+
+    def _behind(self, *, final: bool) -> int:
+        """Return where the block ends, by what follows its JSON."""
+        tail, at = self._tail, self._json_end
+        fence = _CODE_FENCE.match(tail) if self._fenced else None
+        own = fence.end() if fence else 0
+        gap = _BETWEEN.match(tail, own).end()  # type: ignore[union-attr]  # it matches ""
+        body = tail[gap:]
+        if body.startswith(self._closer):
+            return at + gap
+        if body.startswith(self._opener):
+            return self._reopened(gap + len(self._opener), final=final)
+        stop = self._stop.search(tail)
+        closer = tail.find(self._closer, 0, stop.start() if stop else _SOON)
+        if closer >= 0:
+            return at + closer
+        if final or len(tail) == _SOON:
+            return at + own
+        begun = any(tag.startswith(body) for tag in (self._closer, self._opener))
+        return at + own if stop and not begun else MORE
+
+    def _reopened(self, end: int, *, final: bool) -> int:
+        """An opening tag follows: that of another call, or in the place of the closing one."""
+        if self._tail[end:].strip() or len(self._tail) >= _SOON:
+            return self._json_end
+        return self._json_end + end if final else MORE
+
+    def _before_blank(self, whole: str, end: int) -> int:
+        """Return where the first blank line stands near which the JSON broke, or after it."""
+        at = self._json.broken_at
+        if at == MORE:  # in a string, which may have blank lines
+            return end
+        line = whole.rfind("\n", 0, at)
+        before = len(whole[: max(line, 0)].rstrip())
+        blank = _BLANK_LINE.search(whole, before or at)
+        return blank.start() if blank and (end == MORE or blank.start() < end) else end
+
+
+OPENER: Final = "<tool_call>"
+CLOSER: Final = "</tool_call>"
+# Around the tags of all calls, as in other families.
+_WRAPPER: Final = "<tool_calls>"
+_UNWRAPPER: Final = "</tool_calls>"
+_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+\w*+\s*+")
+_OPENERS = re.compile(rf"(?:{OPENER}\s*+)*+")
+
+
+class TaggedJson(TextDialect):
+    """See the module."""
+
+    name = "tagged-json"
+    title = "JSON in <tool_call> tags (Hermes, Qwen 2.5 and 3, taught by prompt)"
+    openers = (OPENER, _WRAPPER)
+    trailers = (CLOSER, _UNWRAPPER)
+    closed_by_trailer = True
+    orphans = (CLOSER,)
+    markers = (OPENER, CLOSER, _WRAPPER, _UNWRAPPER)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """JSON follows the tag or tags, or garbage that is closed soon."""
+        del offered
+        body = head.lstrip()
+        if not body:
+            return False if final else None
+        json = _json(body, final=final)
+        if json is None or json:
+            return json and opener == OPENER
+        if head[0] == " ":
+            return False
+        if OPENER.startswith(body[: len(OPENER)]) or opener == _WRAPPER:
+            return _tags_and_json(body, final=final)
+        if body[0] in "`~":
+            return _fenced_json(body, final=final)
+        return _garbage(body, final=final)
+
+    def ending(self, opener: str) -> Ending:
+        """The end of the JSON, or the closing tag behind it, or where it is broken."""
+        return literal_end(OPENER, inclusive=False) if opener == _WRAPPER else ChosenEnd(_ending)
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """Every value in the tag is a call, or a broken one; an opening tag too many is none."""
+        del opener, closed
+        body = raw.strip().removesuffix(OPENER).rstrip()
+        if not body:
+            return ()
+        if body[0] in "`~":
+            body = _FENCE.sub("", body, count=1).rstrip("`~ \t\r\n")
+        if not body.startswith(("{", "[")):
+            return (WrittenCall("", error="what stands in the tag is no JSON"),)
+        calls = read_json_calls(body, offered)
+        if calls is None:
+            return (WrittenCall("", error="the JSON in the tag names no tool"),)
+        return (_overfull(calls),) if _has_more(body) else calls
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One tag for each call, with nothing between that would be text."""
+        return "".join(f"{OPENER}\n{write_json_call(call)}\n{CLOSER}" for call in calls)
+
+
+def _ending(first: str) -> Ending:
+    return TagEnd(OPENER, CLOSER, fenced=first in "`~")
+
+
+def _json(body: str, *, final: bool) -> bool | None:
+    """Whether an object or an array begins; `[TOOL_CALLS]` and other words in brackets do not."""
+    if body[0] != "[":
+        return body[0] == "{"
+    inside = body[1:].lstrip()
+    if not inside:
+        return True if final else None
+    return not inside[0].isalpha()
+
+
+def _garbage(body: str, *, final: bool) -> bool | None:
+    """Whether what is no JSON is closed within the head; prose about the tag is not."""
+    garbage, closer, _ = body.partition(CLOSER)
+    if OPENER in garbage or "\n\n" in garbage:
+        return False
+    if closer:
+        # Three dots stand for a call, and are none.
+        return any(map(str.isalnum, garbage))
+    return False if final else None
+
+
+def _tags_and_json(body: str, *, final: bool) -> bool | None:
+    """Whether JSON follows further opening tags."""
+    tags = _OPENERS.match(body)
+    rest = body[tags.end() :] if tags else body
+    if rest and not OPENER.startswith(rest):
+        return rest[0] in "{[" and bool(tags and tags[0])
+    return False if final else None
+
+
+def _fenced_json(body: str, *, final: bool) -> bool | None:
+    """Whether a code block begins with JSON."""
+    fence = _FENCE.match(body)
+    rest = body[fence.end() :] if fence else ""
+    if rest:
+        return rest[0] in "{["
+    short = fence is not None or body.strip(body[0]) == ""
+    return None if short and not final else False
+
+
+def _has_more(body: str) -> bool:
+    """Whether something stands behind the JSON."""
+    *_, last = iter_values(body)
+    return last[0] not in "{["
+
+
+def _overfull(calls: tuple[WrittenCall, ...]) -> WrittenCall:
+    error = "something else stands behind the JSON in the tag"
+    return WrittenCall(calls[0].name, id=calls[0].id, error=error)
+
+
+TAGGED_JSON: Final = TaggedJson()

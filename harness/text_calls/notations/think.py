@@ -1,0 +1,64 @@
+"""`<think>...</think>` and its like in the visible text: reasoning that no server took out.
+
+Not a dialect of calls, but in the way of each: a call drafted in it must not run (quirks
+TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts at the start of a line only, since prose may
+speak of it; a special token counts anywhere, but not with a space after it. Source: chat
+templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking and Magistral.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.boundaries import Ending, literal_end
+from harness.text_calls.dialect import Offered, Section, TextDialect, WrittenCall
+
+# Opening marker -> the only one that closes it.
+_CLOSERS: Final = {
+    **{f"<{it}>": f"</{it}>" for it in ("think", "thinking", "thought", "reasoning", "seed:think")},
+    "[THINK]": "[/THINK]",
+    "\u25c1think\u25b7": "\u25c1/think\u25b7",
+}
+# Special tokens, which begin reasoning within a line too.
+TOKENS: Final = frozenset(("[THINK]", "\u25c1think\u25b7"))
+
+
+class Think(TextDialect):
+    """The section, in the form of a dialect that has no calls."""
+
+    name = "think"
+    title = "Reasoning in think tags"
+    openers = tuple(_CLOSERS)
+    where = "line"
+    closers = tuple(_CLOSERS.values())
+    markers = (*openers, *closers)
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """The tag alone is enough; after a token words follow, or a line end."""
+        del offered
+        if opener not in TOKENS:
+            return True
+        return not head.startswith(" ") if head or final else None
+
+    def section(self, opener: str, head: str) -> Section:
+        """Return the reasoning."""
+        del head
+        return Section(reasoning=True, closers=(_CLOSERS[opener],))
+
+    def ending(self, opener: str) -> Ending:
+        """Return the end of the section; never asked for."""
+        return literal_end(_CLOSERS[opener])
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """There are none."""
+        del opener, raw, offered, closed
+        return None
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """There are none to write."""
+        del calls
+        return ""
+
+
+THINK: Final = Think()

@@ -1,0 +1,369 @@
+"""Parameters that are spelled without a type -> a JSON object, typed by the tool's JSON Schema.
+
+XML-ish dialects write `5` for a number and for a string alike. A text has at most two
+readings: the string of exactly its characters, and the JSON value that it is (or Python's
+`True`, `False` and `None`, which templates print for JSON's words; white space around a JSON
+value says nothing). Exactly one of them must fit the schema. Where both fit, or none, the
+call is an error and no guess; a quoted string is no JSON reading, since no template quotes
+strings. Numbers keep their digits.
+Source: the chat templates print strings as they are and everything else as JSON.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from harness.turns.exact_json import write_exactly
+from harness.turns.strict_json import Reading, read_json
+
+Schema: TypeAlias = Mapping[str, Any] | bool
+
+_JSON_SPACE: Final = " \t\n\r"
+_PYTHON_WORDS: Final = {"True": "true", "False": "false", "None": "null"}
+_SHOWN_CHARACTERS: Final = 40
+# Nodes of one schema that are looked at for one value; what lies deeper allows anything.
+_MAX_DEPTH: Final = 24
+_MAX_NAMES: Final = 4
+_ITEM: Final = "item"
+_REST: Final = "additionalProperties"
+_BRANCHES: Final = ("anyOf", "oneOf")
+_CHECKED: Final = frozenset(("string", "integer", "number", "boolean", "null", "array", "object"))
+
+
+class Typed(msgspec.Struct, frozen=True):
+    """The arguments object that parameters spell.
+
+    Fields:
+        arguments: its JSON text; "" where there is an error.
+        error: why there is none, in one sentence; "" where there is one.
+    """
+
+    arguments: str
+    error: str = ""
+
+
+class Json(msgspec.Struct, frozen=True):
+    """A value that its markup says to be JSON; no schema is asked."""
+
+    text: str
+
+
+class Exactly(msgspec.Struct, frozen=True):
+    """A value that its markup says to be a string; no schema is asked."""
+
+    text: str
+
+
+class Elements(msgspec.Struct, frozen=True):
+    """A value made of named elements: an object, or an array whose elements are called `item`.
+
+    Fields:
+        text: what stands there where there are no elements: the value may be a string then.
+    """
+
+    children: tuple[tuple[str, "Value"], ...]
+    text: str | None = None
+
+
+Value: TypeAlias = str | Json | Exactly | Elements
+
+
+class _Reading(msgspec.Struct, frozen=True):
+    """One way to read a value.
+
+    Fields:
+        kinds: the JSON Schema types that it has.
+        value: for comparing with `enum` and `const`.
+        text: its JSON.
+        error: what keeps it from being used although it is what was meant.
+    """
+
+    kinds: frozenset[str]
+    value: Any
+    text: str
+    error: str = ""
+
+
+class _Refused(Exception):  # noqa: N818 - never leaves this module; it says which parameter
+    """The arguments cannot be read; the message is the error sentence."""
+
+
+def type_parameters(parameters: Sequence[tuple[str, Value]], schema: Schema) -> Typed:
+    """Return the arguments object of `parameters`, in their order.
+
+    Args:
+        parameters: names and values as they were spelled.
+        schema: the JSON Schema of the arguments; what it does not know may be of any type.
+    """
+    try:
+        return Typed(_object(parameters, _Root(schema), schema, ""))
+    except _Refused as refused:
+        return Typed("", str(refused))
+    except RecursionError:
+        return Typed("", "the parameters are nested too deep")
+
+
+def declared_names(schema: Schema) -> frozenset[str]:
+    """Return the names of the parameters that `schema` declares."""
+    root = _Root(schema)
+    parts = root.parts(schema)
+    return frozenset(str(name) for part in parts for name in _mapping(part.get("properties")))
+
+
+def lacks_required(given: Collection[str], schema: Schema) -> bool:
+    """Return whether a parameter that `schema` requires is not among those named in `given`."""
+    required = schema.get("required") if isinstance(schema, Mapping) else None
+    return isinstance(required, list) and any(name not in given for name in required)
+
+
+class _Root:
+    """The schema of a tool, for local references."""
+
+    __slots__ = ("_schema",)
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def at(self, reference: object) -> Any:  # noqa: ANN401 - any JSON
+        """Return what a local reference (`#/$defs/Name`) points at; True where at nothing."""
+        if not (isinstance(reference, str) and reference.startswith("#")):
+            return True
+        node: Any = self._schema
+        for part in filter(None, reference[1:].split("/")):
+            key = part.replace("~1", "/").replace("~0", "~")
+            if not isinstance(node, Mapping) or key not in node:
+                return True
+            node = node[key]
+        return node
+
+    def parts(self, schema: Schema) -> Iterator[Mapping[str, Any]]:
+        """Yield the schema and all that it refers to or is composed of, each once."""
+        seen: set[int] = set()
+        waiting: list[Any] = [schema]
+        while waiting:
+            node = waiting.pop(0)
+            if not isinstance(node, Mapping) or id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            if "$ref" in node:
+                waiting.append(self.at(node["$ref"]))
+            for key in ("allOf", *_BRANCHES):
+                waiting += _list(node.get(key))
+
+    def child(self, schema: Schema, name: str) -> Schema:
+        """Return the schema of the member `name` of objects that `schema` describes."""
+        parts = list(self.parts(schema))
+        found = [own[name] for part in parts if name in (own := _mapping(part.get("properties")))]
+        rest = [part[_REST] for part in parts if isinstance(part.get(_REST), Mapping)]
+        return _any_of(found or rest)
+
+    def item(self, schema: Schema) -> Schema:
+        """Return the schema of the items of arrays that `schema` describes."""
+        return _any_of([part["items"] for part in self.parts(schema) if "items" in part])
+
+
+def _object(members: Sequence[tuple[str, Value]], root: _Root, schema: Schema, place: str) -> str:
+    seen: set[str] = set()
+    texts = []
+    for name, value in members:
+        path = f"{place}{name}"
+        if name in seen:
+            raise _Refused(f"the parameter {_shown(path)} comes twice")
+        seen.add(name)
+        read = _read(value, root, root.child(schema, name), path)
+        texts.append(f"{write_exactly(name)}: {read}")
+    return "{" + ", ".join(texts) + "}"
+
+
+def _read(value: Value, root: _Root, schema: Schema, path: str) -> str:
+    """Return the JSON text of one value."""
+    if isinstance(value, Exactly):
+        return write_exactly(value.text)
+    if isinstance(value, Json):
+        reading = _json_reading(value.text)
+        if reading is None:
+            raise _Refused(f"the parameter {_shown(path)} is no JSON: {_shown(value.text)}")
+        return _usable(reading, path)
+    if isinstance(value, Elements):
+        return _read_elements(value, root, schema, path)
+    readings = [_string_reading(value), _json_reading(value)]
+    return _only(readings, value, root, schema, path)
+
+
+def _read_elements(value: Elements, root: _Root, schema: Schema, path: str) -> str:
+    kinds = ["object"]
+    if all(name == _ITEM for name, _ in value.children):
+        kinds.append("array")
+    readings = [_Reading(frozenset((kind,)), None, kind) for kind in kinds]
+    shown = f"elements {', '.join(name for name, _ in value.children[:_MAX_NAMES])}"
+    if value.text is not None:
+        readings.append(_string_reading(value.text))
+        shown = value.text
+    kind = _only(readings, shown, root, schema, path)
+    if kind not in kinds:
+        return kind
+    if kind == "object":
+        return _object(value.children, root, schema, f"{path}.")
+    item = root.item(schema)
+    texts = (
+        _read(child, root, item, f"{path}[{at}]") for at, (_, child) in enumerate(value.children)
+    )
+    return "[" + ", ".join(texts) + "]"
+
+
+def _only(
+    readings: Sequence[_Reading | None], shown: str, root: _Root, schema: Schema, path: str
+) -> str:
+    """Return the text of the one reading that fits the schema."""
+    fitting = [
+        reading for reading in readings if reading and _Fit(root, reading).fits(schema, _MAX_DEPTH)
+    ]
+    if len(fitting) == 1:
+        return _usable(fitting[0], path)
+    what = f"the parameter {_shown(path)}"
+    if fitting:
+        ways = " and as ".join(sorted(min(reading.kinds) for reading in fitting))
+        raise _Refused(f"{what} can be read as {ways}: {_shown(shown)}")
+    allowed = ", ".join(sorted(_types(root, schema)))
+    expected = f" of type {allowed}" if allowed else " that its schema allows"
+    raise _Refused(f"{what} is no value{expected}: {_shown(shown)}")
+
+
+def _usable(reading: _Reading, path: str) -> str:
+    if reading.error:
+        raise _Refused(f"the parameter {_shown(path)} {reading.error}")
+    return reading.text
+
+
+# The readings of a text
+
+
+def _string_reading(text: str) -> _Reading:
+    return _Reading(frozenset(("string",)), text, write_exactly(text))
+
+
+def _json_reading(text: str) -> _Reading | None:
+    """Return the reading of a text as JSON that is no string; None where it is none."""
+    bare = text.strip(_JSON_SPACE)
+    bare = _PYTHON_WORDS.get(bare, bare)
+    if not bare or bare.startswith('"'):
+        return None
+    reading = read_json(bare)
+    if reading is None:
+        return None
+    return _Reading(_kinds(bare, reading), reading.value, bare, _flaw(reading))
+
+
+def _flaw(reading: Reading) -> str:
+    if reading.unusable_number:
+        return f"holds a number that nothing can hold: {_shown(reading.unusable_number)}"
+    if reading.repeats_key:
+        return "holds an object with a key that comes twice"
+    return "is nested too deep" if reading.too_deep else ""
+
+
+def _kinds(text: str, reading: Reading) -> frozenset[str]:
+    """Return the types of a JSON value; as JSON Schema has it, 1.0 is an integer too."""
+    first = text[0]
+    if first in _FIRST:
+        return frozenset((_FIRST[first],))
+    value = reading.value
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return frozenset(("number", "integer")) if is_whole else frozenset(("number",))
+
+
+_FIRST: Final = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n": "null"}
+
+
+# What a schema allows
+
+
+class _Fit:
+    """Whether one reading fits schemas; each node of the schema is asked once."""
+
+    __slots__ = ("_known", "_reading", "_root")
+
+    def __init__(self, root: _Root, reading: _Reading) -> None:
+        self._root = root
+        self._reading = reading
+        # While a node is being asked it does not fit: so a reference to itself ends.
+        self._known: dict[int, bool] = {}
+
+    def fits(self, schema: object, depth: int) -> bool:
+        """Return whether the reading fits, as far as types and listed values go."""
+        if not isinstance(schema, Mapping) or not depth:
+            return schema is not False
+        known = self._known.get(id(schema))
+        if known is None:
+            self._known[id(schema)] = False
+            known = self._known[id(schema)] = self._ask(schema, depth - 1)
+        return known
+
+    def _ask(self, schema: Mapping[str, Any], depth: int) -> bool:
+        if schema.get("nullable") is True and "null" in self._reading.kinds:
+            return True
+        if not self._has_type(schema.get("type")) or not self._is_listed(schema):
+            return False
+        if "$ref" in schema and not self.fits(self._root.at(schema["$ref"]), depth):
+            return False
+        if not all(self.fits(each, depth) for each in _list(schema.get("allOf"))):
+            return False
+        branches = (_list(schema.get(key)) for key in _BRANCHES)
+        # Of `oneOf` too, any: which of its branches a type fits does not change the value.
+        return all(any(self.fits(each, depth) for each in some) for some in branches if some)
+
+    def _has_type(self, said: object) -> bool:
+        names = {name.lower() for name in _names(said)}
+        return not names or not names <= _CHECKED or bool(names & self._reading.kinds)
+
+    def _is_listed(self, schema: Mapping[str, Any]) -> bool:
+        if "const" in schema and not self._equals(schema["const"]):
+            return False
+        listed = schema.get("enum")
+        return not isinstance(listed, list) or any(map(self._equals, listed))
+
+    def _equals(self, listed: object) -> bool:
+        own = self._reading.value
+        if "number" in self._reading.kinds:
+            is_number = isinstance(listed, int | float) and not isinstance(listed, bool)
+            return is_number and _same_number(self._reading.text, str(listed))
+        return type(own) is type(listed) and bool(own == listed)
+
+
+def _same_number(a: str, b: str) -> bool:
+    try:
+        return Decimal(a) == Decimal(b)
+    except InvalidOperation:  # an exponent that no decimal holds
+        return a == b
+
+
+def _types(root: _Root, schema: Schema) -> frozenset[str]:
+    """Return the types that a schema names somewhere, for its error sentence."""
+    return frozenset(name for part in root.parts(schema) for name in _names(part.get("type")))
+
+
+def _names(said: object) -> list[str]:
+    listed = said if isinstance(said, list) else [said]
+    return [name for name in listed if isinstance(name, str)]
+
+
+def _any_of(schemas: list[Any]) -> Schema:
+    if len(schemas) == 1:
+        return schemas[0]  # type: ignore[no-any-return]  # any JSON; what is no schema allows all
+    return {"anyOf": schemas} if schemas else True
+
+
+def _mapping(node: object) -> Mapping[str, Any]:
+    return node if isinstance(node, Mapping) else {}
+
+
+def _list(node: object) -> list[Any]:
+    return node if isinstance(node, list) else []
+
+
+def _shown(text: str) -> str:
+    more = "..." if len(text) > _SHOWN_CHARACTERS else ""
+    return repr(text[:_SHOWN_CHARACTERS]) + more

@@ -1,0 +1,282 @@
+r"""Python calls with literal arguments -> calls whose arguments are JSON; never evaluated.
+
+`get_weather(city="Paris", days=2)`: keyword arguments only, whose values are strings, numbers,
+`True`, `False`, `None` (or JSON's names for them), lists and dicts. Each token becomes the
+JSON token that means the same, digits as they are, and the result must be one JSON value: so
+an expression, a tuple, a name or a positional argument is an error. Time is linear and
+nothing recurses. Source: Python's lexical analysis; quirk TEXT-PYTHONIC.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from harness.text_calls.dialect import WrittenCall
+from harness.turns.exact_json import encode_json
+from harness.turns.json_prefix import PrefixState, scan
+
+CALL: Final = re.compile(r"\s*+([^\W\d][\w.\-]*+)[ \t]*+\(")
+
+# A string whose end is missing is one too, so that no quotation mark is looked at twice.
+_STRING = (
+    r"(?P<prefix>[a-zA-Z]{0,2})(?P<string>"
+    r"'''(?:[^'\\]++|\\.|'(?!''))*+(?:'''|\Z)|"
+    r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"""|\Z)|'
+    r"'(?:[^'\\\n]++|\\.)*+'?|"
+    r'"(?:[^"\\\n]++|\\.)*+"?)'
+)
+_NUMBER = (
+    r"(?P<number>[+-]?(?:[0-9](?:_?[0-9])*+(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)"
+    r"(?![\w.])"
+)
+_TOKEN = re.compile(
+    rf"\s*+(?:{_STRING}|{_NUMBER}|(?P<word>[^\W\d]\w*+)|(?P<sign>\*\*|[\[\]{{}}(),:=]))", re.DOTALL
+)
+_KEYWORD = re.compile(r"\s*+(?:([^\W\d][\w.\-]*+)\s*+=(?!=)|(\*\*))")
+_SKIM = re.compile(rf"{_STRING}|[()\[\]{{}}]", re.DOTALL)
+_SPACE = re.compile(r"\s*+")
+# Of Python, and of JSON -> of JSON.
+WORDS: Final = {
+    "True": "true",
+    "False": "false",
+    "None": "null",
+    "true": "true",
+    "false": "false",
+    "null": "null",
+}
+_ESCAPE = re.compile(
+    r"\\(?:(?P<line>\r?\n)|(?P<plain>[\\'\"abfnrtv])|(?P<octal>[0-7]{1,3})|N\{(?P<name>[^{}]{1,99})\}"
+    r"|x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|(?P<other>.))",
+    re.DOTALL,
+)
+_PLAIN: Final = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))
+_OPENING: Final = frozenset("([{")
+_CLOSING: Final = frozenset(")]}")
+_SHOWN_CHARACTERS = 20
+
+
+class Calls(msgspec.Struct, frozen=True):
+    """What stood in a text.
+
+    Fields:
+        calls: good and bad, in order.
+        stop: offset of the first character that belongs to none of them, white space aside.
+    """
+
+    calls: tuple[WrittenCall, ...]
+    stop: int
+
+
+class _WrongError(Exception):
+    """These arguments are no literals."""
+
+
+def read_python_calls(text: str, at: int = 0, separators: str = ",") -> Calls:
+    """Return the calls from `at` on, with these characters and white space between them."""
+    calls: list[WrittenCall] = []
+    while match := CALL.match(text, at):
+        call, at = _call(text, match)
+        calls.append(call)
+        at = _space(text, at)
+        if at < len(text) and text[at] in separators:
+            at = _space(text, at + 1)
+    return Calls(tuple(calls), at)
+
+
+def _call(text: str, match: "re.Match[str]") -> tuple[WrittenCall, int]:
+    """Return the call that begins here, and the offset after it."""
+    name, start = match[1], match.end()
+    stop = _closing(text, start)
+    if stop < 0:
+        return WrittenCall(name, error="the text ended inside the call"), len(text)
+    try:
+        return WrittenCall(name, _arguments(text[start : stop - 1])), stop
+    except _WrongError as error:
+        return WrittenCall(name, error=str(error)), stop
+
+
+def _closing(text: str, at: int) -> int:
+    """Return the offset after the parenthesis that closes the call; -1 where there is none."""
+    depth = 1
+    for match in _SKIM.finditer(text, at):
+        if match["string"]:
+            if not _is_whole(match["string"]):
+                return -1
+            continue
+        depth += 1 if match[0] in _OPENING else -1
+        if depth == 0:
+            return match.end()
+    return -1
+
+
+def _is_whole(string: str) -> bool:
+    mark = string[:3] if string[:3] in ("'''", '"""') else string[0]
+    return len(string) >= 2 * len(mark) and string.endswith(mark)
+
+
+def _arguments(text: str) -> str:
+    """Return the JSON object that the keyword arguments make."""
+    members: list[str] = []
+    at = _space(text, 0)
+    while at < len(text):
+        match = _KEYWORD.match(text, at)
+        if match is None:
+            raise _WrongError(f"{_shown(text, at)} is no keyword argument")
+        value, at = _value(text, match.end())
+        if match[2]:
+            members += _unpacked(value)
+        else:
+            members.append(f"{_json(match[1])}: {value}")
+        at = _space(text, at)
+    return "{" + ", ".join(members) + "}"
+
+
+def _unpacked(value: str) -> list[str]:
+    """Return the members of `**{...}`: how Python spells a name that is no identifier."""
+    if not value.startswith("{"):
+        raise _WrongError("only a dict can follow `**`")
+    return [value[1:-1]] if value[1:-1].strip() else []
+
+
+def _value(text: str, at: int) -> tuple[str, int]:
+    """Return one literal as JSON, and the offset after it and its comma."""
+    start, depth, parts = at, 0, list[str]()
+    scalar = False
+    while match := _TOKEN.match(text, at):
+        sign = match["sign"] or ""
+        at = match.end()
+        if sign == "," and depth == 0:
+            break
+        if scalar and not sign:
+            raise _WrongError(f"{_shown(text, start)} is no literal")
+        scalar = not sign
+        depth += (sign in _OPENING) - (sign in _CLOSING)
+        if sign in _CLOSING and _is_spare_comma(parts):
+            parts.pop()
+        parts.append(_written(match))
+    else:
+        if text[at:].strip():
+            raise _WrongError(f"{_shown(text, at)} is no literal")
+    value = "".join(parts)
+    if scan(value).state is not PrefixState.COMPLETE:
+        raise _WrongError(f"{_shown(text, start)} is no literal")
+    return value, at
+
+
+def _is_spare_comma(parts: list[str]) -> bool:
+    """Whether a comma follows the last item, as Python has it and JSON has not."""
+    return len(parts) > 1 and parts[-1] == ", " and parts[-2] not in ("[", "{", ", ")
+
+
+def _written(match: "re.Match[str]") -> str:
+    """Return the JSON token that means the same."""
+    kind = match.lastgroup or ""
+    return _WRITERS[kind](match)
+
+
+def _sign(match: "re.Match[str]") -> str:
+    return {",": ", ", ":": ": "}.get(match["sign"], match["sign"])
+
+
+def _word(match: "re.Match[str]") -> str:
+    word = match["word"]
+    if word not in WORDS:
+        raise _WrongError(f"{word!r} is a name and no literal"[:80])
+    return WORDS[word]
+
+
+def _number(match: "re.Match[str]") -> str:
+    """Keep the digits; give a point the digits that JSON wants beside it."""
+    said = match["number"].replace("_", "").removeprefix("+")
+    sign = "-" if said.startswith("-") else ""
+    said = said.removeprefix("-")
+    said = f"0{said}" if said.startswith(".") else said
+    return sign + re.sub(r"\.(?![0-9])", ".0", said)
+
+
+def _string(match: "re.Match[str]") -> str:
+    prefix, said = match["prefix"].lower(), match["string"]
+    if prefix not in ("", "r", "u") or not _is_whole(said):
+        raise _WrongError(f"{_shown(match[0].strip(), 0)} is no string")
+    size = 3 if said[:3] in ("'''", '"""') else 1
+    inside = said[size:-size]
+    return _json(inside if prefix == "r" else _ESCAPE.sub(_unescaped, inside))
+
+
+_WRITERS: Final[Mapping[str, Callable[["re.Match[str]"], str]]] = {
+    "sign": _sign,
+    "word": _word,
+    "number": _number,
+    "string": _string,
+}
+
+
+def _unescaped(match: "re.Match[str]") -> str:
+    kind = match.lastgroup or ""
+    said = match[kind]
+    if kind == "line":
+        return ""
+    if kind == "plain":
+        return _PLAIN[said]
+    if kind == "octal":
+        return chr(int(said, 8))
+    if kind == "other":
+        return _unknown_escape(said)
+    try:
+        return unicodedata.lookup(said) if kind == "name" else chr(int(said, 16))
+    except (KeyError, ValueError):
+        raise _WrongError(f"{match[0]!r} is no character") from None
+
+
+def _unknown_escape(letter: str) -> str:
+    """Python keeps the backslash before a letter that it does not know, such as d."""
+    if letter in "xuUN":
+        raise _WrongError(f"'\\\\{letter}' begins an escape that is not whole")
+    return "\\" + letter
+
+
+def _json(text: str) -> str:
+    return encode_json(text).decode()
+
+
+def _space(text: str, at: int) -> int:
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
+
+
+def _shown(text: str, at: int) -> str:
+    return repr(text[at : at + _SHOWN_CHARACTERS].strip())
+
+
+# Back to Python
+
+_JSON_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")|(true|false|null)|([^"tfn]++)', re.DOTALL)
+_NAMES: Final = {"true": "True", "false": "False", "null": "None"}
+_IDENTIFIER = re.compile(r"[^\W\d]\w*+")
+
+
+def write_python_calls(calls: Sequence[WrittenCall]) -> list[str]:
+    """Return each call as Python; arguments that are no keywords stand in `**{...}`."""
+    return [f"{call.name}({_written_arguments(call.arguments)})" for call in calls]
+
+
+def _written_arguments(arguments: str) -> str:
+    raw: dict[str, msgspec.Raw] = msgspec.json.decode(
+        arguments or "{}", type=dict[str, msgspec.Raw]
+    )
+    members = {key: _python(bytes(value).decode()) for key, value in raw.items()}
+    plain = [f"{key}={value}" for key, value in members.items() if _IDENTIFIER.fullmatch(key)]
+    other = [f"{key!r}: {v}" for key, v in members.items() if not _IDENTIFIER.fullmatch(key)]
+    return ", ".join([*plain, *([f"**{{{', '.join(other)}}}"] if other else [])])
+
+
+def _python(text: str) -> str:
+    def token(match: "re.Match[str]") -> str:
+        if match[1]:
+            return repr(json.loads(match[1]))
+        return _NAMES.get(match[0], match[0])
+
+    return _JSON_TOKEN.sub(token, text)

@@ -1,0 +1,257 @@
+"""Where an action of ReAct ends: after the object that is its input, or before the next label.
+
+A label counts at the start of a line, which strict JSON has in no string, so an object that
+holds one is broken there. An observation that the model made up belongs to the action with
+all that follows it, since nothing of that may be used or shown (quirk REACT-FAKE-OBSERVATION).
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from harness.text_calls.boundaries import MORE, Ending
+from harness.text_calls.json_scan import JsonEnd
+
+THOUGHT: Final = "Thought:"
+ACTION: Final = "Action:"
+INPUT: Final = "Action Input:"
+ANSWER: Final = "Final Answer:"
+
+STOPS: Final = re.compile(
+    r"\n[ \t]{0,8}(?:\*\*)?(?:(Observation)|Thought|Final Answer|Action)(?:\*\*)?[ \t]?:"
+)
+_STOP_SPAN = 32
+_LABEL = r"(?:\*\*)?Action Input(?:\*\*)?[ \t]?:"
+INPUT_LABEL: Final = re.compile(rf"\s*+{_LABEL}(?:\*\*)?")
+NO_ACTION: Final = re.compile(
+    r"[ \t]*+(?:none|n/a|null|no tool)(?:[ \t]+(?:is[ \t]+)?(?:needed|required|necessary))?\.?"
+    r"[ \t]*+(?:\([^\n(){}]{0,80}\))?[ \t]*+\r?\Z",
+    re.IGNORECASE,
+)
+# What makes a code block, and how many characters its marks and the word after them may have.
+FENCES: Final = ("```", "~~~")
+_MOST_MARKS = 9
+_MARKS = re.compile(rf"`{{1,{_MOST_MARKS}}}|~{{1,{_MOST_MARKS}}}")
+_MOST_WORD = 20
+_INFO = re.compile(rf"[\w+.\-]{{0,{_MOST_WORD}}}")
+
+_LINE_END = re.compile(r"[{\n]")
+# The line of an action is looked at no further: what opens its block knows no more either.
+_LINE_CHARACTERS = 600
+_INPUT = re.compile(rf"\n[ \t]{{0,8}}(?P<label>{_LABEL})|(?P<object>\{{)|{STOPS.pattern}")
+_WORD = re.compile(r"\S")
+# White space between the object and what closes it.
+_MOST_GAP = 80
+_AFTER = re.compile(r"\s*+(?:((?:\*\*)?Observation(?:\*\*)?[ \t]?:)|(?=(?:\*\*)?Action(?:\*\*)?:))")
+_NEXT: Final = ("Observation :", "**Observation :", "**Observation** :")
+_NEXT_ACTION: Final = (ACTION, "**Action:", "**Action**:")
+_MOST_SPACE = 256
+
+
+def _parts(word: str) -> str:
+    return "|".join(re.escape(word[:size]) for size in range(len(word), 0, -1))
+
+
+_MAY_COME = re.compile(rf"\s*+(?:{'|'.join(map(_parts, (*_NEXT, *_NEXT_ACTION)))})?\Z")
+_STAY: Final = -2
+
+
+class ActionEnd(Ending):
+    """The end of what `Action:` began; each step looks at a bounded tail of what came before."""
+
+    __slots__ = (
+        "_base",
+        "_closer",
+        "_end",
+        "_fresh",
+        "_json",
+        "_json_base",
+        "_rest",
+        "_step",
+        "_taken",
+    )
+
+    def __init__(self) -> None:
+        self._step: Callable[[str, int], int] = self._line
+        self._json = JsonEnd("{")
+        self._json_base = 0
+        # What must still close what the object stands in: parentheses, a code block.
+        self._closer = ""
+        # What came before and is still looked at, and the offset of its start in the block.
+        self._rest = ""
+        self._base = 0
+        self._taken = 0
+        # Offset from which on the text is new, and the end of the block once it is known.
+        self._fresh = 0
+        self._end = MORE
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        self._fresh = len(self._rest)
+        buffer = self._rest + text[start:]
+        self._taken += len(text) - start
+        self._base = self._taken - len(buffer)
+        self._rest = ""
+        at = 0
+        while at >= 0:
+            at = self._step(buffer, at)
+        return self._end if at == MORE else MORE
+
+    def close(self) -> int:
+        """See `Ending.close`."""
+        if self._step == self._swallow:
+            return self._taken
+        return self._end
+
+    def _over(self, at: int) -> int:
+        """The block ends at `at` of the buffer."""
+        self._end = self._base + at
+        return MORE
+
+    def _keep(self, buffer: str, at: int) -> int:
+        self._rest = buffer[at:]
+        return _STAY
+
+    def _line(self, buffer: str, at: int) -> int:
+        """The line of the action, which is short, up to its end or to an object in it."""
+        match = _LINE_END.search(buffer, at, at + _LINE_CHARACTERS)
+        if match is None:
+            if len(buffer) - at < _LINE_CHARACTERS:
+                return self._keep(buffer, at)
+            self._step = self._label
+            return at + _LINE_CHARACTERS
+        line = buffer[at : match.start()].lstrip()
+        if not line or line.startswith(FENCES):
+            self._step = self._input
+            return at
+        if match[0] == "{":
+            self._closer = ")" if "(" in line else ""
+            return self._open(match)
+        if NO_ACTION.match(line):
+            return self._over(match.start())
+        self._step = self._label
+        return match.start()
+
+    def _label(self, buffer: str, at: int) -> int:
+        """Up to the label of the input, or to an object without one."""
+        match = _INPUT.search(buffer, at)
+        if match is None:
+            return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
+        if match["object"]:
+            return self._open(match)
+        if not match["label"]:
+            return self._stopped(match, match.lastindex)
+        self._step = self._bold
+        return match.end()
+
+    def _bold(self, buffer: str, at: int) -> int:
+        """The end of a label in bold."""
+        if buffer[at:] in ("", "*"):
+            return self._keep(buffer, at)
+        self._step = self._input
+        return at + 2 * buffer.startswith("**", at)
+
+    def _input(self, buffer: str, at: int) -> int:
+        """The first character of the input tells an object, or what it stands in, from text."""
+        match = _WORD.search(buffer, at)
+        if match is None:
+            return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
+        if match[0] in "`~":
+            self._step = self._marks
+            return match.start()
+        return self._value(match, at)
+
+    def _marks(self, buffer: str, at: int) -> int:
+        """What begins a code block or a code span."""
+        match = _MARKS.match(buffer, at)
+        if match is None:
+            self._step = self._text
+            return at
+        size = match.end() - at
+        if match.end() == len(buffer) and size < _MOST_MARKS:
+            return self._keep(buffer, at)
+        self._closer = match[0]
+        self._step = self._word if size >= len(FENCES[0]) else self._inside
+        return match.end()
+
+    def _word(self, buffer: str, at: int) -> int:
+        """The word after the marks of a code block."""
+        end = _INFO.match(buffer, at).end()  # type: ignore[union-attr]  # it matches ""
+        if end == len(buffer) and end - at < _MOST_WORD:
+            return self._keep(buffer, at)
+        self._step = self._inside
+        return end
+
+    def _inside(self, buffer: str, at: int) -> int:
+        match = _WORD.search(buffer, at)
+        if match is None:
+            return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
+        return self._value(match, at)
+
+    def _value(self, match: "re.Match[str]", at: int) -> int:
+        """What begins here is JSON in brackets, or text from `at` on."""
+        if match[0] in "{[":
+            return self._open(match)
+        self._step = self._text
+        return at
+
+    def _text(self, buffer: str, at: int) -> int:
+        match = STOPS.search(buffer, at)
+        if match is None:
+            return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
+        return self._stopped(match, match.lastindex)
+
+    def _open(self, match: "re.Match[str]") -> int:
+        at = match.end()
+        self._json = JsonEnd(match[0])
+        self._step = self._object
+        self._fresh = at
+        self._json_base = self._base + at
+        return at
+
+    def _object(self, buffer: str, at: int) -> int:
+        """Up to the end of the object, or to a label that shows that it is broken."""
+        end = self._json.feed(buffer, self._fresh)
+        stop = STOPS.search(buffer, at)
+        if end != MORE:
+            end += self._json_base - self._base
+        if stop is not None and (end == MORE or stop.start() < end):
+            return self._stopped(stop, stop.lastindex)
+        if end == MORE:
+            return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
+        self._end = self._base + end
+        self._step = self._after
+        return end
+
+    def _after(self, buffer: str, at: int) -> int:
+        """Whether a made-up observation follows the object, or the next action."""
+        if self._closer:
+            solid = _WORD.search(buffer, at, at + _MOST_GAP)
+            start = solid.start() if solid else len(buffer)
+            rest = buffer[start : start + len(self._closer)]
+            comes = solid is not None or len(buffer) - at < _MOST_GAP
+            if comes and rest != self._closer and self._closer.startswith(rest):
+                return self._keep(buffer, at)
+            if rest == self._closer:
+                at = start + len(rest)
+                self._end = self._base + at
+            self._closer = ""
+        match = _AFTER.match(buffer, at)
+        if match and match[1]:
+            self._step = self._swallow
+            return _STAY
+        if match:
+            return self._over(match.end())
+        if len(buffer) - at <= _MOST_SPACE and _MAY_COME.match(buffer, at):
+            return self._keep(buffer, at)
+        return MORE
+
+    def _stopped(self, match: "re.Match[str]", made_up: int | None) -> int:
+        if made_up:
+            self._step = self._swallow
+            return _STAY
+        return self._over(match.start())
+
+    def _swallow(self, buffer: str, at: int) -> int:
+        del buffer, at
+        return _STAY

@@ -1,0 +1,405 @@
+"""Text in pieces -> visible text, reasoning and the calls that stand in it.
+
+Text that cannot be the start of markup comes out at once. A marker that was found opens a
+block or a section, or is shown as text where it stands in an example; what `starts` refused
+is text. Nothing is looked at more than a bounded number of times, and the result is the same
+wherever the text was cut.
+"""
+
+import re
+from typing import Final
+
+from harness.text_calls.block import (
+    GAP,
+    WAIT,
+    Block,
+    Opening,
+    Transcript,
+    counts_at,
+    opening_of,
+    trailing,
+)
+from harness.text_calls.boundaries import MORE
+from harness.text_calls.dialect import Offered, Section, TextDialect
+from harness.text_calls.found import (
+    Found,
+    Pending,
+    all_undeclared,
+    check_call,
+    close_last,
+    note_leftover,
+    raw_text,
+    void_calls,
+)
+from harness.text_calls.notations.bare_json import bracket_alone
+from harness.text_calls.notations.think import THINK
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.stray import Markup, is_stray, markup_for
+
+_SEPARATORS = re.compile(r"[\s;,]{0,224}")
+_HELD: Final = -1
+_NEVER: Final = -1
+
+
+class Scanner:
+    """One channel of one response.
+
+    Args:
+        offered: the tools of the request, at least one.
+        policy: what counts as a call.
+        section: what the channel begins in; the reasoning channel is one open section.
+
+    Fields:
+        found: the calls so far, those of the open reasoning not among them.
+        blank: neither visible text nor a call was found yet.
+    """
+
+    __slots__ = (
+        "_after",
+        "_block",
+        "_held",
+        "_home",
+        "_leftovers",
+        "_markup",
+        "_offered",
+        "_pending",
+        "_policy",
+        "_shown",
+        "_think_said",
+        "_transcript",
+        "_voids",
+        "found",
+    )
+
+    def __init__(
+        self, offered: Offered, policy: TextPolicy, section: Section | None = None
+    ) -> None:
+        self.found: list[Found] = []
+        self._transcript = Transcript(policy, section)
+        self._offered = offered
+        self._policy = policy
+        self._home = section
+        self._markup = self._markup_in(section)
+        # Dialects whose calls cannot be used in this text, and why.
+        self._voids: dict[TextDialect, str] = {}
+        self._held = ""
+        self._block: Block | None = None
+        self._after: TextDialect | None = None
+        self._pending = Pending()
+        self._shown = False
+        self._leftovers = False
+        # How many calls were found before a `<think>` that was said as text.
+        self._think_said = _NEVER
+
+    @property
+    def blank(self) -> bool:
+        """Whether neither visible text nor a call came so far."""
+        return self._transcript.visible.blank and not self.found
+
+    def take(self) -> list[tuple[bool, str]]:
+        """Return what was said since the last time: (whether it is reasoning, text)."""
+        said, self._transcript.said = self._transcript.said, []
+        return said
+
+    def passes(self, text: str) -> bool:
+        """Take text in which no marker can begin; False where it must be fed instead.
+
+        Nearly all text is of this kind, and the caller may hand it on as it is.
+        """
+        if self._held or self._block or self._after or self._pending.raw:
+            return False
+        if self._section is not self._home or not text or self._markup.begins(text):
+            return False
+        self._transcript.here.advance(text)
+        return True
+
+    def feed(self, text: str) -> None:
+        """Take more text."""
+        buffer = self._held + text if self._held else text
+        self._held = ""
+        self._scan(buffer, final=False)
+
+    def close(self, *, beside_native: bool = False) -> None:
+        """The text is over: nothing is held back any more, but open drafts are not settled.
+
+        Args:
+            beside_native: native calls came too, so that a marker which opens nothing here is
+                left over from one of them.
+        """
+        self._leftovers = beside_native
+        buffer, self._held = self._held, ""
+        self._scan(buffer, final=True)
+
+    def settle(self, *, count: bool) -> None:
+        """Let pending calls count, or give their raw text back."""
+        pending, self._pending = self._pending, Pending()
+        if count and pending.found:
+            self.found += pending.found
+        else:
+            self._transcript.say("".join(pending.raw), as_reasoning=pending.thought)
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether open reasoning ended in a call."""
+        return bool(self._pending.found)
+
+    # One step after the other
+
+    def _scan(self, buffer: str, *, final: bool) -> None:
+        at = 0
+        while True:
+            if self._block is not None:
+                buffer, at = self._in_block(self._block, buffer, at, final=final)
+            if at >= len(buffer):
+                break
+            if self._block is None:
+                at = self._step(buffer, at, final=final)
+                if at == _HELD:
+                    return
+        if final and self._section is None and not self._pending.thought:
+            self.settle(count=True)
+
+    def _step(self, buffer: str, at: int, *, final: bool) -> int:
+        """Go on from `at` outside a block; return how far, or `_HELD`."""
+        if self._after is not None:
+            return self._trailers(self._after, buffer, at, final=final)
+        if self._pending.raw:
+            return self._between(buffer, at, final=final)
+        if self._transcript.in_fence:
+            return self._in_fence(buffer, at)
+        match = self._markup.search(buffer, at, start=self._at_start)
+        found = match.start() if match else len(buffer)
+        if match and found == at:
+            return self._marker(buffer, at, match[0], final=final)
+        stop = found
+        if not final and len(buffer) - found < self._markup.longest:
+            # The marker that was found may be part of a longer one that began before it.
+            stop = min(found, self._markup.held_from(buffer, at))
+        self._transcript.say(buffer[at:stop])
+        return self._hold(buffer, stop) if stop < found else stop
+
+    @property
+    def _at_start(self) -> bool:
+        return self._section is None and self.blank
+
+    def _hold(self, buffer: str, at: int) -> int:
+        self._held = buffer[at:]
+        return _HELD
+
+    def _in_fence(self, buffer: str, at: int) -> int:
+        """Code goes out line by line, so that the line which ends the block is seen."""
+        line = buffer.find("\n", at) + 1 or len(buffer)
+        stop = self._transcript.visible.fence_marks(buffer, at, line)
+        self._transcript.say(buffer[at:stop])
+        return stop
+
+    def _marker(self, buffer: str, at: int, marker: str, *, final: bool) -> int:
+        """A marker stands at `at`."""
+        if not final and self._markup.may_begin(buffer, at):
+            return self._hold(buffer, at)
+        if self._section is not None and marker in self._section.closers:
+            self._enter(None)
+            self._transcript.hide()
+            return at + len(marker)
+        opening = self._opening(buffer, at, final=final)
+        if opening is WAIT:
+            return self._hold(buffer, at)
+        if opening is not None:
+            return self._open(opening, at)
+        return self._no_opener(marker, buffer, at, final=final)
+
+    def _opening(
+        self, buffer: str, at: int, only: TextDialect | None = None, *, final: bool
+    ) -> Opening | None:
+        """Return what opens at `at`; `WAIT` where more text must tell."""
+        here, start = self._transcript, self._at_start
+        owners = [
+            (opener, dialect)
+            for opener, dialect in self._markup.owners(buffer, at)
+            if (dialect is only if only else counts_at(opener, dialect, here, start=start))
+        ]
+        amid = not here.here.line_blank
+        return opening_of(owners, buffer, at, self._offered, amid_line=amid, final=final)
+
+    def _no_opener(self, marker: str, buffer: str, at: int, *, final: bool) -> int:
+        """A marker that opens nothing: an end token, what is left of a call, or just text."""
+        stop = at + len(marker)
+        if self._section is None and not self._transcript.example:
+            stray = self._is_stray(marker, buffer, stop, final=final)
+            if stray is None:
+                return self._hold(buffer, at)
+            if stray:
+                self._transcript.hide()
+                return stop
+        self._shown = self._shown or marker in self._markup.explicit
+        if marker in THINK.openers:
+            self._think_said = len(self.found)
+        self._transcript.show(marker, word=bracket_alone(marker, buffer, stop))
+        return stop
+
+    def _is_stray(self, marker: str, buffer: str, stop: int, *, final: bool) -> bool | None:
+        """Whether the marker is not to be shown, once what it tells is noted."""
+        markup, here = self._markup, self._transcript.here
+        if self._leftovers and marker in markup.explicit:
+            return True
+        if marker in THINK.closers:
+            return self._end_of_drafts()
+        stray = is_stray(marker, here, markup, buffer, stop, closers=not self._shown, final=final)
+        if stray and marker not in markup.noise:
+            note_leftover(self.found, markup.orphans[marker], marker)
+        return stray
+
+    # Sections
+
+    def _open(self, opening: Opening, at: int) -> int:
+        dialect, opener = opening.dialect, opening.opener
+        at += len(opener)
+        section = dialect.section(opener, opening.head)
+        if self._section is not None and opener in self._section.ended_by:
+            self._enter(None)
+        quoted = self._transcript.quotation
+        if self._transcript.example and not (quoted and section is None):
+            # In code the next marker is an example too, so that no block need be followed.
+            self._shown = True
+            self._transcript.show(opener)
+            return at
+        if section is None:
+            if not quoted:
+                self._transcript.hide()
+            self._block = Block(dialect, opener, dialect.ending(opener), [], shown=quoted)
+            return at
+        self._transcript.hide()
+        self._enter(section)
+        if section.voids:
+            self._voids[dialect] = section.voids
+            void_calls(self.found, dialect, section.voids)
+        return at + section.header
+
+    def _enter(self, section: Section | None) -> None:
+        self.settle(count=False)
+        self._transcript.enter(section)
+        self._markup = self._markup_in(self._section)
+
+    @property
+    def _section(self) -> Section | None:
+        return self._transcript.section
+
+    def _markup_in(self, section: Section | None) -> Markup:
+        closers = section.closers if section else ()
+        return markup_for(self._policy.dialects, self._policy.bare, closers)
+
+    def _end_of_drafts(self) -> bool:
+        """Drafts came before `</think>`, whose start the prompt held, or was said amid a line.
+
+        Returns whether it is not to be shown.
+        """
+        said, self._think_said = self._think_said, _NEVER
+        if self._policy.reasoning == "drafts":
+            drafts = self.found[max(said, 0) :]
+            del self.found[max(said, 0) :]
+            if said == _NEVER and drafts and self._transcript.visible.blank:
+                # Nothing but calls: the answer, if nothing follows.
+                self._pending = Pending(drafts, [raw_text(drafts)], thought=True)
+            else:
+                self._transcript.say(raw_text(drafts), as_reasoning=True)
+        return said == _NEVER
+
+    # Blocks
+
+    def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
+        """Feed the open block; return the text that is left, and where to go on in it."""
+        if at < len(buffer) or not final:
+            end = block.ending.feed(buffer, at)
+            if end != MORE and end >= block.taken:
+                stop = at + end - block.taken
+                block.take(buffer[at:stop])
+                self._finish(block, closed=True)
+                return buffer, stop
+            block.take(buffer[at:])
+            if end != MORE:
+                return self._cut_back(block, end)
+        if not final:
+            return buffer, len(buffer)
+        end = block.ending.close()
+        if end == MORE:
+            self._finish(block, closed=False)
+            return "", 0
+        return self._cut_back(block, end)
+
+    def _cut_back(self, block: Block, end: int) -> tuple[str, int]:
+        """The block ended inside what was taken: the rest is text again."""
+        rest = block.cut(end)
+        self._finish(block, closed=True)
+        return rest, 0
+
+    def _finish(self, block: Block, *, closed: bool) -> None:
+        self._block = None
+        dialect, raw = block.dialect, "".join(block.pieces)
+        if block.shown:
+            self._shown = True
+            unclosed = not dialect.explicit and raw[-1:].isspace()
+            self._transcript.show(block.opener + raw, word=unclosed)
+            return
+        calls = dialect.calls(block.opener, raw, self._offered, closed=closed)
+        if calls is None:
+            as_reasoning, said = dialect.shown(block.opener, raw)
+            self._shown = self._shown or (dialect.explicit and not as_reasoning)
+            self._transcript.say(said, as_reasoning=as_reasoning)
+            return
+        raw = block.opener + raw
+        if all_undeclared(dialect, calls, self._offered, self._policy):
+            self._shown = self._shown or dialect.explicit
+            self._transcript.say(raw)
+            return
+        closed = closed and not dialect.closed_by_trailer
+        found = [Found(check_call(call, self._offered), dialect, raw, closed) for call in calls]
+        if dialect in self._voids:
+            void_calls(found, dialect, self._voids[dialect])
+        self._after = dialect if dialect.trailers else None
+        last = dialect.whole or block.opener in dialect.last or self._pending.found
+        if last or (self._section and self._policy.reasoning == "drafts"):
+            self._pending.found += found
+            self._pending.raw.append(raw)
+        else:
+            self.found += found
+
+    # After a block
+
+    def _trailers(self, dialect: TextDialect, buffer: str, at: int, *, final: bool) -> int:
+        """Swallow what may close the block, with the white space before it."""
+        next_ = trailing(dialect, buffer, at, final=final)
+        if next_ is None:
+            return self._hold(buffer, at)
+        if next_.closes:
+            raw = buffer[at : next_.stop]
+            self._pending.raw += [raw] if self._pending.raw else []
+            close_last(self._pending.found or self.found, dialect, raw)
+        if next_.over:
+            self._after = None
+        return next_.stop
+
+    def _between(self, buffer: str, at: int, *, final: bool) -> int:
+        """After calls that count only if nothing else follows: more of them, or the rest."""
+        pending, section = self._pending, self._section
+        separators = GAP if section or pending.thought else _SEPARATORS
+        gap = separators.match(buffer, at).end()  # type: ignore[union-attr]  # it matches ""
+        if gap == at:
+            if not final and self._markup.may_begin(buffer, at):
+                return self._hold(buffer, at)
+            noise = self._markup.noise_at(buffer, at)
+            gap += len(noise) if section is None or noise not in section.closers else 0
+        if gap > at:
+            if not pending.thought:
+                pending.raw.append(buffer[at:gap])
+            elif buffer[at:gap].isspace():
+                self._transcript.say(buffer[at:gap])
+            return gap
+        if not pending.thought:
+            only = None if section else pending.found[-1].dialect
+            opening = self._opening(buffer, at, only, final=final)
+            if opening is WAIT:
+                return self._hold(buffer, at)
+            if opening and opening.dialect.section(opening.opener, opening.head) is None:
+                return self._open(opening, at)
+        self.settle(count=False)
+        return at

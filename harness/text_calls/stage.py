@@ -1,0 +1,202 @@
+"""The deltas of a response -> the same with the calls that stood in its text as calls.
+
+Text passes at once. The calls are handed on at the end of the turn, after the native ones,
+since only then it is known that the turn did not fail, that a reply of nothing but JSON went
+on with nothing else, that reasoning was closed, and that no native call says the same
+(quirks TEXT-LEAK-AND-CALL, TEXT-THINK-LOST, SSE-EOF-MIDCALL).
+"""
+
+from collections.abc import Hashable, Iterable, Iterator
+
+from harness.text_calls.action_scanner import ActionScanner
+from harness.text_calls.dialect import Offered, Section
+from harness.text_calls.found import Found, rejection_reason
+from harness.text_calls.native import clean_name, leaked_token
+from harness.text_calls.notations.action_protocol import ACTION_PROTOCOL
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.scanner import Scanner
+from harness.turns.arguments import meaning
+from harness.turns.deltas import (
+    CUT_SHORT,
+    DECIDED_BY_CALLS,
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from harness.turns.turn import Tool
+from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
+
+_REASONING = Section(reasoning=True, closers=())
+# Only arguments with one of these can hold markup.
+_MARKS = ("<", "[", "\\u003c", "\\u003C")
+
+
+def read_text_calls(
+    deltas: Iterable[Delta], tools: Iterable[Tool], policy: TextPolicy, *, seed: str = ""
+) -> Iterator[Delta]:
+    """Return `deltas` with the calls that their text spells.
+
+    Args:
+        deltas: of one response.
+        tools: those of its request; without any nothing in the text is a call.
+        policy: what counts as a call.
+        seed: what tells this response from others, for the ids that are made up.
+    """
+    offered = Offered(tools)
+    return _Stage(offered, policy, seed).run(deltas) if offered else iter(deltas)
+
+
+class _Stage:
+    """One response."""
+
+    def __init__(self, offered: Offered, policy: TextPolicy, seed: str) -> None:
+        self._offered = offered
+        self._policy = policy
+        self._seed = seed
+        whole_reply = ACTION_PROTOCOL.name in policy.dialects
+        self._text = (ActionScanner if whole_reply else Scanner)(offered, policy)
+        self._reasoning = Scanner(offered, policy, _REASONING)
+        self._ids = CallIds()
+        # The native calls by index: name, and fragments of those that have JSON.
+        self._names: dict[int, str] = {}
+        self._fragments: dict[int, list[str]] = {}
+
+    def run(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
+        """Yield the deltas of the response."""
+        text, reasoning = self._text, self._reasoning
+        for delta in deltas:
+            if isinstance(delta, TextDelta):
+                if text.passes(delta.text):
+                    yield delta
+                else:
+                    text.feed(delta.text)
+                    yield from _pieces(text)
+                if reasoning.unsettled and not text.blank:
+                    reasoning.settle(count=False)
+                    yield from _pieces(reasoning)
+            elif isinstance(delta, ReasoningDelta):
+                if reasoning.passes(delta.text):
+                    yield delta
+                else:
+                    reasoning.feed(delta.text)
+                    yield from _pieces(reasoning)
+            elif isinstance(delta, ArgumentsDelta):
+                if delta.index in self._fragments:
+                    self._fragments[delta.index].append(delta.fragment)
+                yield delta
+            else:
+                yield from self._other(delta)
+
+    def _other(self, delta: Delta) -> Iterator[Delta]:
+        match delta:
+            case ToolCallStart():
+                yield self._started(delta)
+            case ToolCallEnd():
+                yield self._ended(delta)
+            case Finish() | StreamFailure():
+                yield from self._over(delta)
+            case _:
+                yield delta
+
+    # Native calls
+
+    def _started(self, delta: ToolCallStart) -> ToolCallStart:
+        name = clean_name(delta.name, self._offered)
+        self._names[delta.index] = name
+        if delta.kind == "function":
+            self._fragments[delta.index] = []
+        call_id = self._ids.unique(delta.id, self._seed, delta.index, name)
+        return ToolCallStart(delta.index, call_id, name, delta.kind)
+
+    def _ended(self, delta: ToolCallEnd) -> Delta:
+        if self._policy.markup_in_arguments == "keep":
+            return delta
+        arguments = "".join(self._fragments.get(delta.index, ()))
+        marker = leaked_token(arguments) if any(mark in arguments for mark in _MARKS) else ""
+        if not marker:
+            return delta
+        error = f"markup of the model's template is in the arguments: {marker}"
+        return end_of_call(delta.index, error, arguments)
+
+    # The end
+
+    def _over(self, end: Finish | StreamFailure) -> Iterator[Delta]:
+        """Close both channels, hand on the calls, and end the turn."""
+        policy, text, reasoning = self._policy, self._text, self._reasoning
+        reasoning.close()
+        text.close(beside_native=bool(self._names))
+        counts = policy.unclosed_reasoning == "call" and not _was_cut(end)
+        text.settle(count=counts)
+        # Visible text, or a call in it, shows that the reasoning was over.
+        reasoning.settle(count=counts and text.blank and not self._names)
+        yield from _pieces(reasoning)
+        yield from _pieces(text)
+        calls = self._counted([*reasoning.found, *text.found])
+        first = max(self._names, default=-1) + 1
+        for index, found in enumerate(calls, first):
+            yield from self._call(index, found, end)
+        spelled = any(not found.ghost for found in calls)
+        if spelled and isinstance(end, Finish) and end.reason in DECIDED_BY_CALLS:
+            end = Finish(FinishReason.TOOL_CALLS, end.raw)
+        yield end
+
+    def _counted(self, found: list[Found]) -> list[Found]:
+        """Beside native calls only what is whole, and said by none of them, counts."""
+        if not self._names:
+            return found
+        native = {self._sense(index) for index in self._names}
+        return [
+            it
+            for it in found
+            if not rejection_reason(it, self._policy)
+            and (it.call.name, meaning(it.call.arguments)) not in native
+        ]
+
+    def _sense(self, index: int) -> tuple[str, Hashable]:
+        return self._names[index], meaning("".join(self._fragments.get(index, ())))
+
+    def _call(self, index: int, found: Found, end: Finish | StreamFailure) -> Iterator[Delta]:
+        call = found.call
+        call_id = self._ids.unique(call.id, self._seed, index, call.name)
+        yield ToolCallStart(index, call_id, call.name)
+        if call.arguments:
+            yield ArgumentsDelta(index, call.arguments)
+        error = rejection_reason(found, self._policy) or unusable_reason(
+            call.name, call.arguments, cut_short=False
+        )
+        if not error and _is_cut(found, end):
+            error = "the reply was cut short, perhaps inside the call or what belongs to it"
+        if isinstance(end, StreamFailure):
+            error = f"the turn failed ({end.code}): {end.message}"
+        yield end_of_call(index, error, call.arguments or found.raw, "json_fallback")
+
+
+def _is_cut(found: Found, end: Finish | StreamFailure) -> bool:
+    """Whether nobody can tell that the input of the call is whole, or was all of the reply."""
+    if found.dialect.whole or found.raw.startswith(found.dialect.last):
+        return _was_cut(end)
+    return _was_cut(end) and found.dialect.open_ended and not found.closed
+
+
+def _was_cut(end: Finish | StreamFailure) -> bool:
+    """Whether more text would have followed."""
+    return isinstance(end, Finish) and end.reason in CUT_SHORT
+
+
+def _pieces(scanner: Scanner | ActionScanner) -> Iterator[Delta]:
+    """Yield what a scanner said since the last time, neighbours of a kind as one delta."""
+    said = scanner.take()
+    at = 0
+    while at < len(said):
+        stop = at
+        while stop < len(said) and said[stop][0] == said[at][0]:
+            stop += 1
+        text = "".join(piece for _, piece in said[at:stop])
+        yield ReasoningDelta(text) if said[at][0] else TextDelta(text)
+        at = stop

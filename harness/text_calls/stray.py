@@ -1,0 +1,193 @@
+"""The markers of some text dialects, and whether one outside a block is left over from a call.
+
+A closing marker that a model left over stands at the edge of its words: right after a word, with
+nothing but markup up to the end of the line; or first on a line; or next to other markup. In a
+sentence about a marker, a space precedes it, or words follow, and it is text.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from harness.text_calls.context import Context
+from harness.text_calls.dialect import TextDialect
+from harness.text_calls.notations.bare_json import BARE_ANYWHERE
+from harness.text_calls.notations.think import THINK
+from harness.text_calls.policy import Bare
+from harness.text_calls.table import TEXT_DIALECTS
+
+# In the search always, so that code blocks are seen.
+FENCES = ("```", "~~~")
+
+
+class Markup:
+    """The markers of some text dialects.
+
+    Fields:
+        begins: finds a character with which some marker begins, from a position on.
+        explicit: the openers that no ordinary answer holds.
+        orphans, noise: markers that are no openers, see `TextDialect`.
+        longest: how many characters the longest marker has.
+    """
+
+    __slots__ = (
+        "_by_letter",
+        "_later",
+        "_marks",
+        "_prefixes",
+        "_start",
+        "begins",
+        "explicit",
+        "longest",
+        "noise",
+        "orphans",
+    )
+
+    def __init__(self, dialects: Iterable[TextDialect], closers: Iterable[str]) -> None:
+        by_opener: dict[str, list[TextDialect]] = {}
+        for dialect in dialects:
+            for opener in dialect.openers:
+                by_opener.setdefault(opener, []).append(dialect)
+        self._by_letter: dict[str, list[tuple[str, TextDialect]]] = {}
+        for opener in sorted(by_opener, key=len, reverse=True):
+            alike = self._by_letter.setdefault(opener[0], [])
+            alike += [(opener, dialect) for dialect in by_opener[opener]]
+        # In the order of the table, which decides whose an orphan is that several have.
+        owned = dict.fromkeys(each for owners in by_opener.values() for each in owners)
+        self.orphans = {mark: each for each in owned for mark in each.orphans}
+        self.explicit = frozenset(
+            mark for mark, owners in by_opener.items() if any(it.explicit for it in owners)
+        )
+        self.noise = frozenset(mark for each in owned for mark in each.noise)
+        self._marks = self.explicit.union(self.orphans, self.noise, closers)
+        always = {*self.orphans, *self.noise, *closers, *FENCES}
+        later = {mark for mark, owners in by_opener.items() if not _only_at_start(owners)}
+        words = always | set(by_opener)
+        self._start = re.compile(_trie(words))
+        self._later = re.compile(_trie(always | later))
+        self.longest = max(map(len, words))
+        self._prefixes = {word[:size] for word in words for size in range(1, len(word))}
+        # Bound, since it is asked for each delta of a stream.
+        self.begins = re.compile("[" + re.escape("".join({it[0] for it in words})) + "]").search
+
+    def search(self, text: str, at: int, *, start: bool) -> "re.Match[str] | None":
+        """Return the first marker from `at` on; those of the start of a text only there."""
+        return (self._start if start else self._later).search(text, at)
+
+    def owners(self, text: str, at: int) -> list[tuple[str, TextDialect]]:
+        """Return the openers that stand at `at` and their dialects, longest opener first."""
+        alike = self._by_letter.get(text[at], ())
+        return [each for each in alike if text.startswith(each[0], at)]
+
+    def marks(self, text: str, at: int) -> bool:
+        """Whether a marker stands at `at` that no ordinary answer holds."""
+        match = self._later.match(text, at)
+        return bool(match) and match[0] in self._marks  # type: ignore[index]  # there is a match
+
+    def noise_at(self, text: str, at: int) -> str:
+        """Return the end token that stands at `at`; "" where none does."""
+        match = self._later.match(text, at)
+        return match[0] if match and match[0] in self.noise else ""
+
+    def may_begin(self, text: str, at: int) -> bool:
+        """Whether `text[at:]` is a beginning of some marker and not all of one."""
+        return len(text) - at < self.longest and text[at:] in self._prefixes
+
+    def held_from(self, text: str, at: int) -> int:
+        """Return where the longest tail begins that may become a marker; its length if none."""
+        match = self.begins(text, max(at, len(text) - self.longest + 1))
+        while match:
+            if text[match.start() :] in self._prefixes:
+                return match.start()
+            match = self.begins(text, match.end())
+        return len(text)
+
+
+def _only_at_start(owners: Iterable[TextDialect]) -> bool:
+    return all(dialect.where == "start" for dialect in owners)
+
+
+@lru_cache(maxsize=64)
+def markup_for(
+    names: frozenset[str], bare: Bare = "whole", closers: tuple[str, ...] = ()
+) -> Markup:
+    """Return the markers of the text dialects of these names, in the order of the table."""
+    table = TEXT_DIALECTS | ({BARE_ANYWHERE.name: BARE_ANYWHERE} if bare == "anywhere" else {})
+    dialects = [dialect for name, dialect in table.items() if name in names]
+    return Markup((THINK, *dialects), (*closers, *THINK.closers))
+
+
+def _trie(words: Iterable[str]) -> str:
+    """Return a pattern that finds the longest of `words`, without trying each in turn."""
+    first: dict[str, list[str]] = {}
+    for word in words:
+        if word:
+            first.setdefault(word[0], []).append(word[1:])
+    branches = []
+    for letter, rests in sorted(first.items()):
+        inner = _trie(rests)
+        optional = "?" if "" in rests and inner else ""
+        branches.append(re.escape(letter) + (f"(?:{inner}){optional}" if inner else ""))
+    return "|".join(branches)
+
+
+_MOST_SPACES: Final = 16
+# What an end token may follow without a space, as no word about it does. In scripts without
+# spaces only the end of a sentence tells.
+_ENDS_WORDS: Final = re.compile(r"[A-Za-z0-9.!?>)}\]\u2026\u3002\uff01\uff1f]")
+_SPACES: Final = re.compile(rf"[ \t]{{0,{_MOST_SPACES}}}")
+
+
+def is_stray(  # noqa: PLR0913 - the marker, where it stands, and what counts
+    marker: str,
+    here: Context,
+    markup: Markup,
+    text: str,
+    at: int,
+    *,
+    closers: bool,
+    final: bool,
+) -> bool | None:
+    """Return whether the marker before `text[at:]` is left over; None where more must tell.
+
+    Args:
+        marker: an end token, a closing marker, or any other, which is none.
+        here: where in the text it stands.
+        markup: what may stand beside it.
+        text: holds what follows it, as much as has come.
+        at: where that begins.
+        closers: closing markers may be left over, and not only end tokens.
+        final: no more text will come.
+    """
+    noise = marker in markup.noise
+    if not noise and not (closers and marker in markup.orphans):
+        return False
+    if here.beside or (noise and _ENDS_WORDS.match(here.last)):
+        return True
+    if not noise and not here.line_blank and here.last.isspace():
+        return False
+    ends = _line_ends(markup, text, at, final=final)
+    if ends is None:
+        return None
+    # Words about a token do not begin right after it.
+    attached = noise and text[at : at + 1].isascii() and text[at : at + 1].isalnum()
+    stray = ends or attached or _begins_line(here, text, at)
+    return stray and (noise or not here.tags.balances(marker))
+
+
+def _begins_line(here: Context, text: str, at: int) -> bool:
+    """Whether the marker begins the line, and what follows is attached to it."""
+    return here.line_blank and not text[at : at + 1].isspace()
+
+
+def _line_ends(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:
+    """Whether nothing but markup follows on the line; None where more text must tell."""
+    gap = _SPACES.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
+    if gap - at == _MOST_SPACES:
+        return False
+    if gap == len(text):
+        return True if final else None
+    if not final and markup.may_begin(text, gap):
+        return None
+    return text[gap] in "\r\n" or markup.marks(text, gap)

@@ -1,0 +1,321 @@
+"""Blocks of XML-ish markup: where one ends, and the `invoke` and `parameter` tags.
+
+A block ends with its closing tag if the tags before it close a value and a call, one right
+after the other. Elsewhere a closing tag may be part of a value: it is the end only if nothing but
+the next block follows. A block that opens inside a value is part of it, up to its own end, so an
+example in a value is never found as a call. If no end is found and text follows a closing tag,
+that text is not part of the block, which is broken.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, any_of, literal
+from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.tags import (
+    BLOCK,
+    CALL,
+    END_BLOCK,
+    END_CALL,
+    END_PARAMETER,
+    PARAMETER,
+    Grammar,
+    iter_members,
+    read_tagged_calls,
+)
+
+# Where we are: before the first tag, between calls, between parameters, in a value, right after
+# what may be the end of a value, of a call, of a call whose value was not closed, of a block so.
+_START, _BLOCK, _CALL, _VALUE, _AFTER_VALUE, _AFTER_CALL, _AFTER_OPEN, _AFTER_ALL = range(8)
+_MAYBE = frozenset((_AFTER_VALUE, _AFTER_CALL, _AFTER_OPEN, _AFTER_ALL))
+
+
+class TagBlockEnd(Ending):
+    """The end of a block.
+
+    Args:
+        grammar: its tags.
+        opener: the marker that began it, part of its first tag.
+    """
+
+    __slots__ = (
+        "_at",
+        "_blank",
+        "_candidate",
+        "_depth",
+        "_grammar",
+        "_kept",
+        "_last",
+        "_run",
+        "_state",
+        "_wrapped",
+    )
+
+    def __init__(self, grammar: Grammar, opener: str) -> None:
+        self._grammar = grammar
+        # What may be the start of a tag, and where it begins: before the block at first.
+        self._kept = opener
+        self._at = -len(opener)
+        self._state = _START
+        self._wrapped = False
+        # Whether nothing but white space came since the last tag.
+        self._blank = True
+        self._candidate = MORE
+        # How many blocks are open inside a value, and how many of the closing tags that end one
+        # came right before. Where a broken block may be cut, so that no text is lost.
+        self._depth = 0
+        self._last = MORE
+        self._run = 0
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        buffer = self._kept + text[start:]
+        done = 0
+        for match in self._grammar.tags.finditer(buffer):
+            self._pass(buffer, done, match.start())
+            done = match.end()
+            end = self._tag(match.lastgroup or "", self._at + match.start(), self._at + done)
+            self._blank = True
+            if end != MORE:
+                return end
+        keep = buffer.find("<", max(done, len(buffer) - self._grammar.span + 1))
+        keep = len(buffer) if keep < 0 else keep
+        self._pass(buffer, done, keep)
+        self._kept = buffer[keep:]
+        self._at += keep
+        return MORE
+
+    def close(self) -> int:
+        """See `Ending.close`."""
+        self._pass(self._kept, 0, len(self._kept))
+        if self._state == _AFTER_ALL and self._blank:
+            return self._candidate
+        return MORE if self._state in _MAYBE and self._blank else self._last
+
+    def _pass(self, buffer: str, start: int, stop: int) -> None:
+        if self._blank and start < stop:
+            self._blank = buffer[start:stop].isspace()
+
+    def _tag(self, kind: str, start: int, end: int) -> int:
+        """Take a tag; return the end of the block where it is known now."""
+        if self._depth:
+            return self._nested(kind, end)
+        self._run = 0
+        if kind in (BLOCK, CALL, PARAMETER):
+            self._last = MORE
+        if self._state in _MAYBE and not self._blank:
+            # Text follows, so what looked like the end was part of the value.
+            self._state = _VALUE
+        return _STEPS[self._state](self, kind, start, end)
+
+    def _nested(self, kind: str, end: int) -> int:
+        """Take a tag of a block inside a value, or of this one if the value only names a tag."""
+        self._depth += self._nests(kind)
+        closing = (
+            (END_PARAMETER, END_CALL, END_BLOCK) if self._wrapped else (END_PARAMETER, END_CALL)
+        )
+        follows = self._run < len(closing) and kind == closing[self._run]
+        self._run = self._run + 1 if follows and (self._blank or not self._run) else 0
+        if kind == END_PARAMETER:
+            self._run = 1
+        if self._run == len(closing):
+            self._last = end
+        elif kind in (BLOCK, CALL):
+            self._last = MORE
+        return MORE
+
+    def _nests(self, kind: str) -> int:
+        opens, closes = (BLOCK, END_BLOCK) if self._wrapped else (CALL, END_CALL)
+        return (kind == opens) - (kind == closes)
+
+    # One step for each state
+
+    def _start(self, kind: str, _start: int, _end: int) -> int:
+        self._wrapped = kind == BLOCK
+        self._state = _BLOCK if self._wrapped else _CALL
+        return MORE
+
+    def _between_calls(self, kind: str, start: int, end: int) -> int:
+        if kind == CALL:
+            self._state = _CALL
+        return self._outside(kind, start, end)
+
+    def _between_parameters(self, kind: str, start: int, end: int) -> int:
+        if kind == PARAMETER:
+            self._state = _VALUE
+        elif kind == END_CALL:
+            return self._call_closed(start, end)
+        elif kind == CALL and not self._wrapped:
+            return start
+        return self._outside(kind, start, end)
+
+    def _outside(self, kind: str, start: int, end: int) -> int:
+        """Outside a value a tag of the block is what it looks like."""
+        if kind == BLOCK:
+            return start
+        return end if kind == END_BLOCK and self._wrapped else MORE
+
+    def _call_closed(self, start: int, end: int) -> int:
+        if not self._wrapped:
+            return end
+        self._state = _AFTER_CALL
+        self._may_cut(start)
+        return MORE
+
+    def _may_cut(self, start: int) -> None:
+        """Before the first closing tag of its last call a block is surely broken."""
+        if self._last == MORE:
+            self._last = start
+
+    def _in_value(self, kind: str, start: int, end: int) -> int:
+        if kind == END_PARAMETER:
+            self._state = _AFTER_VALUE
+        elif kind in (END_CALL, END_BLOCK):
+            self._may_cut(start)
+            is_call = kind == END_CALL and self._wrapped
+            self._state, self._candidate = (_AFTER_OPEN, MORE) if is_call else (_AFTER_ALL, end)
+        elif self._nests(kind) > 0:
+            self._depth = 1
+        return MORE
+
+    def _after_value(self, kind: str, start: int, end: int) -> int:
+        if kind == END_CALL:
+            return self._call_closed(start, end)
+        self._state = _VALUE
+        return MORE if kind == PARAMETER else self._in_value(kind, start, end)
+
+    def _after_call(self, kind: str, start: int, end: int) -> int:
+        self._state = _VALUE
+        if kind == CALL:
+            self._state = _CALL
+            return MORE
+        if kind in (BLOCK, END_BLOCK):
+            return self._outside(kind, start, end)
+        return self._in_value(kind, start, end)
+
+    def _after_open(self, kind: str, start: int, end: int) -> int:
+        self._state = _VALUE
+        if kind == CALL:
+            self._state = _CALL
+            return MORE
+        return self._in_value(kind, start, end)
+
+    def _after_all(self, kind: str, start: int, end: int) -> int:
+        if kind in (BLOCK, CALL):
+            return self._candidate
+        if kind == END_BLOCK and not self._wrapped:
+            return MORE  # the end of an outer tag whose start is missing
+        self._state = _VALUE
+        return self._in_value(kind, start, end)
+
+
+_STEPS = {
+    _START: TagBlockEnd._start,  # noqa: SLF001 - the table of this module's own class
+    _BLOCK: TagBlockEnd._between_calls,  # noqa: SLF001 - as above
+    _CALL: TagBlockEnd._between_parameters,  # noqa: SLF001 - as above
+    _VALUE: TagBlockEnd._in_value,  # noqa: SLF001 - as above
+    _AFTER_VALUE: TagBlockEnd._after_value,  # noqa: SLF001 - as above
+    _AFTER_CALL: TagBlockEnd._after_call,  # noqa: SLF001 - as above
+    _AFTER_OPEN: TagBlockEnd._after_open,  # noqa: SLF001 - as above
+    _AFTER_ALL: TagBlockEnd._after_all,  # noqa: SLF001 - as above
+}
+
+
+class TagDialect(TextDialect):
+    """A dialect whose blocks are tags.
+
+    Fields:
+        grammar: its tags.
+    """
+
+    grammar: ClassVar[Grammar]
+
+    def ending(self, opener: str) -> Ending:
+        """The closing tag that can be one."""
+        return TagBlockEnd(self.grammar, opener)
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """Each call tag is a call."""
+        del closed
+        return read_tagged_calls(self.grammar, opener + raw, offered)
+
+
+_NAME: Final = r"""[^"'<>\n]{1,128}"""
+_END: Final = r"\s{0,8}>"
+QUOTED: Final = ("[\"']", rf"(?P<name>{_NAME}+)", "[\"']", SPACE, ">", SPACE)
+
+
+def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
+    """Return the grammar of one family.
+
+    Args:
+        begin: pattern of what stands before the word of an opening tag.
+        close: the same of a closing tag.
+        block: pattern of the word of the outer tag.
+    """
+    call_name = rf"name\s{{0,4}}=\s{{0,4}}(?P<_q>[\"'])(?P<name>{_NAME})(?P=_q)"
+    key = rf"name\s{{0,4}}=\s{{0,4}}(?P<_k>[\"'])(?P<key>{_NAME})(?P=_k)"
+    string = r"(?:\s{1,8}string\s{0,4}=\s{0,4}[\"'](?P<string>true|false)[\"'])?"
+    # An opening tag that no other tag follows is part of a value that speaks of it.
+    calls = rf"(?=\s{{0,16}}{begin}invoke\s)"
+    goes_on = rf"(?=\s{{0,16}}(?:{begin}parameter\s|{close}invoke))"
+    kinds = (
+        rf"(?P<block>{begin}{block}{_END}{calls})",
+        rf"(?P<end_block>{close}{block}{_END})",
+        rf"(?P<call>{begin}invoke\s{{1,8}}{call_name}{_END}{goes_on})",
+        rf"(?P<end_call>{close}invoke{_END})",
+        rf"(?P<parameter>{begin}parameter\s{{1,8}}{key}{string}{_END})",
+        rf"(?P<end_parameter>{close}parameter{_END})",
+    )
+    return Grammar(re.compile("|".join(kinds)), span=340)
+
+
+class BareInvoke:
+    """How a call without its outer tag goes on after `<invoke name=`.
+
+    Args:
+        prefixes: what stands before the words of tags, such as a namespace.
+    """
+
+    __slots__ = ("_nothing", "_parameter")
+
+    def __init__(self, *prefixes: str) -> None:
+        self._parameter = tuple(
+            Head(*QUOTED, *literal(f"<{prefix}parameter"), commits=len(QUOTED))
+            for prefix in prefixes
+        )
+        self._nothing = tuple(
+            Head(*QUOTED, *literal(f"</{prefix}invoke"), commits=len(QUOTED)) for prefix in prefixes
+        )
+
+    def verdict(self, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """Return whether a call goes on: with a parameter, or of an offered tool with none."""
+        nothing = any_of(*(each.verdict(head, final=final) for each in self._nothing))
+        if nothing and not any(each.name(head) in offered for each in self._nothing):
+            nothing = False
+        return any_of(nothing, *(each.verdict(head, final=final) for each in self._parameter))
+
+
+def write_invoke_calls(
+    calls: Sequence[WrittenCall], block: str, prefix: str = "", *, says: bool = False
+) -> str:
+    """Return all calls in one outer tag, as the chat templates render them.
+
+    Args:
+        calls: the calls.
+        block: the word of the outer tag, its own prefix included.
+        prefix: what stands before the other words.
+        says: each parameter says whether it is a string.
+    """
+    lines = [f"<{block}>"]
+    for call in calls:
+        lines.append(f'<{prefix}invoke name="{call.name}">')
+        for key, text, is_string in iter_members(call.arguments):
+            string = f' string="{str(is_string).lower()}"' if says else ""
+            opening = f'<{prefix}parameter name="{key}"{string}>'
+            lines.append(f"{opening}{text}</{prefix}parameter>")
+        lines.append(f"</{prefix}invoke>")
+    return "\n".join([*lines, f"</{block}>"])

@@ -1,0 +1,272 @@
+"""What XML-ish dialects share: blocks of calls, calls of parameters, values between two tags.
+
+Values are not escaped, so a tag in a value looks like a tag of the call. Where markup ends and
+what it holds is decided by what follows each closing tag, never by the first one that comes:
+a value ends with the last closing tag that another tag of the call follows. Closing tags may be
+missing too. So a block is read twice, with closing tags trusted and with missing ones allowed,
+and where both readings fit the tool's schema it is an error and no guess (quirks
+TEXT-DELIMITER-IN-VALUE, TEXT-PARAM-CLOSE-DROPPED). All of it is linear and never raises.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.json_calls import read_members, read_string
+from harness.text_calls.parameters import (
+    Exactly,
+    Json,
+    Schema,
+    Value,
+    declared_names,
+    lacks_required,
+    type_parameters,
+)
+
+# Kinds of tags, the names of the groups of a grammar's pattern.
+BLOCK: Final = "block"
+CALL: Final = "call"
+PARAMETER: Final = "parameter"
+END_PARAMETER: Final = "end_parameter"
+END_CALL: Final = "end_call"
+END_BLOCK: Final = "end_block"
+
+_OPENS: Final = frozenset((BLOCK, CALL))
+_CLOSES: Final = frozenset((END_BLOCK, END_CALL))
+_STRAY: Final = "there is text between the tags of the call"
+_NEVER_CLOSED: Final = "the markup of the call is not complete"
+_EMPTY: Final = "the markup holds no call"
+_TWO_WAYS: Final = (
+    "its markup can be read in two ways: a closing tag is missing, or a value holds an opening tag"
+)
+
+
+class Grammar(msgspec.Struct, frozen=True):
+    """The tags of one dialect.
+
+    Fields:
+        tags: finds any tag, which begins with `<`; the group of its kind is the whole of it. A
+            call has its `name`, a parameter its `key`, and perhaps `string`, "true" or "false".
+        span: the most characters that a tag, with what it looks at, can have.
+        newlines: one line end on each side of a value belongs to its tags.
+    """
+
+    tags: re.Pattern[str]
+    span: int
+    newlines: bool = False
+
+
+class _Tag(msgspec.Struct, frozen=True):
+    """One tag in a block.
+
+    Fields:
+        leads: nothing but white space stands between it and the tag before.
+    """
+
+    kind: str
+    start: int
+    end: int
+    name: str
+    typed: str
+    leads: bool
+
+
+class _ReadCall(msgspec.Struct, frozen=True):
+    """One call as one reading has it.
+
+    Fields:
+        unclosed: parameters whose opening tag ended the value before.
+        error: why the markup could not be read up to the end of the call.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Value], ...] = ()
+    unclosed: frozenset[str] = frozenset()
+    error: str = ""
+
+
+def read_tagged_calls(grammar: Grammar, text: str, offered: Offered) -> tuple[WrittenCall, ...]:
+    """Return the calls of a block, opening marker included; one with an error if it has none."""
+    tags = _tags(grammar, text)
+    trusted = _Reader(grammar, text, tags, trusted=True).read()
+    allowed = _Reader(grammar, text, tags, trusted=False).read()
+    if trusted == allowed:
+        return tuple(_written_call(call, offered) for call in trusted)
+    fitting = [reading for reading in (trusted, allowed) if _fits(reading, offered)]
+    if len(fitting) == 1:
+        return tuple(_written_call(call, offered) for call in fitting[0])
+    if fitting:
+        return tuple(WrittenCall(call.name, error=_TWO_WAYS) for call in trusted)
+    worse = any(call.error for call in trusted) and not any(call.error for call in allowed)
+    return tuple(_written_call(call, offered) for call in (allowed if worse else trusted))
+
+
+def _tags(grammar: Grammar, text: str) -> list[_Tag]:
+    tags: list[_Tag] = []
+    at = 0
+    for match in grammar.tags.finditer(text):
+        fields = match.groupdict()
+        name = fields.get("name") or fields.get("key") or ""
+        leads = _is_blank(text[at : match.start()])
+        at = match.end()
+        kind = match.lastgroup or ""
+        tags.append(_Tag(kind, match.start(), at, name, fields.get("string") or "", leads))
+    return tags
+
+
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
+
+
+def _written_call(call: _ReadCall, offered: Offered) -> WrittenCall:
+    if call.error:
+        return WrittenCall(call.name, error=call.error)
+    arguments = type_parameters(call.parameters, _schema(call, offered))
+    return WrittenCall(call.name, arguments.arguments, error=arguments.error)
+
+
+def _schema(call: _ReadCall, offered: Offered) -> Schema:
+    return offered.schema(call.name)
+
+
+def _fits(calls: Sequence[_ReadCall], offered: Offered) -> bool:
+    """Whether all of it can be read, and each call has what the schema of its tool asks for."""
+    return all(_call_fits(call, _schema(call, offered)) for call in calls)
+
+
+def _call_fits(call: _ReadCall, schema: Schema) -> bool:
+    if call.error or lacks_required(dict(call.parameters), schema):
+        return False
+    return (
+        call.unclosed <= declared_names(schema)
+        and not type_parameters(call.parameters, schema).error
+    )
+
+
+class _Reader:
+    """One reading of a block.
+
+    Args:
+        trusted: closing tags are there, so that opening tags in a value are part of it; else
+            some may be missing, so that any tag of the call ends a value.
+    """
+
+    __slots__ = ("_at", "_grammar", "_joined", "_tags", "_text", "_trusted", "_wrapped")
+
+    def __init__(self, grammar: Grammar, text: str, tags: list[_Tag], *, trusted: bool) -> None:
+        self._grammar = grammar
+        self._text = text
+        self._tags = tags
+        self._trusted = trusted
+        self._wrapped = bool(tags) and tags[0].kind == BLOCK and tags[0].leads
+        self._at = int(self._wrapped)
+        self._joined = 0
+
+    def read(self) -> tuple[_ReadCall, ...]:
+        """Return the calls in order; the last has an error where reading stopped at it."""
+        calls: list[_ReadCall] = []
+        while (tag := self._next(CALL)) is not None:
+            calls.append(self._call(tag))
+            if calls[-1].error:
+                return tuple(calls)
+        error = self._rest() if self._tags else _EMPTY
+        if error or not calls:
+            calls.append(_ReadCall("", error=error or _EMPTY))
+        return tuple(calls)
+
+    def _rest(self) -> str:
+        """Return what is wrong with what follows the last call."""
+        self._next(END_BLOCK)
+        return "" if self._is_end(self._at) else _STRAY
+
+    def _next(self, *kinds: str) -> _Tag | None:
+        """Return the next tag and step over it if it is of these kinds and follows at once."""
+        if self._at >= len(self._tags):
+            return None
+        tag = self._tags[self._at]
+        # The tag that ends a value in the place of a missing one follows the value.
+        if tag.kind not in kinds or not (tag.leads or self._at == self._joined):
+            return None
+        self._at += 1
+        return tag
+
+    def _call(self, call: _Tag) -> _ReadCall:
+        parameters: list[tuple[str, Value]] = []
+        unclosed: list[str] = []
+        while (tag := self._next(PARAMETER, END_CALL)) is not None:
+            if tag.kind == END_CALL:
+                if not self._ends(self._at - 1):
+                    return _ReadCall(call.name, error=_STRAY)
+                return _ReadCall(call.name, tuple(parameters), frozenset(unclosed))
+            end = self._end_of_value()
+            if end is None:
+                return _ReadCall(call.name, error=_NEVER_CLOSED)
+            parameters.append((tag.name, self._value(tag, end)))
+            if end.kind == END_PARAMETER:
+                self._at += 1
+            elif end.kind == PARAMETER:
+                unclosed.append(end.name)
+        return _ReadCall(call.name, error=_NEVER_CLOSED if self._is_end(self._at) else _STRAY)
+
+    def _end_of_value(self) -> _Tag | None:
+        """Return the tag that ends the value which begins before the next one; go to it."""
+        depth = 0
+        for place in range(self._at, len(self._tags)):
+            tag = self._tags[place]
+            if tag.kind in _OPENS:
+                if not self._trusted:
+                    return None
+                depth += 1
+            elif depth:
+                depth -= tag.kind in _CLOSES
+            elif self._ends_value(place, tag):
+                self._at = place
+                self._joined = place
+                return tag
+        return None
+
+    def _ends_value(self, place: int, tag: _Tag) -> bool:
+        if tag.kind == END_PARAMETER:
+            if place + 1 == len(self._tags) or not self._tags[place + 1].leads:
+                return False
+            kind = self._tags[place + 1].kind
+            return kind == PARAMETER or (kind == END_CALL and self._ends(place + 1))
+        if self._trusted:
+            return False
+        # Two closing tags may not be missing at once, or the text could end in a value.
+        followed = not self._wrapped or place + 1 < len(self._tags)
+        return tag.kind == PARAMETER or (tag.kind == END_CALL and followed and self._ends(place))
+
+    def _ends(self, place: int) -> bool:
+        """Whether the closing tag of a call at `place` can be one: what must follow does."""
+        if self._is_end(place + 1):
+            return True
+        if not self._wrapped or place + 1 == len(self._tags) or not self._tags[place + 1].leads:
+            return False
+        kind = self._tags[place + 1].kind
+        return kind == CALL or (kind == END_BLOCK and self._is_end(place + 2))
+
+    def _is_end(self, place: int) -> bool:
+        """Whether there is nothing from the tag at `place` on, nor behind the tag before it."""
+        if place < len(self._tags):
+            return False
+        end = self._tags[-1].end if self._tags else 0
+        return place > len(self._tags) or _is_blank(self._text[end:])
+
+    def _value(self, tag: _Tag, end: _Tag) -> Value:
+        text = self._text[tag.end : end.start]
+        if self._grammar.newlines:
+            text = text.removeprefix("\n").removesuffix("\n")
+        if tag.typed:
+            return Exactly(text) if tag.typed == "true" else Json(text)
+        return text
+
+
+def iter_members(arguments: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield key, text and whether it is a string, of each member of an arguments object."""
+    for key, text in (read_members(arguments or "{}") or {}).items():
+        is_string = text.startswith('"')
+        yield key, read_string(text) if is_string else text, is_string

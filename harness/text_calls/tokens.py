@@ -1,0 +1,111 @@
+"""Dialects of special tokens: a section of calls, each a header, a separator and JSON.
+
+A block is one call, from the token that begins its section or itself up to the end of its
+JSON; the closing tokens follow it as trailers, and the next call of the section is a block of
+its own. A marker inside a string of the JSON is data. Prose that mentions a token stays text:
+a call has its name and its separator right behind the token.
+"""
+
+import re
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from harness.text_calls.boundaries import Ending, literal_end
+from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.json_scan import AfterEnd, HeadedEnd
+from harness.text_calls.native import NAMESPACE
+
+_HEADER = re.compile(r"\s*([\w./:-]*)\s*")
+
+
+class TokenCalls(TextDialect):
+    """What the dialects of this kind share.
+
+    Fields:
+        section_begins, call_begins, separators, call_ends, section_ends: the tokens, in all
+            spellings that are known; the first of each is the one that is written.
+        ends: other tokens that may end a call, such as the end of a message.
+        kinds: words that may stand in the header in place of a name.
+    """
+
+    section_begins: ClassVar[tuple[str, ...]]
+    call_begins: ClassVar[tuple[str, ...]]
+    separators: ClassVar[tuple[str, ...]]
+    call_ends: ClassVar[tuple[str, ...]]
+    section_ends: ClassVar[tuple[str, ...]]
+    ends: ClassVar[tuple[str, ...]] = ()
+    kinds: ClassVar[tuple[str, ...]] = ()
+    closed_by_trailer = True
+    untyped_end = True
+
+    @abstractmethod
+    def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
+        """Return the call whose `header` stands before the separator, `body` behind it."""
+
+    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+        """A name and its separator follow, behind the token of the call."""
+        in_section = opener in self.section_begins
+        body = head
+        if in_section:
+            body = head.lstrip()
+            begin = next((it for it in self.call_begins if body.startswith(it)), "")
+            if not begin:
+                maybe = any(it.startswith(body) for it in self.call_begins)
+                return maybe and (bool(body) if final else None)
+            body = body[len(begin) :]
+        header = _HEADER.match(body)
+        name, rest = (header[1], body[header.end() :]) if header else ("", body)
+        if rest.startswith(self.separators):
+            return bool(name)
+        if not any(it.startswith(rest) for it in self.separators):
+            return False
+        cut = bool(rest) or self._begins(name, offered) if name else in_section
+        return cut if final else None
+
+    def _begins(self, name: str, offered: Offered) -> bool:
+        plain = name.removeprefix(NAMESPACE).partition(":")[0]
+        return offered.begins(plain) or any(kind.startswith(name) for kind in self.kinds)
+
+    def ending(self, opener: str) -> Ending:
+        """The end of the JSON, or any token of a section where it is broken or missing."""
+        del opener
+        begins = (*self.section_begins, *self.call_begins)
+        closers = (*self.call_ends, *self.section_ends, *begins, *self.ends)
+        return AfterEnd(literal_end(*self.separators), HeadedEnd(closers))
+
+    def calls(
+        self, opener: str, raw: str, offered: Offered, *, closed: bool
+    ) -> tuple[WrittenCall, ...] | None:
+        """Return the one call of the block."""
+        del closed
+        body = raw
+        if opener in self.section_begins:
+            body = raw.lstrip()
+            body = body[len(next((it for it in self.call_begins if body.startswith(it)), "")) :]
+        separator = next((it for it in self.separators if it in body), "")
+        header, _, rest = body.partition(separator) if separator else (body, "", "")
+        if not separator:
+            name = header.strip() if header.strip() in offered else ""
+            return (WrittenCall(name, error="the text ended before the call's arguments"),)
+        call = self.named(header.strip(), rest, offered)
+        if not call.arguments and not call.error:
+            error = "no arguments stand behind the name"
+            call = WrittenCall(call.name, "", call.id, error)
+        return (call,)
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One section with all calls."""
+        if not calls:
+            return ""
+        inside = "".join(
+            f"{self.call_begins[0]}{self.header(call, place)}{self.separators[0]}"
+            f"{call.arguments or '{}'}{self.call_ends[0]}"
+            for place, call in enumerate(calls)
+        )
+        return f"{self.section_begins[0]}{inside}{self.section_ends[0]}"
+
+    def header(self, call: WrittenCall, place: int) -> str:
+        """Return what stands before the separator of the call at `place` of its section."""
+        del place
+        return call.name

@@ -1,0 +1,335 @@
+"""AWS event-stream messages, sans-IO: bytes in as the network cuts them, frames out.
+
+A message is a prelude (total length, headers length, checksum of the two), headers, payload
+and a checksum of all before it. A message is emitted only if its checksums are correct:
+the first damaged message becomes one frame that reports the damage, and the framing ends there.
+
+Headers have ten types, each read within its block; a block that does not add up is refused,
+never read past its end. Bedrock's invoke streams put each event of the model's own API into
+a `chunk` message, `{"bytes": "<base64>", "p": "<padding>"}`; dialects never see that envelope.
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
+Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_PayloadPart.html
+"""
+
+import binascii
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Final, TypeAlias
+from uuid import UUID
+from zlib import crc32
+
+import msgspec
+
+from harness.wire.frames import Frame
+
+HeaderValue: TypeAlias = bool | int | bytes | str | UUID
+Headers: TypeAlias = Mapping[str, HeaderValue]
+
+_LENGTH = struct.Struct(">H")
+_STRING = 7
+
+
+class HeaderError(Exception):
+    """The block is damaged; the text says how."""
+
+
+def _signed(data: bytes) -> int:
+    return int.from_bytes(data, signed=True)
+
+
+def _decode_text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _uuid(data: bytes) -> UUID:
+    return UUID(bytes=data)
+
+
+# Type -> how many bytes its value has (None: two bytes before it say so), and what they mean.
+_TYPES: Final[dict[int, tuple[int | None, Callable[[bytes], HeaderValue]]]] = {
+    0: (0, lambda _: True),
+    1: (0, lambda _: False),
+    2: (1, _signed),
+    3: (2, _signed),
+    4: (4, _signed),
+    5: (8, _signed),
+    6: (None, bytes),
+    _STRING: (None, _decode_text),
+    8: (8, _signed),  # milliseconds since 1970
+    9: (16, _uuid),
+}
+
+
+class _Block:
+    """Takes bytes from the front of a block."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def __bool__(self) -> bool:
+        return self._at < len(self._data)
+
+    def take(self, size: int, what: str) -> bytes:
+        end = self._at + size
+        if end > len(self._data):
+            raise HeaderError(
+                f"expected {size} bytes of {what}, found {len(self._data) - self._at}"
+            )
+        taken = self._data[self._at : end]
+        self._at = end
+        return taken
+
+    def take_sized(self, what: str) -> bytes:
+        (size,) = _LENGTH.unpack(self.take(2, f"the length of {what}"))
+        return self.take(size, what)
+
+
+def parse_headers(data: bytes) -> Headers:
+    """Return the headers that a block spells.
+
+    Raises:
+        HeaderError: it is damaged, names a header twice, or has a type that is none.
+    """
+    block = _Block(data)
+    headers: dict[str, HeaderValue] = {}
+    while block:
+        name = _decode_text(block.take(block.take(1, "a name's length")[0], "a header name"))
+        if name in headers:
+            raise HeaderError(f"header {name!r} occurs twice")
+        headers[name] = _header_value(block, name)
+    return headers
+
+
+def _header_value(block: _Block, name: str) -> HeaderValue:
+    kind = block.take(1, "a header type")[0]
+    if kind not in _TYPES:
+        raise HeaderError(f"header {name!r} has type {kind}, expected 0 to 9")
+    size, read = _TYPES[kind]
+    what = f"header {name!r}"
+    return read(block.take_sized(what) if size is None else block.take(size, what))
+
+
+def encode_headers(headers: Mapping[str, str]) -> bytes:
+    """Return the block that `parse` reads back as `headers`, all of them text."""
+    pieces = []
+    for name, value in headers.items():
+        key, text = name.encode(), value.encode("utf-8", "replace")
+        pieces += [bytes((len(key),)), key, bytes((_STRING,)), _LENGTH.pack(len(text)), text]
+    return b"".join(pieces)
+
+
+class _PayloadPart(msgspec.Struct, gc=False):
+    bytes: str
+
+
+_DECODE = msgspec.json.Decoder(_PayloadPart).decode
+
+
+def unwrap_chunk(payload: bytes) -> bytes | None:
+    """Return the event that `payload` holds; None where it is no such envelope."""
+    try:
+        return binascii.a2b_base64(_DECODE(payload).bytes, strict_mode=True)
+    except (ValueError, RecursionError):
+        return None
+
+
+def wrap_chunk(event: bytes, padding: str = "abcdefghijk") -> bytes:
+    """Return the envelope that holds `event`, as Bedrock pads it to hide its length."""
+    text = binascii.b2a_base64(event, newline=False).decode()
+    return msgspec.json.encode({"bytes": text, "p": padding})
+
+
+MAX_HEADERS_BYTES: Final = 128 * 1024
+MAX_PAYLOAD_BYTES: Final = 24 * 1024 * 1024
+
+_PRELUDE = struct.Struct(">III")
+_CHECKSUM = struct.Struct(">I")
+_SIZES_BYTES = _PRELUDE.size - _CHECKSUM.size
+_FRAMING_BYTES = _PRELUDE.size + _CHECKSUM.size
+_CHUNK = "chunk"
+# Message type -> the headers that name and explain a failure.
+_FAILURES: Final = {
+    "exception": (":exception-type", ":exception-message"),
+    "error": (":error-code", ":error-message"),
+}
+
+
+class MessageDecoder:
+    """Decode one body of messages.
+
+    Args:
+        offset: of the first byte that it is fed.
+    """
+
+    def __init__(self, offset: int = 0) -> None:
+        self._offset = offset  # of what is kept
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._wanted = _PRELUDE.size  # so many bytes say something new
+        self._damaged = False
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Return the messages that `data` completes; after a damaged one there is none."""
+        if self._damaged:
+            return []
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size < self._wanted:
+            return []
+        block = data if len(self._pieces) == 1 else b"".join(self._pieces)
+        found: list[Frame] = []
+        try:
+            done = self._take(block, found)
+        except _DamagedError as error:
+            self._damaged = True
+            words = f"byte {self._offset}: {error}".encode()
+            found.append(Frame(words, "", self._offset, complete=False, failure="bad_event"))
+            done = len(block)
+        self._pieces = [block[done:]] if done < len(block) else []
+        self._size = len(block) - done
+        return found
+
+    def close(self) -> list[Frame]:
+        """Return the message that the end of the body cut short, if there is one.
+
+        Its bytes are handed on as they are, prelude first, which is never a payload.
+        """
+        if self._damaged or not self._size:
+            return []
+        return [Frame(b"".join(self._pieces), "", self._offset, complete=False)]
+
+    def _take(self, block: bytes, found: list[Frame]) -> int:
+        """Take the messages at the start of `block`; return where they end."""
+        at, size = 0, len(block)
+        self._wanted = _PRELUDE.size
+        while size - at >= _PRELUDE.size:
+            total, headers_size, prelude = _PRELUDE.unpack_from(block, at)
+            if (seen := crc32(block[at : at + _SIZES_BYTES])) != prelude:
+                raise _DamagedError(_mismatch("prelude", prelude, seen))
+            payload_size = total - headers_size - _FRAMING_BYTES
+            if headers_size > MAX_HEADERS_BYTES or not 0 <= payload_size <= MAX_PAYLOAD_BYTES:
+                raise _DamagedError(_impossible(total, headers_size))
+            end = at + total
+            if end > size:
+                self._wanted = total
+                break
+            payload_end = end - _CHECKSUM.size
+            (checksum,) = _CHECKSUM.unpack_from(block, payload_end)
+            if (seen := crc32(block[at + _SIZES_BYTES : payload_end], prelude)) != checksum:
+                raise _DamagedError(_mismatch("message", checksum, seen))
+            start = at + _PRELUDE.size + headers_size
+            meaning = _meaning(block[at + _PRELUDE.size : start])
+            payload, offset = block[start:payload_end], self._offset + start - at
+            if meaning.is_plain:
+                found.append(Frame(payload, meaning.name, offset))
+            else:
+                found.append(_odd_frame(payload, meaning, offset))
+            self._offset += total
+            at = end
+        return at
+
+
+class _DamagedError(Exception):
+    """The bytes at hand are no message; the text says why."""
+
+
+def _mismatch(what: str, expected: int, found: int) -> str:
+    return f"expected a {what} with checksum {expected:08x}, found {found:08x}"
+
+
+def _impossible(total: int, headers_size: int) -> str:
+    return f"expected a message, found one of {total} bytes with {headers_size} of headers"
+
+
+def _odd_frame(payload: bytes, meaning: "_Meaning", offset: int) -> Frame:
+    """Return the frame of a failure, or of a payload that is wrapped in another."""
+    failure = meaning.failure
+    if failure:
+        data = payload or meaning.words
+        return Frame(data, failure, offset, complete=False, failure=failure)
+    inner = unwrap_chunk(payload)
+    return Frame(payload, meaning.name, offset) if inner is None else Frame(inner, "", offset)
+
+
+class _Meaning(msgspec.Struct, frozen=True):
+    """What the headers of a message say.
+
+    Fields:
+        name: of the event.
+        failure: the code of a failure; "" where it is none.
+        words: of the failure.
+        is_plain: the payload is the event.
+    """
+
+    name: str = ""
+    failure: str = ""
+    words: bytes = b""
+    is_plain: bool = False
+
+
+# The headers of one stream are a few, each of them many times: they are read once.
+@lru_cache(maxsize=64)
+def _meaning(block: bytes) -> _Meaning:
+    try:
+        headers = parse_headers(block)
+    except HeaderError as error:
+        raise _DamagedError(str(error)) from None
+    kind = _text_header(headers, ":message-type")
+    if kind not in _FAILURES:
+        name = _text_header(headers, ":event-type")
+        return _Meaning(name, is_plain=name != _CHUNK)
+    code, words = (_text_header(headers, header) for header in _FAILURES[kind])
+    return _Meaning(failure=code or kind, words=words.encode())
+
+
+def _text_header(headers: Headers, name: str) -> str:
+    value = headers.get(name)
+    return value if isinstance(value, str) else ""
+
+
+# The way back
+
+
+def encode_message(payload: bytes, headers: Mapping[str, str]) -> bytes:
+    """Spell one message with right checksums; its headers are text."""
+    block = encode_headers(headers)
+    total = _FRAMING_BYTES + len(block) + len(payload)
+    sizes = struct.pack(">II", total, len(block))
+    message = sizes + _CHECKSUM.pack(crc32(sizes)) + block + payload
+    return message + _CHECKSUM.pack(crc32(message))
+
+
+def encode_event(payload: bytes, event: str) -> bytes:
+    """Spell one event with a JSON payload, with the headers that AWS gives it."""
+    headers = {":event-type": event, ":content-type": "application/json", ":message-type": "event"}
+    return encode_message(payload, headers)
+
+
+def encode_exception(payload: bytes, name: str) -> bytes:
+    """Spell one exception, which ends its stream."""
+    headers = {
+        ":exception-type": name,
+        ":content-type": "application/json",
+        ":message-type": "exception",
+    }
+    return encode_message(payload, headers)
+
+
+# Where messages begin and end
+
+
+def borders(body: bytes) -> Iterator[tuple[int, ...]]:
+    """Yield the offsets where the parts of each message of `body` meet; the last is its end.
+
+    Told by the lengths alone, whatever the checksums say; stops where they are impossible.
+    """
+    start = 0
+    while start + _PRELUDE.size <= len(body):
+        total, headers_size, _ = _PRELUDE.unpack_from(body, start)
+        prelude, end = start + _PRELUDE.size, start + total
+        if total < _FRAMING_BYTES + headers_size or end > len(body):
+            return
+        yield start, start + 4, start + 8, prelude, prelude + headers_size, end - 4, end
+        start = end

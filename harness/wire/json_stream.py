@@ -1,0 +1,219 @@
+"""JSON lines, and one JSON array whose elements are events -> frames, sans-IO.
+
+If a frame breaks the limit, the frames before it are returned first, so that the position of
+the cuts does not decide what is parsed.
+"""
+
+import re
+from abc import ABC, abstractmethod
+
+from harness.errors import StreamError
+from harness.wire import frames
+from harness.wire.frames import Frame, PlainDecoder, check_size
+from harness.wire.payload import NotJson, decode_json
+
+
+class BoundedDecoder(ABC):
+    """Cuts one body into frames, none larger than the limit."""
+
+    def __init__(self) -> None:
+        self._error: StreamError | None = None
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Return the frames that `data` completes.
+
+        Raises:
+            StreamError: a frame is larger than the limit; the frames before it are returned
+                first, and the error is raised by the call that follows.
+        """
+        if self._error is not None:
+            raise self._error
+        found: list[Frame] = []
+        try:
+            self._take(data, found)
+        except StreamError as error:
+            if not found:
+                raise
+            self._error = error
+        return found
+
+    def close(self) -> list[Frame]:
+        """Return what the end of the body leaves.
+
+        Raises:
+            StreamError: as `feed`.
+        """
+        if self._error is not None:
+            raise self._error
+        return self._rest()
+
+    @abstractmethod
+    def _take(self, data: bytes, found: list[Frame]) -> None:
+        """Put the frames that `data` completes into `found`."""
+
+    @abstractmethod
+    def _rest(self) -> list[Frame]:
+        """Return the frame that the end of the body cut short, if there is one."""
+
+
+_OUTSIDE = re.compile(rb'[\[\]{}",]')
+_INSIDE = re.compile(rb'["\\]')
+_SPACE = b" \t\r\n"
+_INSIDE_ONE = 2  # the depth inside an element that has brackets
+_STEPS = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
+
+
+class ElementDecoder(BoundedDecoder):
+    """Decode one body that begins with `[`.
+
+    Args:
+        offset: of the first byte that it is fed.
+    """
+
+    def __init__(self, offset: int = 0) -> None:
+        super().__init__()
+        self._offset = offset  # of the buffer
+        self._buffer = bytearray()
+        self._at = 0  # up to here the buffer was looked at
+        self._start = 0  # of the element at hand
+        self._depth = 0
+        self._in_string = False
+
+    def _take(self, data: bytes, found: list[Frame]) -> None:
+        self._buffer += data
+        while (mark := self._next_mark()) is not None:
+            self._pass(mark, found)
+        self._forget()
+        check_size(len(self._buffer), "an element", self._offset)
+
+    def _rest(self) -> list[Frame]:
+        rest = bytes(self._buffer[self._start :]) if self._depth else b""
+        return self._frame(rest, complete=False)
+
+    def _next_mark(self) -> bytes | None:
+        """Return the next byte that matters, and stop behind it."""
+        match = (_INSIDE if self._in_string else _OUTSIDE).search(self._buffer, self._at)
+        if match is None:
+            self._at = len(self._buffer)
+            return None
+        mark = match[0]
+        if mark == b"\\":
+            if match.end() == len(self._buffer):  # what it escapes is yet to come
+                self._at = match.start()
+                return None
+            self._at = match.end() + 1
+            return mark
+        self._at = match.end()
+        return mark
+
+    def _pass(self, mark: bytes, found: list[Frame]) -> None:
+        if mark == b'"':
+            self._in_string = not self._in_string
+            return
+        step = _STEPS.get(mark, 0)
+        before, self._depth = self._depth, max(0, self._depth + step)
+        if before == _INSIDE_ONE and step < 0:  # over with its bracket, not with the comma
+            found += self._frame(bytes(self._buffer[self._start : self._at]), complete=True)
+        elif before == 1 and (mark == b"," or step < 0):
+            found += self._frame(bytes(self._buffer[self._start : self._at - 1]), complete=True)
+        elif before or not step:
+            return
+        self._start = self._at
+
+    def _frame(self, element: bytes, *, complete: bool) -> list[Frame]:
+        check_size(len(element), "an element", self._offset + self._start)
+        payload = element.strip(_SPACE)
+        if not payload:
+            return []
+        offset = self._offset + self._start + element.index(payload[:1])
+        return [Frame(payload, "", offset, complete)]
+
+    def _forget(self) -> None:
+        """Let go of what was handed on."""
+        done = self._start if self._depth else self._at
+        del self._buffer[:done]
+        self._offset += done
+        self._at -= done
+        self._start = 0
+
+
+_LINE_SPACE = b" \t\r"
+
+
+class LineDecoder(BoundedDecoder):
+    """Decode one body that begins with `{`.
+
+    Args:
+        offset: of the first byte that it is fed.
+    """
+
+    def __init__(self, offset: int = 0) -> None:
+        super().__init__()
+        self._offset = offset  # of the unfinished line
+        self._tail: list[bytes] = []
+        self._size = 0
+        self._is_lines = False
+        self._document: PlainDecoder | None = None
+
+    def _take(self, data: bytes, found: list[Frame]) -> None:
+        if self._document is not None:
+            found += self._document.feed(data)
+            return
+        if b"\n" not in data:
+            self._keep(data)
+            return
+        block = b"".join((*self._tail, data))
+        self._tail, self._size = [], 0
+        if not self._is_lines:
+            check_size(block.index(b"\n"), "a line", self._offset)
+            if not holds_lines(block):
+                self._document = PlainDecoder(self._offset)
+                found += self._document.feed(block)
+                return
+            self._is_lines = True
+        *lines, tail = block.split(b"\n")
+        is_small = len(block) <= frames.MAX_EVENT_BYTES
+        for line in lines:
+            if is_small and line.startswith(b"{") and line.endswith(b"}"):
+                found.append(Frame(line, "", self._offset))  # no blank to take off
+                self._offset += len(line) + 1
+            else:
+                found += self._line(line, complete=True)
+        self._keep(tail)
+
+    def _rest(self) -> list[Frame]:
+        if self._document is not None:
+            return [_maybe_cut(frame) for frame in self._document.close()]
+        # A body of one line is a document as well.
+        found = self._line(b"".join(self._tail), complete=not self._is_lines)
+        return [_maybe_cut(frame) for frame in found]
+
+    def _keep(self, piece: bytes) -> None:
+        if piece:
+            self._tail.append(piece)
+            self._size += len(piece)
+            check_size(self._size, "a line", self._offset)
+
+    def _line(self, line: bytes, *, complete: bool) -> list[Frame]:
+        check_size(len(line), "a line", self._offset)
+        start = self._offset
+        self._offset += len(line) + 1
+        payload = line.strip(_LINE_SPACE)
+        if not payload:
+            return []
+        return [Frame(payload, "", start + line.index(payload[:1]), complete)]
+
+
+def holds_lines(body: bytes) -> bool:
+    """Return whether the first line of `body` is a whole JSON value, so that others may follow."""
+    try:
+        decode_json(body.partition(b"\n")[0])
+    except NotJson:
+        return False
+    return True
+
+
+def _maybe_cut(frame: Frame) -> Frame:
+    """Mark a document that does not end as an object ends: the body ended inside of it."""
+    whole = frame.complete and frame.data.endswith(b"}")
+    return Frame(frame.data, frame.event, frame.offset, whole)

@@ -1,0 +1,82 @@
+"""The tools that a prompt taught in words: `harness: tools:` of a cassette file <-> plain dicts.
+
+Each is a tool in OpenAI's function form, `{name, description, parameters}`, with the JSON
+Schema of its arguments. Nothing here judges a schema; it must only be JSON.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from harness.errors import UnreadableError
+from harness.files.typed import (
+    expect_list,
+    expect_mapping,
+    expect_text,
+    refuse_type,
+    refuse_unknown_keys,
+)
+from harness.files.yaml_text import format_flow, format_scalar
+
+PromptTools = tuple[dict[str, Any], ...]
+
+_KEYS: Final = ("name", "description", "parameters")
+
+
+def read_prompt_tools(value: object, where: str) -> PromptTools:
+    """Return the tools that a cassette file lists; nothing counts as none.
+
+    Raises:
+        UnreadableError: no list of tools with a name each, two of one name, or no JSON.
+    """
+    if value is None:
+        return ()
+    items = expect_list(value, where)
+    tools = tuple(_tool(item, f"{where}[{n}]") for n, item in enumerate(items))
+    known: set[str] = set()
+    for n, tool in enumerate(tools):
+        if tool["name"] in known:
+            raise UnreadableError(
+                f"two tools have the name {tool['name']!r}",
+                where=f"{where}[{n}]",
+                hint="A model calls tools by name: drop or rename one.",
+            )
+        known.add(tool["name"])
+    return tools
+
+
+def _tool(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        refuse_type(f"a tool with the keys {', '.join(_KEYS)}", value, where)
+    fields = expect_mapping(value, where)
+    refuse_unknown_keys(fields, _KEYS, where)
+    name = expect_text(fields.get("name"), f"{where}.name")
+    if not name:
+        refuse_type("the name of the tool", fields.get("name"), f"{where}.name")
+    parameters = expect_mapping(fields.get("parameters"), f"{where}.parameters")
+    _require_json(parameters, f"{where}.parameters")
+    description = expect_text(fields.get("description"), f"{where}.description")
+    return {"name": name, "description": description, "parameters": parameters}
+
+
+def _require_json(value: object, where: str) -> None:
+    """Refuse what JSON cannot say; the depth is bounded by the guard that loaded the file."""
+    if isinstance(value, dict):
+        for key, item in expect_mapping(value, where).items():
+            _require_json(item, f"{where}.{key}")
+    elif isinstance(value, list):
+        for n, item in enumerate(value):
+            _require_json(item, f"{where}[{n}]")
+    elif isinstance(value, bytes) or (isinstance(value, float) and not math.isfinite(value)):
+        refuse_type("a value that JSON has", value, where)
+
+
+def format_prompt_tools(tools: Iterable[dict[str, Any]], margin: str) -> Iterator[str]:
+    """Yield the lines of the key `tools` at `margin`, which `read` reads back as equal."""
+    for place, tool in enumerate(tools):
+        if not place:
+            yield f"{margin}tools:"
+        yield f"{margin}- name: {format_scalar(tool['name'])}"
+        if tool.get("description"):
+            yield f"{margin}  description: {format_scalar(tool['description'])}"
+        yield f"{margin}  parameters: {format_flow(tool.get('parameters') or {})}"

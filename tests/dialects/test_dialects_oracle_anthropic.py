@@ -1,0 +1,250 @@
+"""The strict reading of anthropic: what it says, where it abstains, and that the reader agrees."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+
+from harness.dialects.anthropic.write import write
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.kit.oracle.values import member_text
+from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import DIALECTS
+from harness.judging.expectation import Expectation
+from harness.judging.expected import expectation_from
+from harness.turns.arguments import same_value
+from harness.turns.deltas import FinishReason
+from harness.turns.fold import fold
+from harness.turns.turn import Turn
+from harness.wire import cassette_file
+from harness.wire.framing import iter_frames
+from harness.wire.interaction import Interaction, Read, Request
+from tests.dialects.anthropic_streams import (
+    OSLO,
+    STARTED,
+    STOPPED,
+    Json,
+    called,
+    delta,
+    ended,
+    message,
+    partial,
+    said,
+    sse,
+    start,
+    stop,
+)
+from tests.dialects.test_dialects_anthropic_hostile import BODIES
+from tests.dialects.test_dialects_anthropic_roundtrip import Script, scripts
+
+ROOT = Path(__file__).parents[2] / "cassettes"
+SHIPPED = sorted(
+    path
+    for folder in ("anthropic", "compatible/claude", "aws-bedrock/anthropic*", "google-vertex/cl*")
+    for path in ROOT.glob(f"{folder}/**/*.yaml")
+)
+ERROR = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+
+
+def interaction(body: bytes, status: int = 200) -> Interaction:
+    return Interaction(Request(), status, (), body, (Read(len(body)),), dialect="anthropic")
+
+
+def strict(body: bytes) -> OracleReading:
+    return oracle_reading(interaction(body))
+
+
+def assert_agrees(one: Interaction) -> None:
+    """Compare what the reading is sure of with what the reader gives."""
+    reading = oracle_reading(one)
+    turn = fold(DIALECTS["anthropic"].read(iter_frames([one.body]), ()))
+    _compare(expectation_from(reading), turn)
+
+
+def _compare(wanted: Expectation, turn: Turn) -> None:
+    judged = wanted.judged
+    if "text" in judged:
+        assert (turn.text, turn.reasoning) == (wanted.text, wanted.reasoning)
+    if "calls" in judged:
+        assert len(turn.tool_calls) == len(wanted.calls)
+        for found, call in zip(turn.tool_calls, wanted.calls, strict=True):
+            assert (found.name, call.id in (None, found.id)) == (call.name, True)
+            expected = call.arguments_text or json.dumps(call.arguments)
+            assert same_value(found.arguments or "{}", expected)
+    if "rejected" in judged:
+        found_names = [error.name for error in turn.parse_errors]
+        assert found_names == [rejected.name for rejected in wanted.rejected]
+        for error, rejected in zip(turn.parse_errors, wanted.rejected, strict=True):
+            assert rejected.snippet in error.snippet
+    if "failure" in judged:
+        assert (turn.failure is None) == (wanted.failure is None)
+        assert turn.failure is None or wanted.failure_says in turn.failure.message
+    if "finish" in judged and turn.finish is not None:
+        assert turn.finish.reason == wanted.finish
+
+
+# It agrees with the reader
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "-".join(path.parts[-3:]))
+def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
+    for one in cassette_file.load(path).interactions:
+        if one.dialect == "anthropic" and one.status < 400:
+            assert_agrees(one)
+
+
+def test_something_ships() -> None:
+    assert len(SHIPPED) >= 45
+
+
+@given(scripts())
+def test_it_agrees_with_the_reader_on_what_is_written(script: Script) -> None:
+    assert_agrees(interaction(b"".join(write(script.deltas(), script.spelling))))
+
+
+@given(scripts())
+def test_it_does_not_abstain_from_the_contract(script: Script) -> None:
+    script = msgspec.structs.replace(script, interleaved=False)
+    reading = strict(b"".join(write(script.deltas())))
+    assert reading.text_known
+    assert reading.end_known
+    limits = (FinishReason.LENGTH, FinishReason.CONTENT_FILTER)
+    assert reading.calls is not None or script.finish.reason in limits
+
+
+@given(BODIES)
+def test_it_never_raises(body: bytes) -> None:
+    expectation_from(strict(body))
+    for cut in range(0, len(body), 7):
+        strict(body[:cut])
+
+
+# What it says
+
+
+def test_a_message_in_words_of_the_contract() -> None:
+    body = message(said("Hi"), start(1, {"type": "thinking", "thinking": "hm"}), called(2))
+    reading = strict(body)
+    assert (reading.text, reading.reasoning, reading.finish) == ("Hi", "hm", "tool_use")
+    assert reading.meaning is FinishReason.STOP
+    assert [(call.id, call.name) for call in reading.calls or ()] == [("t1", "get_weather")]
+    assert reading.text_marks == ((body.index(b"event: content_block_start"), 2),)
+
+
+@pytest.mark.parametrize(
+    ("quirk", "events"),
+    [
+        ("ANT-EMPTY-INPUT", (called(), stop())),
+        ("ANT-START-INPUT-PLUS-DELTA", (called(input=None), partial(OSLO), stop())),
+        ("ANT-FULL-INPUT-IN-START", (called(input={"city": "Oslo"}), stop())),
+        ("ANT-SIGNATURE-MISPLACED", (called(), delta(0, "signature_delta"), partial(OSLO))),
+        ("ANT-UNKNOWN-EVENT", (called(), delta(0, "something_new"), partial(OSLO))),
+        ("ANT-SERVER-TOOLS", (start(1, {"type": "mcp_tool_use"}), called(), partial(OSLO))),
+        ("ANT-BLOCK-INDEX", (called(), stop(), called(0, "t2"), partial(OSLO), stop())),
+        ("ANT-BLOCK-STOP-EARLY", (called(), stop(), partial(OSLO))),
+        ("ANT-DELTA-WITHOUT-BLOCK", (said("x", 5), called(), partial(OSLO))),
+    ],
+)
+def test_what_keeps_its_meaning_is_noted(quirk: str, events: tuple[Json, ...]) -> None:
+    reading = strict(message(*events))
+    assert quirk in reading.quirks
+    assert reading.calls
+    assert_agrees(interaction(message(*events)))
+
+
+@pytest.mark.parametrize(
+    ("quirk", "events"),
+    [
+        ("ANT-BLOCK-INDEX", (called(None), partial(OSLO, None))),
+        ("ANT-BLOCK-INDEX", (called(), called(0, "t2"), partial(OSLO))),
+        ("ANT-DELTA-WITHOUT-BLOCK", (called(), partial(OSLO, 4))),
+        ("ANT-START-INPUT-PLUS-DELTA", (called(input={"a": 1}), partial(OSLO))),
+        ("ANT-BLOCK-STOP-EARLY", (called(input={"a": 1}), stop(), partial(OSLO))),
+        ("ANT-BLOCK-STOP-EARLY", (called(input={"a": 1}),)),
+        ("ARGS-OBJECT", (called(), partial({"a": 1}))),
+        ("ARGS-OBJECT", (called(input=[1]), stop())),
+        ("ANT-UNKNOWN-EVENT", (called(name=5), partial(OSLO))),
+        ("EVENT-GLUED", (STARTED, called(), partial(OSLO))),
+        ("FINISH-DUPLICATE", (called(), partial(OSLO), ended("end_turn"))),
+        ("CONTENT-AFTER-FINISH", (ended("tool_use"), called(), partial(OSLO))),
+    ],
+)
+def test_it_abstains_where_the_calls_are_open(quirk: str, events: tuple[Json, ...]) -> None:
+    reading = strict(message(*events))
+    assert reading.calls is None
+    assert quirk in reading.quirks
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "refusal", "MAX_TOKENS", "length"])
+def test_it_abstains_from_a_last_call_that_a_limit_left_readable(reason: str) -> None:
+    reading = strict(message(called(), partial(OSLO), stop(), reason=reason))
+    assert "ANT-BUFFERED-MAXTOKENS" in reading.quirks
+    assert reading.calls is None
+
+
+def test_a_limit_in_an_input_that_cannot_be_read_is_certain() -> None:
+    body = message(called(), partial('{"a": "x'), stop(), reason="max_tokens")
+    assert expectation_from(strict(body)).rejected[0].snippet == '{"a": "x'
+    assert_agrees(interaction(body))
+
+
+def test_errors() -> None:
+    assert strict(sse(STARTED, said("x"), ERROR)).error == ("overloaded_error", "Overloaded")
+    assert strict(json.dumps(ERROR).encode()).error == ("overloaded_error", "Overloaded")
+    assert not strict(sse(STARTED, ended("end_turn"), ERROR)).end_known
+    assert oracle_reading(interaction(b"{}", 500)).error == ("http_500", "")
+
+
+def test_ends() -> None:
+    assert not strict(sse(STARTED, said("x"))).ended
+    assert not strict(sse(STARTED, said("x"), STOPPED)).end_known
+    assert "ANT-MESSAGE-STOP-MISSING" in strict(sse(STARTED, ended("end_turn"))).quirks
+    assert "FINISH-TOOLCALLS-WITHOUT-CALLS" in strict(message(said("x"))).quirks
+    assert not strict(message(said("x")) + message(said("y"))).end_known
+    assert strict(message(said("x")) + b"data: [DONE]\n\n").end_known
+
+
+@pytest.mark.parametrize(
+    ("body", "quirk"),
+    [
+        (b"", "STREAM-NO-EVENTS"),
+        (b"<html></html>", "HTTP-HTML-BODY"),
+        (b"\x1f\x8bxx", "ENVELOPE-WRAPPED"),
+        (b'{"type": "mess', "EVENT-GLUED"),
+        (b'data: {"type": "ping"}\n\ndata: {"typ\n\n', "EVENT-GLUED"),
+        (b"data: 5\n\n", "SSE-DATA-NULL"),
+        (b"data: \xff\n\n", "SSE-UTF8-SPLIT"),
+        (b'{"type": "message_stop"}\n{"type": "ping"}\n', "SSE-AFTER-DONE"),
+    ],
+)
+def test_bodies_that_are_no_stream(body: bytes, quirk: str) -> None:
+    assert quirk in strict(body).quirks
+
+
+def test_lines_and_lists_are_read_like_events() -> None:
+    events = (STARTED, called(input={"a": 1.10}), stop(), ended("tool_use"), STOPPED)
+    lines = b"\n".join(json.dumps(event).encode() for event in events)
+    for body in (lines, lines + b"\n", json.dumps(events).encode()):
+        assert [call.arguments for call in strict(body).calls or ()] == ['{"a": 1.1}']
+        assert_agrees(interaction(body))
+
+
+# The text of a member
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "found"),
+    [
+        ('{"a": 1.10}', ("a",), "1.10"),
+        (' { "a" : [ 1e5 , {"b": "}"} ] } ', ("a", 1, "b"), '"}"'),
+        ('{"a": 1, "a": 2}', ("a",), "2"),
+        ('{"a": 1}', ("b",), ""),
+        ('{"a": 1}', ("a", "b"), ""),
+        ("[]", (0,), ""),
+        ("5", ("a",), ""),
+    ],
+)
+def test_member_text(text: str, path: tuple[str | int, ...], found: str) -> None:
+    assert member_text(text, *path) == found

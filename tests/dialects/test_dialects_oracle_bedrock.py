@@ -1,0 +1,160 @@
+"""The strict readings of Bedrock's dialects agree with the readers or abstain; so do messages."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.dialects.kit.oracle.events import split_messages
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import DIALECTS
+from harness.judging.expected import expected_failure, usable_arguments
+from harness.turns.fold import fold
+from harness.turns.turn import Turn
+from harness.wire import cassette_file
+from harness.wire.aws import encode_event, encode_exception, encode_message, wrap_chunk
+from harness.wire.framing import iter_frames
+from harness.wire.interaction import Interaction, Read, Request
+from tests.dialects.bedrock_streams import closed, delta, messages, opened, piece, stop
+
+ROOT = Path(__file__).parents[2] / "cassettes" / "aws-bedrock"
+SHIPPED = sorted(ROOT.glob("*/*.yaml"))
+DIALECTS_HERE = ("bedrock-converse", "bedrock-llama", "anthropic", "openai-chat")
+
+
+def interaction(dialect: str, body: bytes) -> Interaction:
+    return Interaction(Request(), 200, (), body, (Read(len(body)),), dialect=dialect)
+
+
+def assert_agrees(dialect: str, body: bytes) -> None:
+    """Compare what the reading is sure of with what the reader says."""
+    reading = oracle_reading(interaction(dialect, body))
+    turn = fold(DIALECTS[dialect].read(iter_frames([body]), ()))
+    if reading.text_known:
+        assert (reading.text, reading.reasoning) == (turn.text, turn.reasoning)
+    if reading.end_known and reading.calls is not None:
+        _assert_same_end(reading, turn)
+
+
+def _assert_same_end(reading: OracleReading, turn: Turn) -> None:
+    promised = "FINISH-TOOLCALLS-WITHOUT-CALLS" in reading.quirks
+    assert (expected_failure(reading) is None) == (turn.failure is None) or promised
+    if turn.finish is not None:
+        assert reading.finish == turn.finish.raw
+    if turn.failure is not None and reading.error is not None:
+        assert reading.error[1][:80] in turn.failure.message
+    worth = [(call, usable_arguments(call, reading)) for call in reading.calls or ()]
+    if all(arguments.certain for _, arguments in worth):
+        good = [call for call, arguments in worth if arguments.value is not None and call.name]
+        kept = [] if expected_failure(reading) else good
+        assert [(one.name, one.arguments) for one in turn.tool_calls] == [
+            (one.name, one.arguments) for one in kept
+        ]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
+    for one in cassette_file.load(path).interactions:
+        assert_agrees(one.dialect, one.body)
+        assert oracle_reading(one).calls is not None
+
+
+def test_something_ships() -> None:
+    assert len(SHIPPED) >= 30
+
+
+@pytest.mark.parametrize(
+    ("cassette", "quirk"),
+    [
+        ("amazon.nova-lite-v1/server-tool", "BED-SERVER-TOOL"),
+        ("amazon.nova-lite-v1/malformed-tool-use", "BED-STOP-REASONS"),
+        ("amazon.nova-lite-v1/text", "BED-UNKNOWN-EVENT"),
+        ("anthropic.claude-haiku-4-5/damaged", "AWS-CHECKSUM"),
+        ("anthropic.claude-haiku-4-5/exception-in-call", "BED-EXCEPTION"),
+        ("anthropic.claude-haiku-4-5/as-lines", "BED-EVENT-NAMES-AS-KEYS"),
+        ("anthropic.claude-haiku-4-5/no-input", "BED-EMPTY-INPUT"),
+        ("anthropic.claude-haiku-4-5/interleaved", "BED-MULTI-BLOCKS"),
+        ("meta.llama3-70b-instruct-v1/damaged", "AWS-CHECKSUM"),
+        ("meta.llama3-70b-instruct-v1/end-after-reason", "AWS-MESSAGE-CUT"),
+        ("meta.llama3-70b-instruct-v1/unknown-event", "BED-UNKNOWN-EVENT"),
+        ("meta.llama3-70b-instruct-v1/http-403", "BED-EXCEPTION"),
+    ],
+)
+def test_it_notes_what_ships(cassette: str, quirk: str) -> None:
+    (one,) = cassette_file.load(ROOT / f"{cassette}.yaml").interactions
+    assert quirk in oracle_reading(one).quirks
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [opened("f"), opened("g", "t2"), stop()],
+        [opened("f"), closed(), piece("{}"), stop()],
+        [opened("f", "t1", None), stop()],
+        [opened(None), stop()],
+        [opened(""), stop()],
+        [piece("{}"), stop()],
+        [opened("f"), piece({"a": 1}), stop()],
+        [opened("f"), stop(), stop("end_turn")],
+        [opened("f"), stop(), delta({"text": "more"})],
+        [opened("f"), stop(None)],
+        [opened("f"), stop(), ("throttlingException", {"message": "slow"})],
+    ],
+)
+def test_it_abstains_where_the_contract_leaves_the_calls_open(
+    events: list[tuple[str, object]],
+) -> None:
+    body = messages(*events)
+    assert oracle_reading(interaction("bedrock-converse", body)).calls is None
+    assert_agrees("bedrock-converse", body)
+
+
+@given(st.sampled_from(DIALECTS_HERE), st.binary(max_size=60))
+def test_it_never_raises_whatever_the_bytes(dialect: str, rest: bytes) -> None:
+    start = encode_event(b'{"role":"assistant"}', "messageStart")
+    for body in (rest, b"\0" + rest, start + rest, start[:40] + rest):
+        oracle_reading(interaction(dialect, body))
+
+
+BODY = (
+    encode_event(b'{"role":"assistant"}', "messageStart")
+    + encode_event(wrap_chunk(b'{"generation":"a"}'), "chunk")
+    + encode_exception(b"", "throttlingException")
+)
+headers = st.dictionaries(
+    st.sampled_from([":event-type", ":message-type", ":error-message", "x"]),
+    st.sampled_from(["chunk", "error", "exception", "messageStart", "\u00e9", ""]),
+)
+
+
+@given(st.lists(st.tuples(headers, st.binary(max_size=9)), max_size=3), st.integers(0, 30))
+def test_both_framings_find_the_same_messages(
+    said: list[tuple[dict[str, str], bytes]], missing: int
+) -> None:
+    body = b"".join(encode_message(payload, named) for named, payload in said)
+    _assert_same_messages(body[: len(body) - missing] if missing < len(body) else body)
+
+
+@given(st.integers(0, len(BODY) - 1), st.integers(0, 255), st.integers(0, len(BODY)))
+def test_both_framings_find_the_same_damage(at: int, change: int, end: int) -> None:
+    damaged = bytearray(BODY)
+    damaged[at] ^= change
+    _assert_same_messages(bytes(damaged[: max(end, 1)]))
+
+
+def _assert_same_messages(body: bytes) -> None:
+    """Compare kinds, and what messages that are whole say; damage is one error in both."""
+    if not body.startswith(b"\0"):
+        return
+    theirs, ours = list(iter_frames([body])), list(split_messages(body))
+    kinds = ["error" if f.failure else "event" if f.complete else "cut" for f in theirs]
+    assert [message.kind for message in ours] == kinds
+    for frame, message in zip(theirs, ours, strict=True):
+        if message.kind == "event":
+            assert (frame.data, frame.event, frame.offset) == (
+                message.data,
+                message.name,
+                message.offset,
+            )

@@ -1,0 +1,105 @@
+"""The strict reading of cohere: it agrees with the reader or abstains, and never raises."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.dialects.cohere.write import write
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.oracles import oracle_reading
+from harness.fuzzing.strategies import TurnScript, turn_scripts
+from harness.wire import cassette_file
+from tests.dialects.openai_chat_streams import sse
+from tests.dialects.oracle_agreement import assert_agrees, check, interaction
+from tests.dialects.test_dialects_cohere_read import (
+    EVENTS,
+    PIECES,
+    end,
+    lines,
+    more,
+    start,
+    text,
+    v1,
+    v1_end,
+    v2,
+)
+from tests.dialects.test_dialects_cohere_roundtrip import FINISHES, SPELLINGS
+
+SHIPPED = sorted((Path(__file__).parents[2] / "cassettes" / "cohere").glob("*/*.yaml"))
+
+
+def read(*values: Any) -> OracleReading:  # noqa: ANN401 - events, or lines of them
+    return oracle_reading(interaction("cohere", sse(*values)))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
+    for one in cassette_file.load(path).interactions:
+        if one.dialect == "cohere":
+            assert_agrees(one)
+
+
+@given(turn_scripts(FINISHES), SPELLINGS)
+def test_it_agrees_with_the_reader_on_what_is_written(script: TurnScript, spelling: Any) -> None:  # noqa: ANN401 - a spelling
+    assert_agrees(interaction("cohere", b"".join(write(script.deltas(), spelling))))
+
+
+@given(st.lists(EVENTS, max_size=4), st.integers(0, 40), st.booleans())
+def test_it_agrees_with_the_reader_on_anything_that_it_does_not_leave_open(
+    values: list[Any],
+    missing: int,
+    framed: bool,  # noqa: FBT001 - drawn
+) -> None:
+    body = sse(*(json.dumps(value) for value in values)) if framed else lines(*values)
+    assert_agrees(interaction("cohere", body[: len(body) - missing] if missing else body))
+
+
+@given(st.binary(max_size=80))
+def test_no_bytes_raise(body: bytes) -> None:
+    check(oracle_reading(interaction("cohere", body)), body)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (start("x", "f", {"a": 1}), end("TOOL_CALL")),
+        (start("x"), start("y"), end("TOOL_CALL")),  # the same index
+        (start("x", index=None), end("TOOL_CALL")),
+        (more("{}"), end("TOOL_CALL")),  # no start
+        (v2("tool-call-start", tool_calls="no call"), end("TOOL_CALL")),
+        (start("x", "f", "{}"), end("TOOL_CALL"), text("late")),
+        (*PIECES, v1_end(tool_calls=[{"name": "f", "parameters": {"a": 2}}])),
+        (*PIECES, v1_end(tool_calls=[{"name": "g", "parameters": {"a": 1}}])),
+        (*PIECES, end("COMPLETE")),  # two versions
+        ({"choices": []},),
+    ],
+)
+def test_it_leaves_open_what_the_calls_are(values: tuple[Any, ...]) -> None:
+    assert read(*values).calls is None
+
+
+@pytest.mark.parametrize(
+    ("values", "quirk"),
+    [
+        ((text("a"), end("ERROR")), "COH-FINISH-ERROR"),
+        ((text("a"), end("TOOL_CALL")), "FINISH-TOOLCALLS-WITHOUT-CALLS"),
+        ((start("x", "f", "{}"), end()), "FINISH-STOP-WITH-CALLS"),
+        ((start("x", "f", '{"a'), end("MAX_TOKENS")), "FINISH-LENGTH-WITH-CALL"),
+        ((v1("text-generation", text="a"), v1_end(text="a")), "COH-ANSWER-TWICE"),
+        ((v1("text-generation", text="a"), v1_end(text="b")), "COH-ANSWER-TWICE"),
+        ((text("a"), {"message": "no"}), "ERR-IN-200"),
+        ((text("a"),), "SSE-EOF-MIDCALL"),
+        ((text("a"), end("NEW")), "FINISH-UNKNOWN"),
+    ],
+)
+def test_it_notes_the_quirks_of_the_bytes(values: tuple[Any, ...], quirk: str) -> None:
+    assert quirk in read(*values).quirks
+
+
+def test_an_answer_that_is_repeated_in_other_words_is_left_open() -> None:
+    reading = read(v1("text-generation", text="a"), v1_end(text="b"))
+    assert not reading.text_known

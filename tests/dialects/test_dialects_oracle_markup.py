@@ -1,0 +1,184 @@
+"""Unlabelled text that may hold calls: the strict reading abstains, and nobody is at fault."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.dialects.kit.oracle.markup import abstain_on_markup
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.oracles import oracle_reading
+from harness.judging.blame import blame_of_bytes
+from harness.judging.expected import expectation_from
+from harness.judging.judge import LoadedSubject, judge
+from harness.judging.results import Outcome
+from harness.normalizers.discovery import load_normalizer
+from harness.text_calls.dialect import WrittenCall
+from harness.text_calls.table import MARKERS, TEXT_DIALECTS
+from harness.wire.interaction import Interaction
+from tests.judging.judging_samples import (
+    DONE,
+    a_cassette,
+    an_interaction,
+    call,
+    chunk,
+)
+
+CALL = '{"name": "writing", "arguments": {"path": "a"}}'
+MARKED = [
+    f"<tool_call>{CALL}</tool_call>",
+    "Hm. </tool_call>",
+    "Hm. <tool_call",
+    "<function=writing><parameter=path>a</parameter></function>",
+    "<function_calls><invoke name=writing>",
+    "<ns:invoke name=writing>",
+    "<|python_tag|>writing(path='a')",
+    "[TOOL_CALLS]writing[ARGS]{}",
+    "<\uff5ctool\u2581calls\u2581begin\uff5c>",
+    "<\uff5cDSML\uff5cinvoke>",
+    "<|tool_calls_section_begin|>",
+    "<arg_key>path</arg_key>",
+    "<|START_ACTION|>[]<|END_ACTION|>",
+    "<|channel|>analysis<|message|>",
+    "to=functions.writing",
+    "Thought: I know.\nFinal Answer: a",
+    "Thought: so\nAction: writing\nAction Input: {}",
+    CALL,
+    f"  {CALL}\n",
+    '{"action": "final", "content": "b"}',
+    "```json\n" + CALL + "\n```",
+    f"Words before it. {CALL}",
+    "[writing(path='a')]",
+    "<think>a</think>" + CALL,
+]
+PLAIN = [
+    "Hello.",
+    "a < b and c > d",
+    "1 | 2",
+    "writing is fun",
+    '{"city": "Oslo"}',
+    "[1, 2]",
+    "```python\nprint(1)\n```",
+    "the function f(x), the tools",
+]
+
+
+def said(text: str, finish: str = "stop", **asked: Any) -> Interaction:  # noqa: ANN401 - of the interaction
+    body = chunk({"content": text}) + chunk(None, finish) + DONE
+    return an_interaction(body, **asked)
+
+
+def abstains(reading: OracleReading) -> bool:
+    silent = expectation_from(reading).judged.isdisjoint({"text", "reasoning", "calls", "finish"})
+    assert silent == reading.text_markup
+    return silent
+
+
+@pytest.mark.parametrize("text", MARKED)
+def test_what_may_be_a_call_is_left_open(text: str) -> None:
+    reading = oracle_reading(said(text))
+    assert abstains(reading)
+    assert (reading.calls, reading.text_known, reading.text) == (None, False, text)
+    assert blame_of_bytes(reading, None) == "model"
+    thought = chunk({"reasoning_content": text}) + chunk({"content": "a"}) + chunk(None, "stop")
+    assert abstains(oracle_reading(an_interaction(thought + DONE)))
+
+
+@pytest.mark.parametrize("text", MARKED)
+def test_calls_that_the_finish_promises_may_be_those_in_the_text(text: str) -> None:
+    reading = oracle_reading(said(text, finish="tool_calls"))
+    assert abstains(reading)
+    assert "failure" not in expectation_from(reading).judged
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_plain_text_is_judged(text: str) -> None:
+    reading = oracle_reading(said(text))
+    assert not abstains(reading)
+    assert (reading.calls, blame_of_bytes(reading, None)) == ((), "")
+
+
+@pytest.mark.parametrize("text", MARKED)
+def test_without_tools_text_is_text(text: str) -> None:
+    assert not oracle_reading(said(text, tools=())).text_markup
+
+
+def test_tools_taught_in_words_or_not_known_count_as_offered() -> None:
+    plain = said(MARKED[0], tools=())
+    taught = Interaction(
+        plain.request, 200, (), plain.body, plain.reads, tools=({"name": "writing"},)
+    )
+    assert oracle_reading(taught).text_markup
+    assert oracle_reading(said(MARKED[0], tools=None)).text_markup
+
+
+def test_thoughts_alone_leave_the_calls_known() -> None:
+    reading = oracle_reading(said("<think>a</think>b"))
+    assert (reading.text_known, reading.calls, reading.text_markup) == (False, (), False)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "open_"),
+    [
+        ("writing", '{"path": "a"}', False),
+        ("writing<|channel|>commentary", '{"path": "a"}', True),
+        ("functions.writing", '{"path": "a"}', True),
+        ("reading", '{"path": "a"}', False),
+        ("writing", '{"path": "a</tool_call>"}', True),
+        ("writing", '{"path": "a\\u003c/tool_call>"}', True),
+        ("writing", '{"path": "a > b"}', False),
+    ],
+)
+def test_a_native_call_that_holds_markup_is_left_open(
+    name: str, arguments: str, *, open_: bool
+) -> None:
+    body = call(arguments, id="c1", name=name) + chunk(None, "tool_calls") + DONE
+    assert oracle_reading(an_interaction(body)).text_markup is open_
+
+
+def test_the_providers_errors_come_first() -> None:
+    body = chunk({"content": MARKED[0]}) + b'data: {"error": {"message": "no"}}\n\n'
+    reading = oracle_reading(an_interaction(body))
+    assert blame_of_bytes(reading, None) == "provider"
+    assert "calls" in expectation_from(reading).judged  # none of a failed turn may run
+
+
+@pytest.mark.parametrize("text", MARKED)
+@pytest.mark.parametrize("name", ["reference", "naive"])
+def test_whatever_a_normalizer_makes_of_it_conforms(name: str, text: str) -> None:
+    result, _ = judge(LoadedSubject(a_cassette(said(text))), load_normalizer(name), cuts="quick")
+    assert result.outcome in (Outcome.PASS, Outcome.PARSE_ERROR)
+    assert result.blame in ("", "model")
+
+
+@pytest.mark.parametrize("dialect", TEXT_DIALECTS.values(), ids=TEXT_DIALECTS)
+def test_every_text_dialect_is_noticed(dialect: Any) -> None:  # noqa: ANN401 - a TextDialect
+    text = dialect.write((WrittenCall("writing", '{"path": "a"}'),))
+    assert oracle_reading(said(text)).text_markup
+
+
+@pytest.mark.parametrize("marker", MARKERS)
+def test_every_marker_is_noticed_where_it_counts(marker: str) -> None:
+    places = (f"a {marker} b", f"a\n{marker} b", f"{{{marker} b}}")
+    assert not all(oracle_reading(said(text)).text_known for text in places)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.text(max_size=20))
+def test_it_never_raises(text: str, name: str) -> None:
+    tool = {"type": "function", "function": {"name": name, "parameters": {}}}
+    interaction = said(text, tools=(tool,))
+    assert json.loads(interaction.request.body)
+    reading = oracle_reading(interaction)
+    again = abstain_on_markup(reading, interaction)
+    assert (again.text_markup, again.text_known) == (reading.text_markup, reading.text_known)
+
+
+@pytest.mark.parametrize(
+    ("text", "may_be"),
+    [('{"reasoning": "Thi', True), ("```json\n{", True), ("[", True), ("Hello {", False)],
+)
+def test_json_that_broke_off_may_have_become_a_call(text: str, may_be: bool) -> None:  # noqa: FBT001 - drawn from the table
+    assert oracle_reading(an_interaction(chunk({"content": text}))).text_markup is may_be
+    assert not oracle_reading(said(text)).text_markup

@@ -1,0 +1,98 @@
+"""The strict reading of ollama: it agrees with the reader or abstains, and never raises."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.ollama.write import write
+from harness.dialects.oracles import oracle_reading
+from harness.fuzzing.strategies import TurnScript, turn_scripts
+from harness.wire import cassette_file
+from tests.dialects.oracle_agreement import assert_agrees, check, interaction
+from tests.dialects.test_dialects_ollama_read import DONE, LINES, called, function, lines, said
+from tests.dialects.test_dialects_ollama_roundtrip import FINISHES, SPELLINGS
+
+SHIPPED = sorted((Path(__file__).parents[2] / "cassettes" / "ollama").glob("*/*.yaml"))
+
+
+def read(*values: object) -> OracleReading:
+    return oracle_reading(interaction("ollama", lines(*values)))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
+    for one in cassette_file.load(path).interactions:
+        if one.dialect == "ollama":
+            assert_agrees(one)
+
+
+@given(turn_scripts(FINISHES), SPELLINGS)
+def test_it_agrees_with_the_reader_on_what_is_written(script: TurnScript, spelling: Any) -> None:  # noqa: ANN401 - a spelling
+    assert_agrees(interaction("ollama", b"".join(write(script.deltas(), spelling))))
+
+
+@given(st.lists(LINES, max_size=4), st.integers(0, 40))
+def test_it_agrees_with_the_reader_on_anything_that_it_does_not_leave_open(
+    values: list[Any], missing: int
+) -> None:
+    body = lines(*values)
+    assert_agrees(interaction("ollama", body[: len(body) - missing] if missing else body))
+
+
+@given(st.binary(max_size=80))
+def test_no_bytes_raise(body: bytes) -> None:
+    check(oracle_reading(interaction("ollama", body)), body)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (called(function("f", "{}")), DONE),  # text instead of an object
+        (called(function("f", [1])), DONE),
+        (called("no call"), DONE),
+        (called(function(5, {})), DONE),
+        (called(function("f", {}, id="x")), called(function("f", {}, id="x")), DONE),
+        (said(tool_calls="no list"), DONE),
+        (DONE, called(function("f", {}))),  # after the end
+        (said("a") | {"response": "b"}, DONE),
+        ({"choices": []}, DONE),
+    ],
+)
+def test_it_leaves_open_what_the_calls_are(values: tuple[object, ...]) -> None:
+    assert read(*values).calls is None
+
+
+@pytest.mark.parametrize(
+    ("values", "quirk"),
+    [
+        ((called(function("f", {}, id="x")), DONE), "OLL-DONE-STOP"),
+        ((called(function("f", {})), DONE), "OLL-ARGS-OBJECT"),
+        ((called(function("f", "{}")), DONE), "OLL-ARGS-TEXT"),
+        ((said("a"), {"done": True}), "OLL-DONE-NO-REASON"),
+        ((said("a"), {"error": "no"}), "ERR-IN-200"),
+        ((said("a"),), "SSE-EOF-MIDCALL"),
+        ((said("a"), DONE | {"done_reason": "new"}), "FINISH-UNKNOWN"),
+        ((said("<think>a</think>"), DONE), "REASONING-FIELD-NAMES"),
+    ],
+)
+def test_it_notes_the_quirks_of_the_bytes(values: tuple[object, ...], quirk: str) -> None:
+    assert quirk in read(*values).quirks
+
+
+def test_arguments_are_their_own_text() -> None:
+    body = lines(called(function("f", "HERE", id="x")), DONE)
+    spelt = b'{"n": 12345678901234567890.10,  "n": 1}'
+    reading = oracle_reading(interaction("ollama", body.replace(b'"HERE"', spelt)))
+    assert reading.calls is not None
+    assert reading.calls[0].arguments.encode() == spelt
+
+
+def test_a_gateway_that_makes_events_of_the_lines_is_left_open() -> None:
+    body = b"data: " + json.dumps(said("a")).encode() + b"\n\n"
+    reading = oracle_reading(interaction("ollama", body))
+    assert (reading.calls, reading.text_known, reading.end_known) == (None, False, False)

@@ -1,0 +1,390 @@
+"""The strict reading: never raises, adds up what the contract defines, abstains elsewhere."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from harness.dialects.kit.oracle.events import split_events
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.oracles import oracle_reading
+from harness.wire.interaction import Interaction, Request
+
+Json = Any
+
+DONE = b"data: [DONE]\n\n"
+
+
+def read(body: bytes, status: int = 200) -> OracleReading:
+    return oracle_reading(Interaction(Request(), status, (), body, ()))
+
+
+def event(value: Json) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def delta(finish: Json = None, **fields: Json) -> bytes:
+    return event({"choices": [{"index": 0, "delta": fields, "finish_reason": finish}]})
+
+
+def calls(*entries: Json, finish: Json = None) -> bytes:
+    return delta(finish, tool_calls=list(entries))
+
+
+def call(index: Json, arguments: Json = None, **fields: Json) -> dict[str, Json]:
+    """Return one entry; `index` or `arguments` None leaves it out."""
+    function = {} if arguments is None else {"arguments": arguments}
+    if "name" in fields:
+        function["name"] = fields.pop("name")
+    entry = {} if index is None else {"index": index}
+    return {**entry, **fields, "function": function}
+
+
+def first(index: Json, arguments: Json = "", **fields: Json) -> dict[str, Json]:
+    return call(index, arguments, **{"id": "c1", "type": "function", "name": "f", **fields})
+
+
+OPENING = calls(first(0))
+TOOLS_END = delta("tool_calls") + DONE
+STREAM = (
+    delta(role="assistant", content="Let me look: 北京 \U0001f600")
+    + calls(first(0, '{"a":'))
+    + calls(call(0, '"é"}', id="", type=None, name=None), first(1, "{}", id="c2", name="g"))
+    + TOOLS_END
+)
+
+FIELDS = [
+    "choices", "delta", "message", "index", "tool_calls", "function", "id", "name", "type",
+    "arguments", "content", "reasoning", "reasoning_content", "refusal", "role", "error", "code",
+    "finish_reason", "function_call", "usage", "object", "data",
+]  # fmt: skip
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 10**25) | st.floats() | st.text(max_size=4)
+    | st.sampled_from(["{", "{}", '{"a":1}', "stop", "tool_calls", "error", "\ud83d", "[DONE]"]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5),
+    max_leaves=12,
+)  # fmt: skip
+
+
+def check(reading: OracleReading, body: bytes) -> None:
+    """What holds of every reading."""
+    marks = reading.text_marks
+    assert list(marks) == sorted(marks)
+    assert all(0 < end <= len(body) and size <= len(reading.text) for end, size in marks)
+    assert all(0 <= found.offset < max(len(body), 1) for found in reading.deviations)
+    assert msgspec.json.encode(reading)  # no half of a surrogate pair, no NaN
+
+
+@given(st.binary(max_size=300))
+@example(b"data")
+@example(b"\xef\xbb\xbf")
+@example(b"data: " + b"[" * 100_000 + b"\n\n")
+@example(b"data: " + b"9" * 5000 + b"\n\n")
+def test_random_bytes_never_raise(body: bytes) -> None:
+    check(read(body), body)
+
+
+@given(st.lists(st.sampled_from([b"data:", b"\n", b"\r", b" ", b"{", b'"', b"}", b":", b"[DONE]"])))
+def test_random_lines_never_raise(pieces: list[bytes]) -> None:
+    body = b"".join(pieces)
+    check(read(body), body)
+
+
+@given(st.data())
+def test_mutated_streams_never_raise(data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(STREAM)))
+    end = data.draw(st.integers(start, min(len(STREAM), start + 40)))
+    body = STREAM[:start] + data.draw(st.binary(max_size=8)) + STREAM[end:]
+    check(read(body), body)
+
+
+@given(st.lists(VALUES, max_size=4), st.booleans())
+def test_wrong_types_never_raise(values: list[Json], framed: bool) -> None:  # noqa: FBT001 - drawn
+    body = b"".join(event(value) for value in values) if framed else json.dumps(values).encode()
+    check(read(body), body)
+
+
+@given(st.lists(VALUES, max_size=3), st.lists(VALUES, max_size=3), VALUES)
+def test_wrong_types_inside_choices_never_raise(
+    entries: list[Json], deltas: list[Json], finish: Json
+) -> None:
+    body = calls(*entries) + b"".join(
+        event({"choices": [{"delta": value, "finish_reason": finish}]}) for value in deltas
+    )
+    check(read(body), body)
+
+
+@given(st.integers(0, len(STREAM) - 1))
+def test_a_stream_cut_before_its_finish_never_ended(cut: int) -> None:
+    finish = STREAM.index(b'"finish_reason": "tool_calls"')
+    reading = read(STREAM[:cut])
+    assert reading.ended == (cut > STREAM.index(b"\n\n", finish) + 1)
+    assert reading.ended or not reading.finish
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=[]), max_size=4), max_size=8))
+def test_text_and_marks_follow_the_events(pieces: list[str]) -> None:
+    reading = read(b"".join(delta(content=piece) for piece in pieces) + delta("stop"))
+    whole = "".join(pieces).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    assert reading.text == whole
+    assert len(reading.text_marks) <= sum(map(bool, pieces))
+
+
+@given(st.sampled_from([b"\n", b"\r", b"\r\n"]), st.booleans())
+def test_line_ends_and_byte_order_mark_change_nothing(line_end: bytes, bom: bool) -> None:  # noqa: FBT001 - drawn
+    body = b"\xef\xbb\xbf" * bom + STREAM.replace(b"\n", line_end)
+    assert read(body).calls is not None
+    assert [(one.name, one.arguments) for one in read(body).calls or ()] == [
+        ("f", '{"a":"é"}'),
+        ("g", "{}"),
+    ]
+    assert read(body).text == "Let me look: 北京 \U0001f600"
+
+
+def test_a_true_stream() -> None:
+    reading = read(STREAM)
+    assert [(one.id, one.name) for one in reading.calls or ()] == [("c1", "f"), ("c2", "g")]
+    assert reading.finish == "tool_calls"
+    assert reading.ended
+    assert reading.text_known
+    assert reading.text_marks == ((STREAM.index(b"\n\n") + 2, 17),)
+    assert not any(found.ambiguous for found in reading.deviations)
+    assert reading.quirks == {
+        "DELTA-ID-EMPTY-LATER",
+        "DELTA-NAME-NULL-STRINGIFIED",
+        "DELTA-TYPE-EMPTY-OR-NULL",
+    }
+
+
+def test_events_by_the_algorithm() -> None:
+    body = b": c\n\ndata\n\nid: 7\n\nevent: ping\ndata:  a\ndata:b\r\rdata: open\n"
+    found = [(one.data, one.name, one.offset, one.end, one.complete) for one in split_events(body)]
+    assert found == [
+        ("", "", 5, 11, True),
+        (" a\nb", "ping", 30, 47, True),
+        ("open", "", 47, len(body), False),
+    ]
+
+
+BENIGN = {
+    "DELTA-ID-NULL-LATER": OPENING + calls(call(0, "{}", id=None)),
+    "DELTA-NAME-REPEATED": OPENING + calls(call(0, "{}", id="c1", name="f")),
+    "DELTA-TYPE-MISSING": calls({"index": 0, "id": "c1", "function": {"name": "f"}}),
+    "DELTA-FUNCTION-NULL": OPENING + calls({"index": 0, "function": None}),
+    "DELTA-INDEX-SPARSE": calls(first(3)),
+    "DELTA-INDEX-MISSING": calls(first(None)) + calls(call(None, "{}")),
+    "DELTA-ID-NAME-FIRST-ONLY": calls(call(0, "", id="c1")) + calls(call(0, "{}"), call(0, ""))
+    + calls(call(0, "", name="f")),
+    "DELTA-ROLE-NULL": OPENING + delta(role=None),
+    "DELTA-NULL": OPENING + event({"choices": [{"delta": None}]}),
+    "CHUNK-CHOICES-EMPTY": OPENING + event({"choices": []}),
+    "CHUNK-CHOICES-NULL": OPENING + event({"choices": None}),
+    "CHUNK-CHOICES-ABSENT": OPENING + event({"id": "x"}),
+    "TOOLCALLS-NULL": OPENING + delta(tool_calls=None),
+    "TOOLCALLS-EMPTY-ARRAY": OPENING + delta(tool_calls=[]),
+    "ARGS-NULL": OPENING + calls({"index": 0, "function": {"arguments": None}}),
+    "FINISH-EMPTY-STRING": OPENING + delta(""),
+    "FINISH-DUPLICATE": OPENING + delta("tool_calls"),
+    "FINISH-UNKNOWN": OPENING + delta("eos"),
+    "LEGACY-FC-STUB": OPENING + delta(function_call={"name": "", "arguments": ""}),
+    "SSE-EMPTY-DATA": OPENING + b"data:\n\n",
+    "SSE-DATA-NULL": OPENING + b"data: null\n\n",
+    "SSE-COMMENT-AS-DATA": OPENING + b"data: : ping\n\n",
+    "SSE-AFTER-DONE": OPENING + DONE + event({"choices": [], "usage": {}}),
+}  # fmt: skip
+ENDED = ("FINISH-UNKNOWN", "SSE-AFTER-DONE")
+
+
+@pytest.mark.parametrize("quirk", sorted(BENIGN))
+def test_benign_deviations_keep_the_meaning(quirk: str) -> None:
+    body = BENIGN[quirk]
+    reading = read(body if quirk in ENDED else body + delta("tool_calls"))
+    assert quirk in reading.quirks
+    assert not [found for found in reading.deviations if found.ambiguous]
+    assert [(one.id, one.name) for one in reading.calls or ()] == [("c1", "f")]
+
+
+AMBIGUOUS_CALLS = {
+    "index missing, two calls": calls(first(None)) + calls(first(None, id="c2", name="g")),
+    "index missing, two in a list": calls(first(None), first(None, id="c1")),
+    "index missing, name again": calls(call(None, "{}", name="f"))
+    + calls(call(None, "{}", name="f")),
+    "index missing beside an index": calls(first(0)) + calls(call(None, "{}")),
+    "index of another type": calls(first(0)) + calls(first("0", id="c2")),
+    "two ids": OPENING + calls(call(0, "{}", id="c2")),
+    "two ids and names": OPENING + calls(first(0, id="c2", name="g")),
+    "two names": OPENING + calls(call(0, "{}", name="g")),
+    "twice in a list": calls(first(0, "{}"), first(0, "[]")),
+    "name again after an object": calls(call(0, '{"a":1}', name="f"))
+    + calls(call(0, '{"a":2}', name="f")),
+    "index missing, one id, two objects": calls(first(None, '{"a":1}'))
+    + calls(first(None, '{"b":2}')),
+    "index missing, name again with an id": calls(first(None, id="")) + calls(first(None)),
+    "index missing, an id after arguments": calls(call(None, "null")) + calls(first(None, "{}")),
+    "name again with an id after arguments": calls(call(0, '{"a":1} ', name="f"))
+    + calls(first(0, '{"b":2}')),
+    "name again after an object and a blank": calls(call(0, '{"a":1} ', name="f"))
+    + calls(call(0, ' {"a":2}', name="f")),
+    "id of a sibling, no name": OPENING + calls(call(1, "{}", id="c1")),
+    "object": calls({"index": 0, "id": "c1", "function": {"name": "f", "arguments": {"a": 1}}}),
+    "repeated": calls(first(0, '{"a":')) + calls(call(0, "1}")) + calls(call(0, '{"a":1}')),
+    "repeated, spelled anew": calls(first(0, '{"a":1}')) + calls(call(0, '{"a": 1}')),
+    "cumulative": calls(first(0, '{"a"')) + calls(call(0, '{"a":1}')),
+    "cumulative from one brace": calls(first(0, "{")) + calls(call(0, '{"a":1}')),
+    "placeholder": calls(first(0, "{}")) + calls(call(0, '{"a":1}')),
+    "placeholder, cut": calls(first(0, "{}")) + calls(call(0, "{")) + calls(call(0, '"a":1}')),
+    "unknown type": calls(first(0, type="custom")),
+    "legacy": delta(function_call={"name": "f", "arguments": "{}"}),
+    "two choices": OPENING + event({"choices": [{"index": 1, "delta": {}}]}),
+    "two choices in a chunk": event({"choices": [{"index": 0}, {"index": 1}]}),
+    "message with calls": event({"choices": [{"message": {"tool_calls": [first(0)]}}]}),
+    "bad event": OPENING + b'data: {"choices":[{"del\n\n',
+    "damaged event": OPENING + b'data: {"choices":[],"x":"\xff"}\n\n',
+    "not a number": OPENING + b'data: {"choices":[],"x":NaN}\n\n',
+    "calls of another type": delta(tool_calls={"index": 0}),
+    "call of another type": delta(tool_calls=["f"]),
+    "name of another type": calls(first(0, name=["f"])),
+    "function of another type": calls({"index": 0, "id": "c1", "function": "f"}),
+    "delta of another type": event({"choices": [{"delta": "f"}]}),
+    "choices of another type": event({"choices": {"delta": {}}}),
+    "after the finish": delta("tool_calls") + OPENING,
+    "after the end": DONE + OPENING,
+    "envelope": event({"output": {"choices": []}}),
+    "unframed": OPENING + b'{"error": {"message": "m"}}\n\n',
+    "finish error": OPENING + delta("error"),
+    "finish of another type": OPENING + delta(7),
+    "error after the finish": delta("stop") + event({"error": {"message": "m"}}),
+    "content after an error": event({"error": {"message": "m"}}) + delta(content="a"),
+    "unfinished last event": OPENING + delta("tool_calls").rstrip(),
+    "unfinished, two chunks": delta(content="a").rstrip() + b"\n" + delta("stop").rstrip(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(AMBIGUOUS_CALLS))
+def test_ambiguous_deviations_abstain(name: str) -> None:
+    reading = read(AMBIGUOUS_CALLS[name])
+    assert reading.calls is None
+    assert [found for found in reading.deviations if found.ambiguous]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["a", "a", '{"'], ["{", '"', '"', ":", "1", "1", "}"], ['{"a":"', "{", "{", '"}'], ["", "{}"]],
+)
+def test_ordinary_fragments_are_appended(arguments: list[str]) -> None:
+    body = OPENING + b"".join(calls(call(0, fragment)) for fragment in arguments) + TOOLS_END
+    assert [one.arguments for one in read(body).calls or ()] == ["".join(arguments)]
+
+
+def test_interleaved_calls_and_sibling_ids() -> None:
+    body = calls(first(0, "{"), first(1, "{", name="g")) + calls(call(1, "}"), call(0, " }"))
+    found = [(one.id, one.name, one.arguments) for one in read(body).calls or ()]
+    assert found == [("c1", "f", "{ }"), ("c1", "g", "{}")]
+    assert "DELTA-ID-SHARED-BY-SIBLINGS" in read(body).quirks
+
+
+UNKNOWN_TEXT = {
+    "content parts": delta(content=[{"type": "text", "text": "a"}]),
+    "think tags": delta(content="<thi") + delta(content="nk>a</think>b"),
+    "two reasonings": delta(reasoning="a", reasoning_content="b"),
+    "reasoning details only": delta(reasoning_details=[{"text": "a"}]),
+    "text after the finish": delta(content="a") + delta("stop") + delta(content="b"),
+    "message beside delta": event({"choices": [{"delta": {}, "message": {"content": "a"}}]}),
+}
+
+
+@pytest.mark.parametrize("name", sorted(UNKNOWN_TEXT))
+def test_ambiguous_text_leaves_the_calls_known(name: str) -> None:
+    reading = read(UNKNOWN_TEXT[name] + DONE)
+    assert not reading.text_known
+    assert reading.calls == ()
+
+
+def test_reasoning_is_no_text() -> None:
+    body = (
+        delta(reasoning="a", reasoning_content="a") + delta(reasoning_content="b") + delta("stop")
+    )
+    assert (read(body).reasoning, read(body).text) == ("ab", "")
+
+
+def test_a_finish_before_any_content_does_not_end_the_turn() -> None:
+    reading = read(delta("stop", content="") + delta(content="text") + delta("stop"))
+    assert reading.text_known
+    assert reading.end_known
+    assert not read(delta("stop") + delta(content="text")).end_known
+
+
+@pytest.mark.parametrize(
+    ("tail", "ended", "known"),
+    [
+        (b"data: [DONE]", False, False),
+        (b"data: [DO", False, True),
+        (b"", False, True),
+        (delta("stop") + b"data: [DO", True, True),
+        (delta("stop") + b'data: {"usa', True, False),
+        (delta("stop") + b'data: {"choices": [], "usage": {}}', True, True),
+    ],
+)
+def test_unfinished_last_event(tail: bytes, ended: bool, known: bool) -> None:  # noqa: FBT001 - table
+    reading = read(delta(content="a") + tail)
+    assert (reading.ended, reading.end_known, reading.text) == (ended, known, "a")
+
+
+ERRORS = [
+    (event({"error": {"message": "m", "code": 400}}), ("400", "m")),
+    (event({"error": {"message": "m", "code": None, "type": "t"}, "choices": []}), ("t", "m")),
+    (event({"error": "m"}), ("", "m")),
+    (event({"error_type": "t", "error_message": "m"}), ("t", "m")),
+    (event({"object": "error", "message": "m", "code": "c"}), ("c", "m")),
+    (b"event: error\n" + event({"message": "m", "code": 10**30}), (f"{10**30:x}", "m")),
+    (event({"choices": [{"delta": {}, "error": {"message": "m", "code": "c"}}]}), ("c", "m")),
+    (b'{"error": {"message": "m", "code": "c"}}', ("c", "m")),
+]
+
+
+@pytest.mark.parametrize(("body", "error"), ERRORS)
+def test_errors(body: bytes, error: tuple[str, str]) -> None:
+    assert read(body).error == error
+
+
+def test_bodies_that_are_no_stream() -> None:
+    message = {"content": "a", "tool_calls": [first(None, "{}"), first(None, "{}", id="c2")]}
+    completion = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    reading = read(json.dumps(completion).encode())
+    assert [one.id for one in reading.calls or ()] == ["c1", "c2"]
+    assert (reading.text, reading.ended, reading.text_known) == ("a", True, True)
+    assert "JSON-FOR-STREAM" in reading.quirks
+    assert "HTTP-HTML-BODY" in read(b"<!doctype html>").quirks
+    assert "ENVELOPE-WRAPPED" in read(b'{"data": {"choices": []}}').quirks
+    assert "STREAM-NO-EVENTS" in read(b": ping\n\n").quirks
+    assert "STREAM-NO-EVENTS" in read(DONE).quirks
+    assert read(b"", status=503).error == ("http_503", "")
+    assert not read(b"\0\0\0\x7f\0").ended
+
+
+def test_promises_that_are_not_kept() -> None:
+    assert "FINISH-TOOLCALLS-WITHOUT-CALLS" in read(TOOLS_END).quirks
+    assert "FINISH-TOOLCALLS-WITHOUT-CALLS" in read(delta("function_call")).quirks
+    assert "SSE-EOF-MIDCALL" in read(OPENING).quirks
+    assert "SSE-EOF-NO-FINISH-TEXT" in read(delta(content="a")).quirks
+
+
+@pytest.mark.parametrize("value", [{"choices": []}, {"choices": None}, {"detail": "no"}])
+def test_an_end_without_any_choice_leaves_open_how_the_turn_ended(value: Json) -> None:
+    assert not read(event(value) + DONE).end_known
+    assert read(event(value) + delta("stop") + DONE).end_known
+
+
+def test_a_refusal_is_kept() -> None:
+    assert read(delta(refusal="I ca") + delta(refusal="n't") + delta("stop")).refusal == "I can't"
+
+
+def test_time_grows_linearly_with_hostile_fragments() -> None:
+    """Twenty thousand fragments that each look like a repetition take well under a second."""
+    body = OPENING + calls(call(0, "{}")) * 20_000
+    assert read(body).calls is None
+    assert len(read(OPENING + calls(call(0, '{"')) * 20_000).deviations) <= 4

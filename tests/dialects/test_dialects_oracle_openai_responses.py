@@ -1,0 +1,229 @@
+"""The strict reading of Responses streams: what it says, and where it abstains."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.dialects.kit.oracle.reading import CallReading, OracleReading
+from harness.dialects.openai_responses.read import read
+from harness.dialects.openai_responses.write import write
+from harness.dialects.oracles import oracle_reading
+from harness.judging.expectation import Expectation
+from harness.judging.expected import ANY_CODE, expectation_from
+from harness.turns.arguments import same_value
+from harness.turns.deltas import FinishReason
+from harness.turns.fold import fold
+from harness.turns.turn import Turn
+from harness.wire.framing import iter_frames
+from harness.wire.interaction import Interaction, Request
+from tests.dialects.openai_responses_streams import (
+    OSLO,
+    Json,
+    added,
+    completed,
+    done,
+    event,
+    function,
+    hostile,
+    piece,
+    sse,
+    whole,
+)
+from tests.dialects.test_dialects_openai_responses_roundtrip import Script, scripts
+
+
+def reading_of(body: bytes, status: int = 200) -> OracleReading:
+    return oracle_reading(Interaction(Request(), status, (), body, (), dialect="openai-responses"))
+
+
+def reading(*events: Json | str) -> OracleReading:
+    return reading_of(sse(*events))
+
+
+def calls_of(found: OracleReading) -> list[tuple[str, str, str]] | None:
+    if found.calls is None:
+        return None
+    return [(one.id, one.name, one.arguments) for one in found.calls]
+
+
+ONE = [("c1", "get_weather", OSLO)]
+
+KEPT: dict[str, tuple[Json, ...]] = {
+    "RESP-NO-ARGUMENT-DELTAS": (added(function()), whole(OSLO), done(function(OSLO))),
+    "RESP-ARGUMENTS-IN-ADDED": (added(function(OSLO)), done(function(OSLO))),
+    "RESP-DONE-EMPTY": (added(function()), piece(OSLO), whole("")),
+    "RESP-DONE-DIFFERS": (added(function()), piece(OSLO), whole('{"city": "Oslo"}')),
+    "RESP-NO-ITEM-DONE": (added(function()), piece(OSLO)),
+    "RESP-ITEM-ID-ABSENT": (added(function(id=None)), piece(OSLO, 0, None)),
+    "RESP-ITEM-ID-CHANGES": (added(function()), piece(OSLO, 0, "x")),
+    "RESP-UNKNOWN-EVENT": (
+        event("response.created"),
+        added(function()),
+        piece(OSLO),
+        event("ping"),
+    ),
+}
+
+
+@pytest.mark.parametrize("quirk", KEPT)
+def test_deviations_that_keep_the_meaning(quirk: str) -> None:
+    found = reading(*KEPT[quirk], completed())
+    assert calls_of(found) == ONE
+    assert quirk in found.quirks
+
+
+OPEN: dict[str, tuple[Json, ...]] = {
+    "RESP-DONE-DIFFERS": (added(function()), piece(OSLO), whole("{ }")),
+    "RESP-DONE-EMPTY": (added(function()), piece(OSLO), whole("{}")),
+    "RESP-OUTPUT-INDEX-LOST": (added(function()), added(function(id="fc_2"))),
+    "RESP-ARGUMENTS-IN-ADDED": (added(function(OSLO)), piece(OSLO)),
+    "ARGS-OBJECT": (done(function({"city": "Oslo"})),),
+    "RESP-INCOMPLETE": (done(function(OSLO, status="incomplete")),),
+}
+
+
+@pytest.mark.parametrize("quirk", OPEN)
+def test_deviations_that_leave_the_calls_open(quirk: str) -> None:
+    found = reading(*OPEN[quirk], completed())
+    assert found.calls is None
+    assert quirk in {one.quirk for one in found.deviations if one.ambiguous}
+
+
+def test_what_the_client_must_do_and_no_call_can_say_breaks_no_contract() -> None:
+    found = reading(done({"type": "local_shell_call", "id": "x", "call_id": "c1"}), completed())
+    assert found.calls is None
+    assert found.quirks >= {"RESP-CLIENT-ITEM"}
+    assert not any(one.ambiguous for one in found.deviations)
+
+
+def test_the_contract() -> None:
+    found = reading(
+        event("response.created", response={"id": "resp_1"}),
+        added(function()),
+        piece(OSLO),
+        whole(OSLO),
+        done(function(OSLO)),
+        completed(function(OSLO)),
+    )
+    assert calls_of(found) == ONE
+    assert (found.finish, found.ended, found.meaning) == ("completed", True, FinishReason.STOP)
+    assert found.quirks == {"RESP-NO-EVENT-LINE"}
+
+
+def test_a_custom_call_has_its_kind() -> None:
+    item = {"type": "custom_tool_call", "id": "x", "call_id": "c1", "name": "sql", "input": "a"}
+    assert reading(done(item), completed(item)).calls == (
+        CallReading("c1", "sql", "a", 0, "custom"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("response", "finish", "meaning"),
+    [
+        ({"reason": "max_output_tokens"}, "max_output_tokens", FinishReason.LENGTH),
+        ({"reason": "content_filter"}, "content_filter", FinishReason.CONTENT_FILTER),
+        ({"reason": "moonlight"}, "moonlight", None),
+    ],
+)
+def test_why_a_response_is_incomplete(
+    response: Json, finish: str, meaning: FinishReason | None
+) -> None:
+    details = {"status": "incomplete", "incomplete_details": response, "output": []}
+    found = reading(event("response.incomplete", response=details))
+    assert (found.finish, found.meaning) == (finish, meaning)
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        (sse(event("error", code="oops", message="Gone.")), ("oops", "Gone.")),
+        (sse(event("response.failed", response={"error": {"code": "a"}})), ("a", "")),
+        (b'{"error": {"code": "oops", "message": "Gone."}}', ("oops", "Gone.")),
+    ],
+)
+def test_errors(body: bytes, error: tuple[str, str]) -> None:
+    assert reading_of(body).error == error
+
+
+def test_an_error_status_is_an_error() -> None:
+    assert reading_of(b'{"detail": "Not allowed."}', 403).error == ("http_403", "")
+
+
+def test_nothing_after_the_end_is_believed() -> None:
+    found = reading(completed(), added(function(OSLO)))
+    assert (found.calls, found.end_known) == (None, False)
+
+
+# It agrees with the reader, wherever both say something
+
+
+def turn_of(body: bytes) -> Turn:
+    return fold(read(iter_frames([body]), ()))
+
+
+def assert_agree(body: bytes) -> None:
+    turn, wanted = turn_of(body), expectation_from(reading_of(body))
+    for field in wanted.judged & _CHECKS.keys():
+        assert _CHECKS[field](turn, wanted), (field, turn, wanted)
+
+
+def _same_calls(turn: Turn, wanted: Expectation) -> bool:
+    told = [(call.name, call.arguments) for call in turn.tool_calls]
+    texts = [
+        (call.name, call.arguments_text or json.dumps(call.arguments)) for call in wanted.calls
+    ]
+    return len(told) == len(texts) and all(
+        mine[0] == other[0] and (mine[1] == other[1] or same_value(mine[1] or "{}", other[1]))
+        for mine, other in zip(told, texts, strict=True)
+    )
+
+
+def _same_failure(turn: Turn, wanted: Expectation) -> bool:
+    code = turn.failure.code if turn.failure else None
+    return code == wanted.failure or (wanted.failure == ANY_CODE and code is not None)
+
+
+_CHECKS: dict[str, Any] = {
+    "text": lambda turn, wanted: turn.text == wanted.text,
+    "reasoning": lambda turn, wanted: turn.reasoning == wanted.reasoning,
+    "calls": _same_calls,
+    "rejected": lambda turn, wanted: len(turn.parse_errors) == len(wanted.rejected),
+    "failure": _same_failure,
+    "finish": lambda turn, wanted: (turn.finish and turn.finish.reason) == wanted.finish,
+}
+
+
+@given(scripts())
+def test_it_agrees_with_the_reader_on_what_is_written(script: Script) -> None:
+    assert_agree(b"".join(write(script.deltas(), script.spelling)))
+
+
+@given(scripts(), st.data())
+def test_it_agrees_with_the_reader_on_streams_with_lost_and_moved_events(
+    script: Script, data: st.DataObject
+) -> None:
+    events = list(write(script.deltas(), script.spelling))
+    for _ in range(data.draw(st.integers(1, 2))):
+        at = data.draw(st.integers(0, len(events) - 1))
+        match data.draw(st.sampled_from(("lost", "twice", "moved"))):
+            case "lost" if len(events) > 1:
+                del events[at]
+            case "twice":
+                events.insert(at, events[at])
+            case _:
+                events.insert(data.draw(st.integers(0, len(events) - 1)), events.pop(at))
+    assert_agree(b"".join(events))
+
+
+@given(hostile)
+def test_it_agrees_with_the_reader_on_hostile_streams(body: bytes) -> None:
+    assert_agree(body)
+
+
+@given(hostile)
+def test_it_never_raises(body: bytes) -> None:
+    for end in range(0, len(body), 37):
+        reading_of(body[:end])

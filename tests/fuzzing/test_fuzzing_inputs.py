@@ -1,0 +1,52 @@
+"""Talks: agents that are meant to pass have them as their script says; smaller ones are smaller."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.conversation.discovery import load_agent
+from harness.fuzzing.conversations.plans import ConversationPlan, conversation_plans, smaller_plans
+from harness.fuzzing.conversations.scenarios import build_scenario
+from harness.fuzzing.turns.evaluate import evaluate
+from harness.fuzzing.turns.text_calls import readable_text_dialects, text_call_trials
+from harness.judging.conversations.judge import judge_conversation
+from harness.normalizers.discovery import load_normalizer
+from harness.text_calls.table import TEXT_DIALECTS
+
+_FEW = max(5, settings().max_examples // 3)
+
+
+@pytest.mark.parametrize(
+    "name", ["plain-loop", "gateway", "dashscope-loop", "tag-loop", "action-loop"]
+)
+@settings(max_examples=_FEW)
+@given(data=st.data())
+def test_agents_meant_to_pass_have_any_talk_as_expected(name: str, data: st.DataObject) -> None:
+    agent = load_agent(name)
+    talk = data.draw(conversation_plans(agent))
+    result, _ = judge_conversation(build_scenario(talk, agent).loaded(), agent, cuts="quick")
+    assert result.findings == ()
+    assert result.outcome.conforms
+
+
+@settings(max_examples=_FEW)
+@given(talk=conversation_plans(load_agent("gateway")))
+def test_smaller_talks_are_smaller_and_can_be_staged(talk: ConversationPlan) -> None:
+    for less in smaller_plans(talk):
+        assert less.size < talk.size
+        assert build_scenario(less, load_agent("gateway")).loaded().cassette.interactions
+
+
+@pytest.mark.parametrize("name", ["reference", "tag-extract", "action-protocol"])
+@settings(max_examples=_FEW)
+@given(data=st.data())
+def test_spoken_answers_mean_what_their_parts_say(name: str, data: st.DataObject) -> None:
+    normalizer = load_normalizer(name)
+    trial = data.draw(text_call_trials(readable_text_dialects(normalizer)))
+    assert trial.seed.text_dialect in normalizer.text_dialects
+    assert evaluate(trial, normalizer).findings == ()
+
+
+def test_only_who_reads_text_calls_is_asked() -> None:
+    assert readable_text_dialects(load_normalizer("naive")) == ()
+    assert set(readable_text_dialects(load_normalizer("reference"))) == set(TEXT_DIALECTS)

@@ -1,0 +1,287 @@
+"""Strict reading -> expectation: certain things are judged, the rest is not."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from harness.dialects.kit.oracle.values import read_arguments, same_object
+from harness.dialects.openai_chat.oracle.stream import oracle_reading
+from harness.dialects.oracles import oracle_reading as strict_reading_of_any
+from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
+from harness.judging.expected import apply_declared_policies, expectation_from
+from harness.judging.rule import arguments_text
+from harness.turns.deltas import FinishReason
+from harness.wire.interaction import Interaction, Request
+
+DONE = b"data: [DONE]\n\n"
+
+
+def chunk(finish: str | None = None, **delta: Any) -> bytes:  # noqa: ANN401 - any JSON
+    value = {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def call(arguments: str, index: int = 0, name: str = "f", call_id: str = "c1") -> bytes:
+    function = {"name": name, "arguments": arguments}
+    return chunk(
+        tool_calls=[{"index": index, "id": call_id, "type": "function", "function": function}]
+    )
+
+
+def expect(*chunks: bytes) -> Expectation:
+    return expectation_from(oracle_reading(Interaction(Request(), 200, (), b"".join(chunks), ())))
+
+
+def test_a_true_stream_is_judged_whole_but_for_usage() -> None:
+    found = expect(chunk(content="a"), call('{"a":1}'), chunk("tool_calls"), DONE)
+    assert found == Expectation(
+        source="strict",
+        text="a",
+        calls=(ExpectedCall("f", {"a": 1}, "c1", '{"a":1}'),),
+        finish=FinishReason.TOOL_CALLS,
+        finish_raw="tool_calls",
+        judged=frozenset(
+            ("text", "reasoning", "calls", "rejected", "finish", "finish_raw", "failure")
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"a":',
+        '{"a":1}}',
+        "[1]",
+        "null",
+        '{"a":NaN}',
+        '{"a":1,"a":2}',
+        "{'a':1}",
+        "北京",
+        '{"a":"\n"}',
+    ],
+)
+def test_unusable_arguments_are_a_rejection(arguments: str) -> None:
+    found = expect(call(arguments), call("{}", 1, call_id="c2"), chunk("tool_calls"))
+    assert found.rejected == (ExpectedRejection("f", arguments, "c1"),)
+    assert found.calls == (ExpectedCall("f", {}, "c2", "{}"),)
+    assert found.finish is FinishReason.TOOL_CALLS
+
+
+@pytest.mark.parametrize("empty", ["", " \n"])
+@pytest.mark.parametrize(
+    ("finish", "executed"), [("tool_calls", 1), ("stop", 1), ("length", 0), ("content_filter", 0)]
+)
+def test_no_arguments_count_only_at_a_proper_end(empty: str, finish: str, executed: int) -> None:
+    found = expect(call(empty), chunk(finish))
+    assert (len(found.calls), len(found.rejected)) == (executed, 1 - executed)
+
+
+FINISHES = [
+    ("stop", "", FinishReason.STOP),
+    ("stop", "{}", FinishReason.TOOL_CALLS),
+    ("stop", "{", FinishReason.TOOL_CALLS),
+    ("length", "{}", FinishReason.LENGTH),
+    ("content_filter", "", FinishReason.CONTENT_FILTER),
+    ("whatever", "", FinishReason.OTHER),
+    ("whatever", "{}", FinishReason.TOOL_CALLS),
+    (None, "", FinishReason.STOP),
+    (None, "{}", FinishReason.TOOL_CALLS),
+]
+
+
+@pytest.mark.parametrize(("word", "arguments", "reason"), FINISHES)
+def test_finish(word: str | None, arguments: str, reason: FinishReason) -> None:
+    said = call(arguments) if arguments else chunk(content="a")
+    found = expect(said, chunk(word), DONE)
+    assert found.finish is reason
+    assert "finish" in found.judged
+    assert ("finish_raw" in found.judged) == (word is not None)
+
+
+def test_a_word_of_another_api_is_judged_by_its_spelling_only() -> None:
+    found = expect(chunk(content="a"), chunk("max_tokens"), DONE)
+    assert "finish" not in found.judged
+    assert found.finish_raw == "max_tokens"
+    assert "finish_raw" in found.judged
+
+
+@pytest.mark.parametrize("word", ["STOP", "LENGTH", "Tool_Calls", "Content_Filter"])
+def test_a_word_of_the_contract_in_another_case_leaves_the_finish_open(word: str) -> None:
+    found = expect(chunk(content="a"), call('{"a":1}'), chunk(word), DONE)
+    assert found.judged >= {"text", "calls", "rejected", "finish_raw", "failure"}
+    assert "finish" not in found.judged
+
+
+@pytest.mark.parametrize("word", ["LENGTH", "max_tokens", "eos", "Stop"])
+def test_no_arguments_are_uncertain_at_an_end_that_the_contract_does_not_know(word: str) -> None:
+    assert not expect(call(""), chunk(word), DONE).judged & {"calls", "rejected"}
+
+
+@pytest.mark.parametrize("word", ["Tool_Calls", "tool_use"])
+def test_a_foreign_promise_of_calls_leaves_open_whether_the_turn_failed(word: str) -> None:
+    assert expect(chunk(content="a"), chunk(word), DONE).judged == {"text", "reasoning"}
+
+
+@pytest.mark.parametrize("word", ["Error", "network_error", "abort"])
+def test_words_for_a_failure_leave_open_whether_the_turn_failed(word: str) -> None:
+    assert expect(chunk(content="a"), chunk(word), DONE).judged == {"text", "reasoning"}
+
+
+@pytest.mark.parametrize("number", ["3.14159265358979323846", "5e-400", "1.10"])
+def test_numbers_are_expected_as_the_bytes_spell_them(number: str) -> None:
+    text = f'{{"x": {number}}}'
+    found = expect(call(text), chunk("tool_calls"), DONE)
+    assert arguments_text(found.calls[0]) == text
+
+
+def test_two_finish_reasons_leave_the_spelling_open() -> None:
+    found = expect(call("{}"), chunk("tool_calls"), chunk("stop"), DONE)
+    assert "finish_raw" not in found.judged
+    assert found.finish is FinishReason.TOOL_CALLS
+
+
+def test_an_interrupted_turn_executes_nothing() -> None:
+    found = expect(chunk(content="a"), call("{}"))
+    assert (found.calls, found.failure, found.finish) == ((), "interrupted", None)
+    assert found.rejected == (ExpectedRejection("f", "{}", "c1"),)
+    assert found.judged >= {"text", "calls", "rejected", "failure", "finish"}
+
+
+def test_an_error_executes_nothing_and_keeps_its_words() -> None:
+    found = expect(call("{}"), b'data: {"error": {"message": "too long", "code": 400}}\n\n', DONE)
+    assert (found.calls, found.failure, found.failure_says) == ((), "*", "too long")
+    assert len(found.rejected) == 1
+    assert "finish" not in found.judged
+
+
+def test_a_refusal_executes_nothing() -> None:
+    found = expect(call("{}"), chunk(refusal="no"), chunk("stop"))
+    assert (found.calls, found.failure, len(found.rejected)) == ((), "refusal", 1)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", DONE, b"<html>", chunk("tool_calls"), chunk("function_call")]
+)
+def test_no_answer_is_a_failure(body: bytes) -> None:
+    found = expect(body)
+    assert found.failure == "*"
+    assert "failure" in found.judged
+    assert "finish" not in found.judged
+
+
+def test_ambiguous_calls_are_not_judged() -> None:
+    found = expect(call("{}"), call("{}", call_id="c2"), chunk("tool_calls"))
+    assert found.judged == {"text", "reasoning"}
+
+
+def test_ambiguous_calls_of_an_interrupted_turn_are_still_not_executed() -> None:
+    found = expect(call("{}"), call("{}", call_id="c2"))
+    assert found.judged == {"text", "reasoning", "calls", "failure"}
+    assert (found.calls, found.failure) == ((), "interrupted")
+
+
+def test_a_nameless_call_is_a_rejection() -> None:
+    assert expect(call("{}", name=""), chunk("stop")).rejected == (
+        ExpectedRejection("", "{}", "c1"),
+    )
+
+
+def test_ids_are_expected_only_where_they_can_be_kept() -> None:
+    found = expect(call("{}"), call("{}", 1), call("{}", 2, call_id=""), chunk("stop"))
+    assert [one.id for one in found.calls] == ["c1", None, None]
+
+
+@pytest.mark.parametrize(
+    "arguments", ["[" * 5000, '{"a":' + "9" * 5000 + "}", '{"a":1e999}', '{"a":"\\ud83d"}']
+)
+def test_limits_of_the_parser_make_no_verdict(arguments: str) -> None:
+    found = expect(call(arguments), chunk("tool_calls"))
+    assert not found.judged & {"calls", "rejected"}
+
+
+@given(
+    st.dictionaries(
+        st.text(),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, width=32).filter(
+                lambda number: abs(number) < 1e30
+            ) | st.text(),
+            st.lists,
+            max_leaves=5,
+        ),
+    )
+)  # fmt: skip
+def test_every_json_object_is_usable(value: dict[str, Any]) -> None:
+    assert read_arguments(json.dumps(value)).value == value
+    assert same_object(json.dumps(value), json.dumps(value, indent=1))
+
+
+@given(st.text())
+def test_any_text_gets_a_verdict(text: str) -> None:
+    found = read_arguments(text)
+    assert found.empty == (not text.strip(" \t\r\n"))
+
+
+def test_a_body_of_which_no_event_is_whole_may_fail_with_any_code() -> None:
+    assert expect(b'data: {"choices": [{"index"').failure == "*"
+    assert expect(chunk(content="a"), b"data: {").failure == "interrupted"
+
+
+def test_calls_under_additional_kwargs_are_left_open() -> None:
+    kwargs = {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "{}"}}]}
+    found = expect(chunk(additional_kwargs=kwargs), chunk("tool_calls"), DONE)
+    assert {"calls", "failure", "finish"}.isdisjoint(found.judged)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b'{"candidates": [{"content": {"parts": [{"text": "a"', "interrupted"),
+        (b'{"candidates": [{"content": {"parts": [{"text": "a"{"error"', "*"),
+    ],
+)
+def test_a_document_that_is_no_json_inside_may_fail_with_any_code(body: bytes, code: str) -> None:
+    asked = Interaction(
+        Request(),
+        200,
+        (),
+        b'data: {"candidates": [{"content": {"parts": [{"text": "a"}]}}]}\n\ndata: ' + body,
+        (),
+        dialect="gemini",
+    )
+    assert expectation_from(strict_reading_of_any(asked)).failure == code
+
+
+DROPS = {"nameless": "drop"}
+NAMELESS = Expectation(
+    "strict", rejected=(ExpectedRejection(),), finish=FinishReason.TOOL_CALLS, judged=ALL_FIELDS
+)
+CALL = ExpectedCall("search", {})
+
+
+@pytest.mark.parametrize("policies", [{}, {"nameless": "reject"}])
+def test_who_declares_nothing_reports_all(policies: dict[str, str]) -> None:
+    assert apply_declared_policies(NAMELESS, policies) == NAMELESS
+
+
+def test_what_an_author_says_stands() -> None:
+    authored = replace(NAMELESS, source="scenario")
+    assert apply_declared_policies(authored, DROPS) == authored
+
+
+def test_a_turn_of_nothing_but_nameless_calls_may_end_in_any_way() -> None:
+    left = apply_declared_policies(NAMELESS, DROPS).judged
+    assert left == ALL_FIELDS - {"rejected", "failure", "finish", "finish_raw"}
+    failed = apply_declared_policies(replace(NAMELESS, failure="interrupted"), DROPS).judged
+    assert failed == ALL_FIELDS - {"rejected"}
+
+
+def test_beside_other_calls_only_the_report_is_left_open() -> None:
+    beside = replace(NAMELESS, calls=(CALL,))
+    assert apply_declared_policies(beside, DROPS).judged == ALL_FIELDS - {"rejected"}
+    named = replace(NAMELESS, rejected=(ExpectedRejection("search"),))
+    assert apply_declared_policies(named, DROPS) == named

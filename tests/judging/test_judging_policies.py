@@ -1,0 +1,84 @@
+"""The keys of a scenario about calls in text: known names only, and what they make of a cell."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from harness.errors import UnreadableError
+from harness.judging.judge import LoadedSubject, judge
+from harness.judging.policies import POLICIES
+from harness.judging.results import Outcome, Result
+from harness.judging.scenario import Scenario
+from harness.judging.scenario_file import load_scenario
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.table import TEXT_DIALECTS
+from tests.judging.judging_samples import a_cassette, a_normalizer, hello
+
+MINIMAL = "title: t\ncassette: c\nexpect:\n- {text: Hello, finish: stop}\n"
+ONE = next(iter(TEXT_DIALECTS))
+
+
+def load(folder: Path, keys: str = "") -> Scenario:
+    path = folder / "one.yaml"
+    path.write_text(MINIMAL + keys, encoding="utf-8")
+    return load_scenario(path, folder)
+
+
+def test_they_reach_the_scenario_and_loosen_the_space(tmp_path: Path) -> None:
+    scenario = load(tmp_path, f"text_dialect: {ONE}\npolicies: {{code: calls}}\n")
+    assert (scenario.text_dialect, scenario.policies) == (ONE, {"code": "calls"})
+    assert [turn.loose_space for turn in scenario.expect] == [True]
+    assert [turn.loose_space for turn in load(tmp_path).expect] == [False]
+
+
+def test_the_policies_are_those_of_text_with_the_default_first() -> None:
+    default = TextPolicy(dialects=frozenset()).declared()
+    assert {name: values[0] for name, values in POLICIES.items()} == default
+
+
+@pytest.mark.parametrize(
+    ("keys", "fact", "hint"),
+    [
+        ("text_dialect: taged-json\n", "no text dialect 'taged-json'", "'tagged-json'"),
+        ("policies: {cod: calls}\n", "no policy 'cod'", "'code'"),
+        ("policies: {code: run}\n", "policies.code: there is no choice 'run'", "text, calls"),
+    ],
+)
+def test_unknown_names_are_refused(tmp_path: Path, keys: str, fact: str, hint: str) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        load(tmp_path, keys)
+    assert fact in str(caught.value)
+    assert hint in caught.value.hint
+
+
+def judged(scenario: Scenario, **declared: Any) -> Result:  # noqa: ANN401 - of a normalizer
+    return judge(
+        LoadedSubject(a_cassette(), scenario), a_normalizer(hello, **declared), cuts="quick"
+    )[0]
+
+
+def test_a_text_dialect_must_be_declared(tmp_path: Path) -> None:
+    scenario = load(tmp_path, f"text_dialect: {ONE}\n")
+    result = judged(scenario)
+    assert (result.outcome, result.text_dialect) == (Outcome.UNSUPPORTED, ONE)
+    assert judged(scenario, text_dialects=frozenset({ONE})).outcome is Outcome.PASS
+    plain = judged(replace(scenario, text_dialect=""), text_dialects=frozenset({ONE}))
+    assert (plain.outcome, plain.text_dialect) == (Outcome.PASS, "")
+
+
+@pytest.mark.parametrize(
+    ("policies", "outcome"),
+    [
+        ({}, Outcome.PASS),
+        ({"code": "calls"}, Outcome.PASS),
+        ({"code": "text"}, Outcome.UNSUPPORTED),
+        ({"quoted": "text"}, Outcome.PASS),
+    ],
+)
+def test_another_policy_makes_it_unsupported(
+    tmp_path: Path, policies: dict[str, str], outcome: Outcome
+) -> None:
+    scenario = load(tmp_path, "policies: {code: calls}\n")
+    assert judged(scenario, policies=policies).outcome is outcome

@@ -1,0 +1,150 @@
+"""Pairing: each call once, the same ones first, so that damage is not loss."""
+
+from collections.abc import Hashable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.judging import rule
+from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
+from harness.judging.rule import arguments_text, pair_calls, unreported_names
+from harness.turns.arguments import meaning
+from harness.turns.deltas import ParseError, ToolCall
+from harness.turns.turn import Turn
+
+NAMES = st.sampled_from(["read", "write", ""])
+EXPECTED = st.builds(
+    ExpectedCall,
+    name=st.sampled_from(["read", "write"]),
+    arguments=st.dictionaries(st.sampled_from("ab"), st.integers(0, 1), max_size=2),
+    id=st.none() | st.sampled_from(["c1", "c2"]),
+)
+ACTUAL = st.builds(
+    ToolCall,
+    id=st.sampled_from(["c1", "c2", ""]),
+    name=NAMES,
+    arguments=st.sampled_from(['{"a": 0}', '{"a":0}', "{}", "", "broken"]),
+)
+
+
+def expecting(*calls: ExpectedCall, rejected: tuple[ExpectedRejection, ...] = ()) -> Expectation:
+    return Expectation("scenario", calls=calls, rejected=rejected)
+
+
+def pairs(expected: list[ExpectedCall], actual: list[ToolCall]) -> tuple[tuple[int, int], ...]:
+    return pair_calls(expecting(*expected), Turn(tool_calls=tuple(actual))).pairs
+
+
+def came(call: ExpectedCall, call_id: str) -> ToolCall:
+    return ToolCall(call_id, call.name, arguments_text(call))
+
+
+@given(st.lists(EXPECTED, max_size=4), st.lists(ACTUAL, max_size=4))
+def test_each_place_stands_in_at_most_one_pair_and_none_is_left_out(
+    expected: list[ExpectedCall], actual: list[ToolCall]
+) -> None:
+    found = pair_calls(expecting(*expected), Turn(tool_calls=tuple(actual)))
+    ours, theirs = [one for one, _ in found.pairs], [other for _, other in found.pairs]
+    assert sorted((*ours, *found.missing)) == list(range(len(expected)))
+    assert sorted((*theirs, *found.surplus)) == list(range(len(actual)))
+
+
+@given(st.lists(EXPECTED, max_size=5), st.randoms(use_true_random=False))
+def test_what_came_unharmed_is_paired_whatever_the_order(
+    expected: list[ExpectedCall], random: object
+) -> None:
+    calls = [came(call, call.id or f"made_{place}") for place, call in enumerate(expected)]
+    random.shuffle(calls)  # type: ignore[attr-defined]  # a Random of Hypothesis
+    found = pair_calls(expecting(*expected), Turn(tool_calls=tuple(calls)))
+    assert (found.missing, found.surplus) == ((), ())
+    for ours, theirs in found.pairs:
+        assert calls[theirs].name == expected[ours].name
+
+
+READ = ExpectedCall("read", {"a": 0}, "c1")
+WRITE = ExpectedCall("write", {"b": 1}, "c2")
+
+
+def test_a_call_with_one_damaged_field_is_damaged_not_lost() -> None:
+    good = came(WRITE, "c2")
+    for damaged in (
+        ToolCall("c1", "read", "broken"),
+        ToolCall("", "read", '{"a": 0}'),
+        ToolCall("c9", "read", '{"a": 0}'),
+        ToolCall("c1", "", '{"a": 0}'),
+        ToolCall("c1", "readread", '{"a": 0}'),
+        ToolCall("", "", '{"a": 0}'),
+        ToolCall("c9", "readread", '{"a": 0}'),
+        ToolCall("", "", "broken"),
+    ):
+        assert pairs([READ, WRITE], [damaged, good]) == ((0, 0), (1, 1)), damaged
+        assert pairs([READ, WRITE], [good, damaged]) == ((0, 1), (1, 0)), damaged
+
+
+def test_of_two_alike_the_one_with_the_right_id_is_taken() -> None:
+    other = ToolCall("c7", "read", '{"a": 0}')
+    assert pairs([READ], [other, came(READ, "c1")]) == ((0, 1),)
+
+
+def test_the_text_of_the_arguments_is_what_is_compared_where_it_is_known() -> None:
+    spelled = '{"x": 3.14159265358979323846}'
+    call = ExpectedCall("read", {"x": 3.141592653589793}, None, spelled)
+    assert arguments_text(call) == spelled
+    other = ToolCall("c1", "read", '{"x": 3.141592653589793}')
+    assert pairs([call], [other, ToolCall("c2", "read", spelled)]) == ((0, 1),)
+
+
+def test_texts_that_mean_the_same_are_paired_whatever_their_spelling() -> None:
+    spelled = '{"a": [1.0, {"b": "x"}], "c": {"d": -0}}'
+    call = ExpectedCall("read", {}, None, spelled)
+    same = ToolCall("c2", "read", '{"c":{"d":0},"a":[1.00,{"b":"\\u0078"}]}')
+    for other in ('{"a": [1, {"b": "x"}], "c": {"d": 0}}', '{"a": ["float", "1.0"]}', "[]"):
+        assert pairs([call], [ToolCall("c1", "read", other), same]) == ((0, 1),)
+
+
+def test_each_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> Hashable:
+        read.append(text)
+        return meaning(text)
+
+    monkeypatch.setattr(rule, "meaning", counted)
+    expected = [ExpectedCall("f", {"a": n}, f"c{n}") for n in range(50)]
+    actual = [ToolCall(f"z{n}", "f", f'{{"b": {n}}}') for n in range(50)]
+    assert pairs(expected, actual) == tuple((n, n) for n in range(50))
+    assert len(read) == 100
+
+
+def test_a_foreign_call_is_surplus_and_the_expected_one_missing() -> None:
+    found = pair_calls(expecting(READ), Turn(tool_calls=(ToolCall("c9", "delete", "{}"),)))
+    assert (found.pairs, found.missing, found.surplus) == ((), (0,), (0,))
+
+
+def _errors(*names: str) -> tuple[ParseError, ...]:
+    return tuple(ParseError("tool_use", "no", name=name) for name in names)
+
+
+def test_rejections_are_paired_by_name_and_a_nameless_one_with_any() -> None:
+    wanted = (ExpectedRejection("read"), ExpectedRejection(""))
+    expectation = expecting(rejected=wanted)
+    found = pair_calls(expectation, Turn(parse_errors=_errors("read", "write")))
+    assert (found.unreported, found.unexpected) == ((), ())
+    found = pair_calls(expectation, Turn(parse_errors=_errors("write")))
+    assert found.unreported == (0,)
+    assert unreported_names(expectation, found) == {"read"}
+
+
+def test_further_rejections_are_unexpected() -> None:
+    found = pair_calls(
+        expecting(rejected=(ExpectedRejection("read"),)), Turn(parse_errors=_errors("x"))
+    )
+    assert [error.name for error in found.unexpected] == ["x"]
+    assert found.unreported == (0,)
+
+
+def test_a_nameless_expectation_leaves_the_named_error_to_its_own() -> None:
+    wanted = (ExpectedRejection(""), ExpectedRejection("read"))
+    found = pair_calls(expecting(rejected=wanted), Turn(parse_errors=_errors("read", "write")))
+    assert (found.unreported, found.unexpected) == ((), ())

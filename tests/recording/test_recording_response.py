@@ -1,0 +1,46 @@
+"""A compressed body is cut where the network cut it, whatever the coding."""
+
+import gzip
+import zlib
+from itertools import pairwise
+
+import brotli  # type: ignore[import-untyped]  # brotli ships no types
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import UnreadableError
+from harness.recording.recorder.response import decode_pieces
+
+TEXT = b"".join(b'data: {"n": %d}\n\n' % n for n in range(40))
+PACK = {
+    "gzip": lambda body: gzip.compress(body, mtime=0),
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstandard.ZstdCompressor().compress,
+}
+
+
+@pytest.mark.parametrize("coding", PACK)
+@given(cuts=st.sets(st.integers(1, 60), max_size=5))
+def test_reads_add_up_to_the_text(coding: str, cuts: set[int]) -> None:
+    body = PACK[coding](TEXT)
+    ends = [0, *sorted(cut for cut in cuts if cut < len(body)), len(body)]
+    pieces = [body[start:end] for start, end in pairwise(ends)]
+    headers = (("Content-Encoding", coding), ("x", "1"))
+    found, left, encoding = decode_pieces(pieces, headers, "here")
+    assert b"".join(found) == TEXT
+    assert len(found) == len(pieces)
+    assert (left, encoding) == ((("x", "1"),), coding)
+
+
+def test_what_is_not_compressed_stays() -> None:
+    assert decode_pieces([b"a", b"b"], (("x", "1"),), "here") == ([b"a", b"b"], (("x", "1"),), "")
+    assert decode_pieces([], (("content-encoding", "gzip"),), "here")[0] == []
+
+
+def test_several_codings_are_refused() -> None:
+    body = gzip.compress(zlib.compress(TEXT), mtime=0)
+    with pytest.raises(UnreadableError, match="one content encoding"):
+        decode_pieces([body], (("content-encoding", "deflate, gzip"),), "here")

@@ -1,0 +1,162 @@
+"""What is judged where much, little or nothing is said."""
+
+from pathlib import Path
+
+import pytest
+
+from harness import shipped
+from harness.errors import UnreadableError, UsageError
+from harness.judging.results import Outcome
+from harness.runs.cells import (
+    SelectedClients,
+    filter_subjects,
+    recorded_conversations,
+    requested_cells,
+)
+from harness.runs.plan import Job, Subject, plan
+from harness.runs.rankings import rankings
+from harness.runs.selection import select_subjects, subject_id
+from harness.runs.worker import crash_result, judge_job, load_subject
+from harness.wire.cassette_file import save
+from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP, recorded
+from tests.runs.runs_samples import a_run
+
+BOTH = SelectedClients(("reference",), ("plain-loop",))
+DASHSCOPE = shipped.bundled_folder("scenarios") / "dashscope"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _project(folder: Path, table: str) -> None:
+    (folder / "pyproject.toml").write_text(f"[tool.harness]\n{table}")
+
+
+def test_without_a_word_scenarios_and_recordings_that_ship() -> None:
+    found = requested_cells(SelectedClients(("reference",), ()))
+    assert (found.paths, found.words) == ((), "")
+    assert found.subjects == select_subjects((), recordings=True)
+    assert {subject.kind for subject in found.subjects} == {"scenario", "cassette"}
+    assert [job.subject for job in found.jobs] == [s for s in found.subjects if s.of_turns]
+
+
+def test_what_the_project_says_counts_where_nothing_else_is_said(folder: Path) -> None:
+    _project(folder, f'paths = ["{DASHSCOPE.as_posix()}"]\nselect = "id:*/s*"\n')
+    found = requested_cells(BOTH)
+    assert found.words == "id:*/s*"
+    assert {subject_id(s)[:11] for s in found.subjects} == {"dashscope/s"}
+    assert requested_cells(BOTH, words="id:none").subjects == ()
+    assert requested_cells(BOTH, [DASHSCOPE]).subjects == select_subjects([DASHSCOPE]), (
+        "what is named is whole"
+    )
+
+
+def test_a_conversation_is_judged_twice_and_what_agents_cannot_have_is_counted(
+    folder: Path,
+) -> None:
+    save(ROUND_TRIP, folder / "talk.yaml")
+    save(recorded(CALL, CALL), folder / "no-talk.yaml")
+    found = requested_cells(BOTH, [folder])
+    cells = [(subject_id(job.subject), job.normalizer) for job in found.jobs]
+    assert cells == [
+        ("cassette:no-talk", "reference"),
+        ("cassette:talk", "reference"),
+        ("cassette:talk", "plain-loop"),
+    ]
+    assert found.refused == {"its requests do not follow one another": 1}
+    alone = requested_cells(SelectedClients(("reference",), ()), [folder])
+    assert (len(alone.jobs), alone.refused) == (2, {})
+
+
+TWICE = recorded(CALL, CALL)
+
+
+def test_a_conversation_is_judged_through_agents_and_its_turns_through_normalizers(
+    tmp_path: Path,
+) -> None:
+    save(ROUND_TRIP, tmp_path / "a" / "b.yaml")
+    subjects = select_subjects([tmp_path])
+    found = recorded_conversations(subjects)
+    assert found.refused == {}
+    jobs = plan((*subjects, *found.subjects), ("reference",), ("plain-loop",)).jobs
+    turns, talk = (judge_job(job)[0] for job in jobs)
+    assert (turns.cell, turns.kind) == ("cassette:a/b/reference", "turns")
+    assert (talk.cell, talk.kind) == ("cassette:a/b/plain-loop", "conversation")
+    assert (turns.outcome, talk.outcome) == (Outcome.PASS, Outcome.PASS)
+    (line,) = rankings(a_run([turns, talk])).conversations
+    assert (line.name, line.rate.k, line.rate.n) == ("m x p x plain-loop", 1, 1)
+    assert (line.rate.compared, line.rate.as_recorded) == (1, 1)
+
+
+def test_what_agents_cannot_have_is_counted_with_the_reason(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        save(TWICE, tmp_path / f"{name}.yaml")
+    save(recorded(CALL), tmp_path / "single.yaml")
+    found = recorded_conversations(select_subjects([tmp_path]))
+    assert found.subjects == ()
+    assert found.refused == {"its requests do not follow one another": 2}
+
+
+def test_a_recording_that_is_none_any_more_is_an_error(tmp_path: Path) -> None:
+    save(ROUND_TRIP, tmp_path / "b.yaml")
+    (subject,) = recorded_conversations(select_subjects([tmp_path])).subjects
+    load_subject.cache_clear()
+    save(TWICE, tmp_path / "b.yaml")
+    with pytest.raises(UnreadableError, match="its requests do not follow"):
+        load_subject(subject)
+
+
+def test_a_recording_that_stops_at_calls_counts_for_no_model(tmp_path: Path) -> None:
+    first, last = ROUND_TRIP.interactions
+    open_end = recorded(
+        (first.request.body, first.body), (last.request.body, first.body.replace(b"c1", b"d1"))
+    )
+    save(open_end, tmp_path / "b.yaml")
+    (subject,) = recorded_conversations(select_subjects([tmp_path])).subjects
+    result, _ = judge_job(Job(subject, "plain-loop"))
+    assert result.outcome is Outcome.PASS
+    assert rankings(a_run([result])).conversations == ()
+
+
+def test_a_process_that_died_took_the_conversation_with_it(tmp_path: Path) -> None:
+    save(ROUND_TRIP, tmp_path / "b.yaml")
+    (subject,) = recorded_conversations(select_subjects([tmp_path])).subjects
+    result = crash_result(Job(subject, "plain-loop"), "killed")
+    assert (result.outcome, result.kind) == (Outcome.CRASH, "conversation")
+
+
+@pytest.fixture(name="subjects", scope="module")
+def _subjects() -> tuple[Subject, ...]:
+    return select_subjects([shipped.bundled_folder("scenarios") / "dashscope"])
+
+
+def test_without_words_all_are_kept(subjects: tuple[Subject, ...]) -> None:
+    assert tuple(filter_subjects(subjects, " ")) == subjects
+
+
+@pytest.mark.parametrize(
+    ("words", "ids"),
+    [
+        ("id:dashscope/set-*", ["dashscope/set-memory"]),
+        (
+            "area:dashscope id:*/split-chunks*",
+            ["dashscope/split-chunks-null", "dashscope/split-chunks"],
+        ),
+        ("area:other", []),
+        ("dialect:openai-chat provider:dash* id:*/parallel", ["dashscope/parallel"]),
+        ("dialect:anthropic", []),
+        ("quirk:DELTA-ADDITIONAL-KWARGS", ["dashscope/additional-kwargs"]),
+    ],
+)
+def test_each_word_must_fit(subjects: tuple[Subject, ...], words: str, ids: list[str]) -> None:
+    assert [subject_id(each) for each in filter_subjects(subjects, words)] == ids
+
+
+@pytest.mark.parametrize("words", ["dialekt:x", "dialect", "dialect:", ":x"])
+def test_a_word_of_another_kind_is_refused(subjects: tuple[Subject, ...], words: str) -> None:
+    with pytest.raises(UsageError, match="expected words `key:glob`"):
+        filter_subjects(subjects, words)
