@@ -25,8 +25,7 @@ from harness.dialects.openai_chat.write import write
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalize
 from harness.normalizers.respond import respond
-from harness.text_calls.stage import read_text_calls
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, read_text_calls
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Tool, Turn

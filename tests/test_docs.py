@@ -21,8 +21,7 @@ from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
 from harness.runs.summary import Summary
 from harness.runs.worker import judge_job
-from harness.text_calls.dialect import WrittenCall
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, WrittenCall
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted(

@@ -18,7 +18,7 @@ from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import available_normalizers
 from harness.normalizers.protocol import Normalizer
 from harness.recording.age import age_text
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS
 from harness.wire import cassette_file
 
 Row: TypeAlias = dict[str, Any]

@@ -11,8 +11,7 @@ from typing import Final
 
 from harness.conversation.history.storing import parse_error_text
 from harness.conversation.prompts.table import Prompt, Protocol
-from harness.text_calls.dialect import WrittenCall
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, WrittenCall
 from harness.turns.deltas import ToolCall
 from harness.turns.turn import Turn
 

@@ -8,8 +8,7 @@ from typing import Final, Literal, get_args, get_origin, get_type_hints
 
 from harness.errors import UnreadableError
 from harness.files.typed import did_you_mean
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, TextPolicy
 
 # Policies that a scenario may rest on, each with its values, the default first.
 POLICIES: Final[dict[str, tuple[str, ...]]] = {

@@ -13,7 +13,7 @@ from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.registry import Registry
 from harness.project import project
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS
 
 _NORMALIZERS: Final = Registry(
     word="normalizer",

@@ -9,8 +9,7 @@ from typing import Final
 from harness.dialects.table import DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.respond import respond_with_text_calls
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, TextPolicy
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 

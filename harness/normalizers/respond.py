@@ -15,9 +15,7 @@ from harness.dialects.openai_chat.policy import ReaderPolicy
 from harness.dialects.openai_chat.read import read as read_openai_chat
 from harness.dialects.table import DIALECTS, read_request
 from harness.errors import UsageError
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stage import read_text_calls
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.turns.deltas import (
     Delta,
     Finish,

@@ -12,7 +12,7 @@ from typing import Final
 
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.respond import respond_with_text_calls
-from harness.text_calls.policy import TextPolicy
+from harness.text_calls import TextPolicy
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 

@@ -1,1 +1,24 @@
-"""Text deltas -> tool calls that the model spelled in its text, and the text without them."""
+"""Tool calls that a model wrote in its text: found, read, checked and written.
+
+Other packages import from here only.
+"""
+
+from harness.text_calls.context import Context
+from harness.text_calls.dialect import TextDialect, WrittenCall
+from harness.text_calls.json_calls import ARGUMENTS_KEYS, NAME_KEYS, read_json_calls
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.stage import read_text_calls
+from harness.text_calls.table import MARKERS, TEXT_DIALECTS
+
+__all__ = [
+    "ARGUMENTS_KEYS",
+    "MARKERS",
+    "NAME_KEYS",
+    "TEXT_DIALECTS",
+    "Context",
+    "TextDialect",
+    "TextPolicy",
+    "WrittenCall",
+    "read_json_calls",
+    "read_text_calls",
+]

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from harness.conversation.prompts import PROMPTS, find_prompt, system_text
 from harness.errors import UsageError
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stage import read_text_calls
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.turns.deltas import Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Tool

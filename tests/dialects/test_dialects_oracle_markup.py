@@ -15,8 +15,7 @@ from harness.judging.expected import expectation_from
 from harness.judging.judge import LoadedSubject, judge
 from harness.judging.results import Outcome
 from harness.normalizers.discovery import load_normalizer
-from harness.text_calls.dialect import WrittenCall
-from harness.text_calls.table import MARKERS, TEXT_DIALECTS
+from harness.text_calls import MARKERS, TEXT_DIALECTS, WrittenCall
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import (
     DONE,

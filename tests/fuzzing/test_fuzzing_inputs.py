@@ -11,7 +11,7 @@ from harness.fuzzing.turns.evaluate import evaluate
 from harness.fuzzing.turns.text_calls import readable_text_dialects, text_call_trials
 from harness.judging.conversations.judge import judge_conversation
 from harness.normalizers.discovery import load_normalizer
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS
 
 _FEW = max(5, settings().max_examples // 3)
 

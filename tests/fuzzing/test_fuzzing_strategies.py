@@ -30,9 +30,7 @@ from harness.fuzzing.strategies import (
 from harness.fuzzing.strategies.bodies import WRITER_OPTIONS
 from harness.fuzzing.strategies.replies import KINDS, TextReply
 from harness.normalizers import reference
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stage import read_text_calls
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.turns.arguments import ArgumentClass, classify, parse, same_value
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.fold import fold

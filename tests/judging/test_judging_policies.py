@@ -12,8 +12,7 @@ from harness.judging.policies import POLICIES
 from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, TextPolicy
 from tests.judging.judging_samples import a_cassette, a_normalizer, hello
 
 MINIMAL = "title: t\ncassette: c\nexpect:\n- {text: Hello, finish: stop}\n"

@@ -7,7 +7,7 @@ from harness.judging.results import Outcome
 from harness.normalizers.action_protocol import normalizer
 from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.tool_calls_empty import normalizer as ancestor
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS
 from tests.judging.judging_samples import shipped_subjects
 
 SUBJECTS = [

@@ -12,9 +12,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from harness.fuzzing.strategies.replies import prose
-from harness.text_calls.dialect import TextDialect, WrittenCall
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stage import read_text_calls
+from harness.text_calls import TextDialect, TextPolicy, WrittenCall, read_text_calls
 from harness.turns.deltas import Delta, Finish, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Tool, Turn

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text_calls.dialect import WrittenCall
+from harness.text_calls import TextPolicy, WrittenCall, read_text_calls
 from harness.text_calls.notations.action_protocol import ACTION_PROTOCOL, read_reply
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stage import read_text_calls
 from harness.turns.deltas import (
     Delta,
     Finish,

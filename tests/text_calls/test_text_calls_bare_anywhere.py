@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.text_calls import TextPolicy, WrittenCall, read_text_calls
 from harness.text_calls.boundaries import MORE
-from harness.text_calls.dialect import WrittenCall
 from harness.text_calls.json_scan import LooseEnd
 from harness.text_calls.notations.bare_json import BARE_ANYWHERE
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stage import read_text_calls
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Tool, Turn

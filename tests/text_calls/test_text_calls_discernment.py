@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.text_calls import MARKERS, TEXT_DIALECTS, TextPolicy
 from harness.text_calls.dialect import Offered, WrittenCall
-from harness.text_calls.policy import TextPolicy
 from harness.text_calls.scanner import Scanner
-from harness.text_calls.table import MARKERS, TEXT_DIALECTS
 from harness.turns.deltas import FinishReason
 from harness.turns.turn import Turn
 from tests.text_calls.round_trip import SIZES, TOOLS, read

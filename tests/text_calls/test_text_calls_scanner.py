@@ -4,10 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text_calls.dialect import WrittenCall
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stage import read_text_calls
-from harness.text_calls.table import MARKERS, TEXT_DIALECTS
+from harness.text_calls import MARKERS, TEXT_DIALECTS, TextPolicy, WrittenCall, read_text_calls
 from harness.turns.deltas import Finish, FinishReason, TextDelta
 from tests.text_calls.round_trip import SIZES, TOOLS, read
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text_calls.dialect import WrittenCall
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, WrittenCall
 from harness.turns.turn import Turn
 from tests.text_calls.round_trip import SIZES, Piece, check_round_trip, conversations, read
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stage import read_text_calls
+from harness.text_calls import TextPolicy, read_text_calls
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

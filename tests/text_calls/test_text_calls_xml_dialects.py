@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.text_calls.dialect import TextDialect, WrittenCall
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, TextDialect, WrittenCall
 from harness.turns.turn import Tool
 from tests.text_calls.round_trip import (
     SIZES,

@@ -30,8 +30,7 @@ from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.conversation.wording import Language
 from harness.normalizers import reference
 from harness.normalizers.respond import respond_with_text_calls
-from harness.text_calls.json_calls import ARGUMENTS_KEYS, NAME_KEYS
-from harness.text_calls.policy import TextPolicy
+from harness.text_calls import ARGUMENTS_KEYS, NAME_KEYS, TextPolicy
 from harness.turns.deltas import (
     DECIDED_BY_CALLS,
     SNIPPET_CHARACTERS,

@@ -15,9 +15,7 @@ from harness.fuzzing.mutators.mutator import Mutate, changing
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
 from harness.fuzzing.strategies.arguments import argument_texts, words
 from harness.normalizers.respond import offered_tools
-from harness.text_calls.context import Context
-from harness.text_calls.dialect import WrittenCall
-from harness.text_calls.table import MARKERS, TEXT_DIALECTS
+from harness.text_calls import MARKERS, TEXT_DIALECTS, Context, WrittenCall
 from harness.turns.deltas import Delta, Finish, ReasoningDelta, TextDelta, ToolCallStart, UsageDelta
 from harness.wire.interaction import Interaction
 

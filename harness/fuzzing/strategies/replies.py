@@ -14,8 +14,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.strategies.arguments import argument_texts
 from harness.fuzzing.strategies.malformed import malformed_arguments
-from harness.text_calls.dialect import TextDialect, WrittenCall
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, TextDialect, WrittenCall
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

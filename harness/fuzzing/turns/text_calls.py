@@ -19,8 +19,7 @@ from harness.fuzzing.turns.evaluate import Trial, unchanged
 from harness.fuzzing.turns.seeds import Seed
 from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
 from harness.normalizers.protocol import Normalizer
-from harness.text_calls.dialect import WrittenCall
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, WrittenCall
 from harness.turns.deltas import Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from harness.wire.interaction import Interaction, Request

@@ -7,7 +7,7 @@ from harness.judging.expectation import ExpectedCall
 from harness.judging.results import Outcome
 from harness.judging.rule import Rule, TurnEvidence, Violation
 from harness.judging.rules.deltas import first_late_text
-from harness.text_calls.table import MARKERS
+from harness.text_calls import MARKERS
 from harness.turns.arguments import parse
 from harness.turns.deltas import ToolCall
 

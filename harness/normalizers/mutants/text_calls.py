@@ -11,8 +11,7 @@ from harness.normalizers import reference
 from harness.normalizers.mutants.edit import HeldCall, editing, editing_calls, mutant
 from harness.normalizers.protocol import Normalize, Normalizer
 from harness.normalizers.respond import respond_with_text_calls
-from harness.text_calls.json_calls import read_json_calls
-from harness.text_calls.table import MARKERS
+from harness.text_calls import MARKERS, read_json_calls
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
