@@ -23,8 +23,8 @@ bench: ## replay speed against the floors of all dialects and against the openai
 report: ## all shipped scenarios through the normalizers, into reports/index.html
 	$(BIN)/harness run
 
-cassettes: ## write the emulated cassettes again from scripts/recipes/
-	$(BIN)/python -m scripts.emulated_cassettes
+cassettes: ## write the emulated cassettes of the bundled scenarios
+	$(BIN)/harness cassettes
 
 readme: ## the tables of README.md, from a run; it leaves with 1, since `naive` fails
 	-$(BIN)/harness run -n reference -n naive --no-report -o reports/readme

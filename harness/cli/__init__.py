@@ -40,6 +40,7 @@ _COMMANDS = {
     "record": ("record", "Record cassettes from a live or local server."),
     "audit": ("audit", "Look for secrets in cassettes."),
     "import": ("import_", "Turn recordings of other tools into cassettes."),
+    "cassettes": ("cassettes", "Write the emulated cassettes of scenarios."),
     "new": ("new", "Write a cassette that shows a quirk, and its scenario."),
     "list": ("list_", "List scenarios, cassettes, normalizers, rules and the like."),
     "quirks": ("quirks", "List the catalogued quirks, or explain some."),

@@ -7,9 +7,13 @@ from typing import Final, Literal
 import click
 import msgspec
 
+from harness import shipped
 from harness.cli import EXIT_GATE_FAILED
+from harness.emulation.writing import iter_problems
+from harness.judging.scenario_file import find_scenarios
+from harness.runs import upkeep
 from harness.runs.kill_table import MeasuredKill, load_kill_table, write_kill_table
-from harness.runs.upkeep import BundledData, Check, checks
+from harness.runs.upkeep import BundledData, Check
 
 _SHOWN: Final = 10
 _HEADINGS: Final = ("rule", "level", "miniature", "scenarios", "first", "fuzz median", "worst")
@@ -37,6 +41,16 @@ def doctor_command(style: Literal["pretty", "json"], *, whole: bool, write: bool
     else:
         click.echo("\n".join(_table_lines(table) if whole else _summary_lines(table)))
     return 0 if all(check.ok for check in done) else EXIT_GATE_FAILED
+
+
+def checks() -> Iterator[Check]:
+    """Run every check on the bundled files, one by one."""
+    yield from upkeep.checks()
+    root = shipped.bundled_folder("scenarios")
+    scenarios = find_scenarios([root])
+    wrong = tuple(iter_problems(scenarios, root, shipped.bundled_folder("cassettes")))
+    name = "emulated cassettes are as their scenarios describe them"
+    yield Check(name, ok=not wrong, count=len(scenarios), detail=wrong)
 
 
 def _print_check(check: Check) -> None:

@@ -7,8 +7,7 @@ finds in them, which knows nothing of the writer.
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import NoneType
-from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Final
 
 import click
 import msgspec
@@ -18,21 +17,14 @@ from harness.cli.options import dialect_option, load_cassette, safe_name
 from harness.cli.quirks import require_quirk
 from harness.dialects.oracles import oracle_reading
 from harness.dialects.table import DIALECTS, read_request
+from harness.emulation.deltas import iter_deltas, writer_options
+from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError
-from harness.files.typed import did_you_mean
 from harness.judging.catalogue import Quirk, load_catalogue
 from harness.judging.expected import expectation_from
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.judging.scenario_text import scenario_text
-from harness.turns.deltas import (
-    ArgumentsDelta,
-    Delta,
-    Finish,
-    FinishReason,
-    TextDelta,
-    ToolCallEnd,
-    ToolCallStart,
-)
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette, Origin
@@ -40,7 +32,6 @@ from harness.wire.interaction import Interaction
 from harness.wire.reads import synthetic_reads
 
 _DEFAULT_DIALECT: Final = "openai-chat"
-_PIECES: Final = 3
 _HELLO: Final = "Hello."
 # A value of each type that a tool's parameter may have.
 _EXAMPLES: Final[dict[str, object]] = {
@@ -108,16 +99,8 @@ def turn_deltas(
         calls, text = ([_example_call(tools[0])], "") if tools else ((), _HELLO)
     fits = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
     said = [TextDelta(text)] if text else []
-    called = (delta for n, each in enumerate(calls) for delta in _call_deltas(n, *each))
-    return (*said, *called, Finish(FinishReason(finish) if finish else fits, ""))
-
-
-def _call_deltas(index: int, name: str, arguments: str) -> Iterator[Delta]:
-    yield ToolCallStart(index, f"call_{index + 1}", name)
-    size = max(1, -(-len(arguments) // _PIECES))
-    for at in range(0, len(arguments), size):
-        yield ArgumentsDelta(index, arguments[at : at + size])
-    yield ToolCallEnd(index)
+    entries = (DeltaEntry(call=CallEntry(name, arguments=given)) for name, given in calls)
+    return (*said, *iter_deltas(entries), Finish(FinishReason(finish) if finish else fits, ""))
 
 
 def _example_call(tool: Tool) -> tuple[str, str]:
@@ -141,39 +124,14 @@ def parse_writer_options(dialect: str, words: Sequence[str], model: str) -> Any:
     Raises:
         UsageError: no such switch, or it has no such value.
     """
-    kind = _writer_options_type(dialect)
-    switches = get_type_hints(kind)
-    set_to = {"model": model}
+    options = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
             hint = "As in --spell later_id=empty."
             raise UsageError("expected SWITCH=VALUE", where=f"--spell {word}", hint=hint)
-        if name not in switches:
-            hint = did_you_mean(name, tuple(switches), "switches")
-            raise UsageError(f"{dialect} has no such switch", where=f"--spell {word}", hint=hint)
-        set_to[name] = value
-    try:
-        return msgspec.convert(set_to, kind, strict=False)
-    except msgspec.ValidationError as error:
-        name = str(error).rpartition("$.")[2].strip("`")
-        raise UsageError(
-            f"{name} cannot be {set_to.get(name)!r}",
-            where="--spell",
-            hint=f"Expected {_allowed_values(switches.get(name))}",
-        ) from None
-
-
-def _writer_options_type(dialect: str) -> Any:  # noqa: ANN401 - a struct type
-    """Return the type of spelling that the writer of `dialect` takes."""
-    hint = get_type_hints(DIALECTS[dialect].write)["spelling"]
-    return next(kind for kind in get_args(hint) if kind is not NoneType)
-
-
-def _allowed_values(hint: object) -> str:
-    if get_origin(hint) is Literal:
-        return ", ".join(map(str, get_args(hint)))
-    return "true or false" if hint is bool else "a whole number"
+        options[name] = value
+    return writer_options(dialect, options, model, "--spell", from_text=True)
 
 
 def build_cassette(

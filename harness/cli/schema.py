@@ -6,10 +6,11 @@ from typing import Any
 import click
 import msgspec
 
+from harness.emulation.recipe import EmulateKey
+from harness.judging import scenario_file
 from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
-from harness.judging.scenario_file import schema as scenario_schema
 from harness.project import Table
 from harness.reporting.text.files import Badge
 from harness.runs.baseline import Baseline
@@ -18,6 +19,16 @@ from harness.runs.expectations import ExpectationsFile
 from harness.runs.gate import Gate
 from harness.runs.run import Footer, Header
 from harness.runs.summary import Summary
+
+
+def scenario_schema() -> dict[str, Any]:
+    """Return the schema of all keys of a scenario file: those that are judged, and `emulate`."""
+    schema, recipe = scenario_file.schema(), msgspec.json.schema(EmulateKey)["$defs"]
+    properties = recipe.pop("EmulateKey")["properties"]
+    schema["$defs"]["ScenarioFile"]["properties"] |= properties
+    schema["$defs"] |= recipe
+    return schema
+
 
 _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "scenario": scenario_schema,

@@ -5,12 +5,14 @@ or, for `finish_raw`, `usage`, `parse_errors: any` and the finish of a failed tu
 that is not judged. `open` names others that are not, where the bytes do not decide them.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from harness.conversation.tool_file import load_tool
 from harness.errors import UnreadableError, UsageError
 from harness.files import yaml_text
 from harness.files.typed import File, Text, convert, require_json
@@ -25,11 +27,12 @@ from harness.judging.expectation import (
 from harness.judging.policies import require_known, require_known_policies
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.turns.deltas import FinishReason, Usage
-from harness.turns.turn import Tool
 
 SUFFIX = ".yaml"
 # Folders beside the scenarios that hold what scenarios share, and no scenarios.
 SHARED_FOLDERS = frozenset({"tools", "prompts"})
+# The key that describes how the cassette is written, for `harness cassettes`.
+_EMULATE: Final = re.compile(rb"^emulate:(?=\s|$).*+(?:\n(?:[ \t].*+)?+)*+", re.MULTILINE)
 
 
 class CallFile(File, frozen=True):
@@ -115,14 +118,6 @@ class ScenarioFile(File, frozen=True):
     policies: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class ToolFile(File, frozen=True):
-    """One file of `scenarios/tools/`."""
-
-    name: Text
-    parameters: dict[str, Any]
-    description: str = ""
-
-
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of a scenario file, as `harness schema scenario` prints it."""
     return msgspec.json.schema(ScenarioFile)
@@ -163,7 +158,7 @@ def load_scenario(path: Path, root: Path) -> Scenario:
         UnreadableError: the file, or a tool file that it names, cannot be used.
     """
     where = str(path)
-    file = convert(yaml_text.load_yaml(_read(path), where), ScenarioFile, where)
+    file = convert(_document(_read(path), where), ScenarioFile, where)
     names = file.tools
     _require_one_expectation(file, where)
     if file.conversation is None:
@@ -176,7 +171,7 @@ def load_scenario(path: Path, root: Path) -> Scenario:
         cassette=file.cassette,
         expect=tuple(_expectations(file, where)),
         conversation=script_from_file(file.conversation, where) if file.conversation else None,
-        tools=None if names is None else tuple(_tool(root, name, where) for name in names),
+        tools=None if names is None else tuple(load_tool(root, name, where) for name in names),
         capabilities=file.capabilities,
         quirks=file.quirks,
         rules=file.rules,
@@ -212,24 +207,26 @@ def _read(path: Path) -> bytes:
         raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
+def _document(data: bytes, where: str) -> object:
+    """Return the document without the key `emulate`, on which no verdict may depend.
+
+    The key is cut off as text, since parsing it would take four times as long as the rest.
+    """
+    document = yaml_text.load_yaml(_EMULATE.sub(_empty_lines, data), where)
+    if isinstance(document, dict):
+        document.pop("emulate", None)
+    return document
+
+
+def _empty_lines(found: re.Match[bytes]) -> bytes:
+    """Return as many lines, so that errors name the right one."""
+    return b"\n" * found[0].count(b"\n")
+
+
 def _scenario_id(path: Path, root: Path) -> str:
     inside = path.resolve().is_relative_to(root.resolve())
     name = path.resolve().relative_to(root.resolve()) if inside else Path(path.name)
     return name.with_suffix("").as_posix()
-
-
-def _tool(root: Path, name: str, where: str) -> Tool:
-    path = root / "tools" / f"{name}{SUFFIX}"
-    if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in path.parent.glob(f"*{SUFFIX}")))
-        raise UnreadableError(
-            f"tools: there is no tool file {name!r}",
-            where=where,
-            hint=f"tool files in {path.parent}: {known or 'none'}",
-        )
-    file = convert(yaml_text.load_yaml(_read(path), str(path)), ToolFile, str(path))
-    require_json(file.parameters, "parameters", str(path))
-    return Tool(file.name, file.description, file.parameters)
 
 
 def _expectations(file: ScenarioFile, where: str) -> Iterator[Expectation]:

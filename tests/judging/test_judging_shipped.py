@@ -1,4 +1,4 @@
-"""What ships belongs together: recipes, cassettes, scenarios and quirks, none left over."""
+"""The bundled files belong together: recipes, cassettes, scenarios and quirks, none left over."""
 
 import json
 from functools import cache
@@ -8,14 +8,17 @@ import jsonschema_rs
 import pytest
 
 from harness import shipped
+from harness.cli.schema import scenario_schema
+from harness.emulation.cassette import emulate
+from harness.emulation.recipe import Recipe
+from harness.emulation.writing import load_recipes
 from harness.files import yaml_text
 from harness.judging.catalogue import load_catalogue, load_excluded
 from harness.judging.scenario import Scenario
-from harness.judging.scenario_file import find_scenarios, load_scenario, schema
+from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.protocol import CAPABILITIES
 from harness.wire import cassette_file
-from scripts import emulated_cassettes
-from scripts.recipes.kit import swap
+from harness.wire.cassette import Cassette
 
 CASSETTES = shipped.bundled_folder("cassettes")
 SCENARIOS = shipped.bundled_folder("scenarios")
@@ -39,8 +42,13 @@ def _emulated() -> frozenset[str]:
     return frozenset(name for name, kind in kinds.items() if kind == "emulated")
 
 
-def test_the_script_writes_exactly_the_committed_cassettes() -> None:
-    made = emulated_cassettes.cassettes()
+@pytest.fixture(scope="module", name="made")
+def _made() -> dict[str, Cassette]:
+    recipes = load_recipes(find_scenarios([SCENARIOS]), SCENARIOS)
+    return {each.cassette: emulate(each) for each in recipes if isinstance(each, Recipe)}
+
+
+def test_scenarios_emulate_exactly_the_committed_cassettes(made: dict[str, Cassette]) -> None:
     committed = _committed()
     assert _emulated() == made.keys()
     stale = [
@@ -48,11 +56,11 @@ def test_the_script_writes_exactly_the_committed_cassettes() -> None:
         for name, cassette in made.items()
         if cassette_file.dump(cassette).encode() != committed[name].read_bytes()
     ]
-    assert stale == [], "run `python -m scripts.emulated_cassettes`"
+    assert stale == [], "run `harness cassettes`"
 
 
-def test_what_is_written_reads_back() -> None:
-    for name, cassette in emulated_cassettes.cassettes().items():
+def test_emulated_cassettes_read_back(made: dict[str, Cassette]) -> None:
+    for name, cassette in made.items():
         assert cassette_file.load(CASSETTES / f"{name}.yaml", CASSETTES) == cassette
 
 
@@ -63,8 +71,9 @@ def test_each_scenario_has_its_cassette_and_each_emulated_one_a_scenario(
     assert len(scenarios) >= 46
 
 
-def test_each_interaction_has_its_expectation(scenarios: tuple[Scenario, ...]) -> None:
-    made = emulated_cassettes.cassettes()
+def test_each_interaction_has_its_expectation(
+    scenarios: tuple[Scenario, ...], made: dict[str, Cassette]
+) -> None:
     wrong = [
         scenario.id
         for scenario in scenarios
@@ -101,25 +110,13 @@ def test_capabilities_are_those_that_a_normalizer_can_declare(
     assert named <= set(CAPABILITIES)
 
 
-def test_some_emulated_reads_end_inside_an_event_and_some_inside_a_character() -> None:
-    made = emulated_cassettes.cassettes()["openai/gpt-4o-mini/multi-byte"].interactions[0]
-    cuts = made.recorded_cuts()
-    assert any(0x80 <= made.body[cut] < 0xC0 for cut in cuts)
-    assert any(made.body[cut - 1 : cut] not in (b"\n", b"\r") for cut in cuts)
-
-
-def test_a_recipe_whose_edit_finds_nothing_is_told() -> None:
-    with pytest.raises(ValueError, match="no event holds"):
-        swap(b"nowhere", b"")((b"data: {}\n\n",))
-
-
 def test_the_editors_schema_is_that_of_the_loader() -> None:
     path = shipped.bundled_folder("scenarios") / "scenario.schema.json"
-    assert json.loads(path.read_text(encoding="utf-8")) == json.loads(json.dumps(schema()))
+    assert json.loads(path.read_text(encoding="utf-8")) == json.loads(json.dumps(scenario_schema()))
 
 
 def test_every_scenario_names_the_schema_and_is_valid_by_it() -> None:
-    validator = jsonschema_rs.validator_for(schema())
+    validator = jsonschema_rs.validator_for(scenario_schema())
     for path in find_scenarios([shipped.bundled_folder("scenarios")]):
         text = path.read_text(encoding="utf-8")
         modeline, _, _ = text.partition("\n")

@@ -1,0 +1,58 @@
+"""`harness cassettes`: write the cassettes that scenarios emulate."""
+
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from harness import shipped
+from harness.cli import EXIT_GATE_FAILED
+from harness.emulation.recipe import ByHand
+from harness.emulation.writing import cassette_path, is_stale, load_recipes, write_cassette
+from harness.errors import UsageError
+from harness.judging.scenario_file import find_scenarios
+from harness.runs.selection import named_folder
+
+
+@click.command("cassettes")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Write nothing, and exit with code 1 if any is stale.")
+def cassettes_command(paths: tuple[Path, ...], *, check: bool) -> int:
+    """Write the emulated cassettes of the scenarios at PATHS.
+
+    The key `emulate` of a scenario describes its cassette. The cassette is written to the folder
+    `cassettes` next to the folder `scenarios`, if its bytes change. Without PATHS, the bundled
+    scenarios are used.
+    """
+    found = find_scenarios(paths or (shipped.bundled_folder("scenarios"),))
+    count, stale = 0, []
+    for root, files in groupby(found, key=_root):
+        folder = root.parent / "cassettes"
+        for recipe in load_recipes(files, root):
+            count += 1
+            if not is_stale(recipe, folder):
+                continue
+            path = cassette_path(recipe, folder)
+            if isinstance(recipe, ByHand) and not check:
+                raise UsageError(
+                    f"there is no cassette {path}",
+                    where=recipe.where,
+                    hint="`emulate: by-hand` keeps a cassette that exists. Write it by hand.",
+                )
+            if not isinstance(recipe, ByHand) and not check:
+                write_cassette(recipe, folder)
+            stale.append(path)
+            click.echo(str(path))
+    if not count:
+        raise UsageError(
+            "no scenario has the key `emulate`",
+            hint="Add it: docs/reference/emulate.md describes it.",
+        )
+    done = "stale" if check else "written"
+    click.echo(f"{count} emulated cassettes, {len(stale)} {done}", err=True)
+    return EXIT_GATE_FAILED if check and stale else 0
+
+
+def _root(scenario: Path) -> Path:
+    """Return the folder `scenarios` around a file, which has `tools/`; else its own folder."""
+    return named_folder(scenario, "scenarios") or scenario.parent

@@ -1,0 +1,45 @@
+"""Files of `scenarios/tools/`: a tool that scenarios name and requests declare."""
+
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UnreadableError
+from harness.files import yaml_text
+from harness.files.typed import File, Text, convert, require_json
+from harness.turns.turn import Tool
+
+
+class ToolFile(File, frozen=True):
+    """One file of `scenarios/tools/`."""
+
+    name: Text
+    parameters: dict[str, Any]
+    description: str = ""
+
+
+def load_tool(root: Path, name: str, where: str) -> Tool:
+    """Return the tool in the file `tools/NAME.yaml`.
+
+    Args:
+        root: the scenarios folder.
+        name: of the file, without its suffix.
+        where: the scenario file that names it.
+
+    Raises:
+        UnreadableError: there is no such file, or it cannot be used.
+    """
+    path = root / "tools" / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
+        raise UnreadableError(
+            f"tools: there is no tool file {name!r}",
+            where=where,
+            hint=f"tool files in {path.parent}: {known or 'none'}",
+        )
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    file = convert(yaml_text.load_yaml(data, str(path)), ToolFile, str(path))
+    require_json(file.parameters, "parameters", str(path))
+    return Tool(file.name, file.description, file.parameters)

@@ -1,0 +1,184 @@
+"""A recipe -> its cassette. The same recipe gives the same bytes."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from harness.conversation.asking.table import BODIES
+from harness.conversation.prompts import find_prompt, system_text
+from harness.dialects.kit.build_request import BuildRequest, RequestSpec
+from harness.dialects.table import DIALECTS
+from harness.emulation.deltas import iter_deltas, writer_options
+from harness.emulation.edits import EditError, Events, apply_edit, raw_events
+from harness.emulation.recipe import NextEntry, Recipe, ResponseEntry
+from harness.emulation.requests import Json, Question
+from harness.errors import UnreadableError
+from harness.turns.fold import fold
+from harness.turns.messages import Message, assistant, tool_result, user
+from harness.turns.turn import Tool
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction, Read, Request
+
+ORIGIN: Final = Origin("emulated", by="toolcall-harness", source="scripts/emulated_cassettes.py")
+# Represents the model of the cassette in events that are written by hand.
+_MODEL: Final = b"{model}"
+_DELAYS_MS: Final = (0, 31, 12, 48, 7)
+
+
+def emulate(recipe: Recipe) -> Cassette:
+    """Return the cassette that `recipe` describes.
+
+    Raises:
+        UnreadableError: a value of the recipe cannot be used.
+    """
+    provider, model, _ = recipe.cassette.split("/")
+    prompt = find_prompt(recipe.file.prompt)
+    later: list[Json] = []
+    interactions = []
+    for at, response in enumerate(recipe.file.responses):
+        request = _request(recipe, provider, model, later)
+        place = f"emulate.responses[{at}]"
+        interactions.append(_interaction(recipe, request, model, response, place))
+        if response.next is not None:
+            later += _messages_after(recipe, response, response.next, model, place)
+    made = Cassette(
+        recipe.cassette,
+        tuple(interactions),
+        ORIGIN,
+        provider=provider,
+        model=model,
+        prompt=recipe.file.prompt,
+    )
+    return made.with_tools(tuple(map(_function, recipe.tools)) if prompt.taught else ())
+
+
+def _function(tool: Tool) -> Json:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+
+
+def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Request:
+    """Return the request with the question and what followed it."""
+    form, prompt = recipe.form, find_prompt(recipe.file.prompt)
+    if provider not in form.addresses:
+        raise UnreadableError(
+            f"cassette: no address of {recipe.file.dialect} is known for provider {provider!r}",
+            where=recipe.where,
+            hint=f"choose one of: {', '.join(sorted(form.addresses))}",
+        )
+    system = system_text(prompt, recipe.tools)
+    declared = () if prompt.taught else recipe.tools
+    body = form.body(Question(model, system, recipe.file.question, declared))
+    if later:
+        history: Any = body
+        for key in form.history:
+            history = history[key]
+        history.extend(later)
+    text = json.dumps(_with(recipe.file.request, body), ensure_ascii=False)
+    accepted = DIALECTS[recipe.file.dialect].content_type
+    headers = (("accept", accepted), ("content-type", "application/json"))
+    return Request(
+        "POST", form.addresses[provider].replace("{model}", model), headers, text.encode()
+    )
+
+
+def _with(members: Json, body: Json) -> Json:
+    """Put `members` right after the model and the stream flag, as clients do."""
+    start: Json = {key: body[key] for key in ("model", "stream") if key in body}
+    return {**start, **members, **{key: body[key] for key in body if key not in start}}
+
+
+def _messages_after(
+    recipe: Recipe, response: ResponseEntry, sent: NextEntry, model: str, place: str
+) -> list[Json]:
+    """Return what the next request adds to the history, in the form of the API."""
+    write, history = BODIES.get(recipe.file.dialect), recipe.form.history
+    if not history:
+        raise UnreadableError(
+            f"{place}.next: a request of {recipe.file.dialect} has no history", where=recipe.where
+        )
+    if sent.messages:
+        return list(sent.messages)
+    if write is None or response.deltas is None:
+        raise UnreadableError(
+            f"{place}.next: the history cannot be derived here",
+            where=recipe.where,
+            hint="give it as `messages`, in the API's own form",
+        )
+    return _in_form_of(write, history, tuple(_openai_messages(response, sent)), model)
+
+
+def _openai_messages(response: ResponseEntry, sent: NextEntry) -> Iterator[Message]:
+    turn = fold(iter_deltas(response.deltas or ()))
+    yield assistant(turn.text, turn.tool_calls)
+    yield from (tool_result(call_id, text) for call_id, text in sent.tool_results.items())
+    if sent.user:
+        yield user(sent.user)
+
+
+def _in_form_of(
+    write: BuildRequest, history: tuple[str, ...], messages: tuple[Message, ...], model: str
+) -> list[Json]:
+    value: Any = write(RequestSpec(model, "", messages))
+    for key in history:
+        value = value[key]
+    return list(value)
+
+
+def _interaction(
+    recipe: Recipe, request: Request, model: str, response: ResponseEntry, place: str
+) -> Interaction:
+    dialect = DIALECTS[recipe.file.dialect]
+    events = _events(recipe, model, response, place)
+    headers = (("content-type", response.content_type or dialect.content_type),)
+    body = b"".join(events)
+    return Interaction(
+        request, response.status, headers, body, _reads(events), dialect=dialect.name
+    )
+
+
+def _events(recipe: Recipe, model: str, response: ResponseEntry, place: str) -> Events:
+    key = f"{place}.raw"
+    try:
+        if response.deltas is None:
+            events = raw_events(response.raw or ())
+        else:
+            key = f"{place}.deltas"
+            dialect = recipe.file.dialect
+            where = f"{recipe.where}: {place}.writer"
+            options = writer_options(dialect, response.writer, model, where)
+            events = DIALECTS[dialect].write(tuple(iter_deltas(response.deltas)), options)
+        for at, edit in enumerate(response.edits):
+            key = f"{place}.edits[{at}]"
+            events = apply_edit(edit, events)
+    except (EditError, ValueError) as error:
+        raise UnreadableError(f"{key}: {error}", where=recipe.where) from None
+    return tuple(event.replace(_MODEL, model.encode()) for event in events)
+
+
+def _reads(events: Events) -> tuple[Read, ...]:
+    """Return reads as networks make them: of one event, of two, and with an end inside one."""
+    ends = tuple(itertools.accumulate(map(len, events)))
+    cuts: set[int] = set(ends[-1:])
+    for number, (event, end) in enumerate(zip(events, ends, strict=True)):
+        cuts.update(_cuts(number, event, end))
+    sizes = [end - start for start, end in itertools.pairwise([0, *sorted(cuts)])]
+    delays = itertools.cycle(_DELAYS_MS)
+    return tuple(Read(size, delay) for size, delay in zip(sizes, delays, strict=False))
+
+
+def _cuts(number: int, event: bytes, end: int) -> tuple[int, ...]:
+    """Return the offset of the cut that event number `number` gets, if any."""
+    match number % 4:
+        case 1:
+            return ()
+        case 2:
+            return (end - len(event) + _inside(event),)
+        case _:
+            return (end,)
+
+
+def _inside(event: bytes) -> int:
+    """Return an offset inside `event`: in the middle of a character if it has a long one."""
+    continuation = (at for at, byte in enumerate(event) if 0x80 <= byte < 0xC0)  # noqa: PLR2004 - UTF-8 continuation bytes
+    return next(continuation, max(1, 2 * len(event) // 3))

@@ -1,0 +1,372 @@
+"""The key `emulate` of a scenario file: its structs are its keys, and there are no others.
+
+A recipe says what the model means (`deltas`), how the provider writes it (`writer`), and what
+a proxy or a broken line makes of the finished events (`edits`).
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from harness.conversation.prompts import PROMPTS
+from harness.conversation.tool_file import load_tool
+from harness.dialects.table import DIALECTS
+from harness.emulation.requests import REQUEST_FORMS, RequestForm
+from harness.errors import UnreadableError
+from harness.files import yaml_text
+from harness.files.typed import File, Text, convert, did_you_mean
+from harness.turns.deltas import CallKind, FinishReason
+from harness.turns.turn import Tool
+
+BY_HAND = "by-hand"
+# Provider, model and name: the parts of a cassette's id.
+_ID_PARTS = 3
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Size = Annotated[int, msgspec.Meta(ge=1)]
+Named = Annotated[dict[str, Any], msgspec.Meta(min_length=1, max_length=1)]
+
+
+class OneKey(File, frozen=True, omit_defaults=True):
+    """An entry of a list: exactly one of its keys is there."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that are there."""
+        return tuple(name for name in self.__struct_fields__ if getattr(self, name) is not UNSET)
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401 - each key has a type of its own
+        """The value of the one key."""
+        return getattr(self, self.keys[0])
+
+
+class SizedText(File, frozen=True):
+    """Text in pieces of `size` characters."""
+
+    text: str
+    size: Size
+
+
+class CallEntry(File, frozen=True):
+    """A tool call: `call` is a complete one, `call_start` one that nothing ends.
+
+    Fields:
+        id: default: `call_1` for the call with index 0, `call_2` for index 1.
+        index: default: the number of calls before it.
+        arguments: the JSON text, which comes in `pieces` pieces, or the list of pieces.
+    """
+
+    name: str
+    id: str | None = None
+    arguments: str | tuple[str, ...] = ()
+    pieces: Size = 3
+    index: int | None = None
+    kind: CallKind = "function"
+
+
+class ArgumentsEntry(File, frozen=True):
+    """One piece of the arguments of a call that is open."""
+
+    index: int
+    text: str
+
+
+class FinishEntry(File, frozen=True):
+    """The end of the turn, if its reason does not follow from the provider's word."""
+
+    reason: FinishReason
+    raw: str
+
+
+class FailureEntry(File, frozen=True):
+    """A failure that the dialect's writer can write."""
+
+    code: str
+    message: str = ""
+
+
+class UsageEntry(File, frozen=True):
+    """Token counts; a count that is left out is not sent."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+Counts: TypeAlias = Annotated[tuple[int, ...], msgspec.Meta(min_length=2, max_length=2)]
+
+
+class DeltaEntry(OneKey, frozen=True):
+    """What the model emits next: exactly one of these keys.
+
+    Fields:
+        text, reasoning: one piece, a list of pieces, or pieces of equal size.
+        call_end: the index of the call.
+        usage: input and output tokens.
+    """
+
+    text: str | tuple[str, ...] | SizedText | UnsetType = UNSET
+    reasoning: str | tuple[str, ...] | SizedText | UnsetType = UNSET
+    call: CallEntry | UnsetType = UNSET
+    call_start: CallEntry | UnsetType = UNSET
+    arguments: ArgumentsEntry | UnsetType = UNSET
+    call_end: int | UnsetType = UNSET
+    finish: str | FinishEntry | UnsetType = UNSET
+    usage: Counts | UsageEntry | UnsetType = UNSET
+    failure: FailureEntry | UnsetType = UNSET
+
+
+class FramedEvent(OneKey, frozen=True):
+    """An event that is written by hand: a JSON value, and how it is framed.
+
+    Fields:
+        json: an SSE event, `data: ...`.
+        event: name -> JSON value, an SSE event with an `event` line.
+        document: a body that is one JSON value.
+        line: a line of JSON.
+        aws_event, aws_exception: name -> JSON value, an AWS message.
+        bedrock_chunk: an event in the envelope of Amazon Bedrock's invoke API.
+        binary: any bytes, as base64.
+    """
+
+    json: Any = UNSET
+    event: Named | UnsetType = UNSET
+    document: Any = UNSET
+    line: Any = UNSET
+    aws_event: Named | UnsetType = UNSET
+    aws_exception: Named | UnsetType = UNSET
+    bedrock_chunk: Any = UNSET
+    binary: bytes | UnsetType = UNSET
+
+
+# Text is an event as it crosses the network.
+Event: TypeAlias = str | FramedEvent
+
+
+class InsertEntry(File, frozen=True):
+    """Events to put before the event number `at`; negative: from the end."""
+
+    at: int
+    events: tuple[Event, ...]
+
+
+class CutEntry(File, frozen=True):
+    """The stream ends inside the event number `event`, after `bytes` bytes of it."""
+
+    event: int
+    bytes: Count
+
+
+class BitEntry(File, frozen=True):
+    """The lowest bit of one byte is flipped, as by a faulty line."""
+
+    event: int
+    byte: int
+
+
+class EditEntry(OneKey, frozen=True):
+    """A change of the finished events: exactly one of these keys.
+
+    Fields:
+        insert, append: raw events, in the middle or at the end.
+        cut_after: the stream ends after this text.
+        end_before: the stream ends before the event that contains this text.
+        swap: old text and new text, in every event.
+        prefix: text before every event.
+        wrap: every event becomes the envelope of Amazon Bedrock's invoke API.
+        keep: the number of events that stay; negative: how many of the last ones go.
+    """
+
+    insert: InsertEntry | UnsetType = UNSET
+    append: tuple[Event, ...] | UnsetType = UNSET
+    cut_after: Text | UnsetType = UNSET
+    end_before: Text | UnsetType = UNSET
+    swap: tuple[Text, str] | UnsetType = UNSET
+    prefix: str | UnsetType = UNSET
+    wrap: Literal["bedrock"] | UnsetType = UNSET
+    keep: int | UnsetType = UNSET
+    cut_in: CutEntry | UnsetType = UNSET
+    flip_bit: BitEntry | UnsetType = UNSET
+
+
+class NextEntry(File, frozen=True):
+    """What the client sends after a response: its answer, or `messages` in the API's own form.
+
+    Fields:
+        tool_results: id of the call -> result. The turn of the response goes before them.
+        user: what the user says next. The turn of the response goes before it.
+    """
+
+    tool_results: dict[str, str] = msgspec.field(default_factory=dict)
+    user: str = ""
+    messages: tuple[dict[str, Any], ...] = ()
+
+
+class ResponseEntry(File, frozen=True):
+    """One response: `deltas` for the dialect's writer, or `raw` events that are written by hand.
+
+    Fields:
+        raw: `{model}` in it stands for the model of the cassette.
+        writer: options of the dialect's writer.
+        content_type: default: that of the dialect's streams.
+    """
+
+    deltas: tuple[DeltaEntry, ...] | None = None
+    raw: tuple[Event, ...] | None = None
+    writer: dict[str, Any] = msgspec.field(default_factory=dict)
+    edits: tuple[EditEntry, ...] = ()
+    status: int = 200
+    content_type: str = ""
+    next: NextEntry | None = None
+
+
+class RecipeEntry(File, frozen=True):
+    """The key `emulate`.
+
+    Fields:
+        question: the user's text.
+        variant: which of the two forms of request an API has; "" for the usual one.
+        tools: names of files in `tools/` beside the scenarios.
+        prompt: id of a prompt. If it describes tools in text, the request declares none.
+        request: further members of the request's body.
+    """
+
+    question: str
+    responses: Annotated[tuple[ResponseEntry, ...], msgspec.Meta(min_length=1)]
+    dialect: str = "openai-chat"
+    variant: str = ""
+    tools: tuple[Text, ...] = ()
+    prompt: str = "native-tools/v1"
+    request: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class EmulateKey(File, frozen=True):
+    """The part of a scenario file that is read here."""
+
+    emulate: RecipeEntry | Literal["by-hand"]
+
+
+class Recipe(msgspec.Struct, frozen=True):
+    """One emulated cassette.
+
+    Fields:
+        cassette: its id.
+        where: the scenario file.
+        tools: those that `file` names.
+        form: how requests of the dialect look.
+    """
+
+    cassette: str
+    where: str
+    file: RecipeEntry
+    tools: tuple[Tool, ...]
+    form: RequestForm
+
+
+class ByHand(msgspec.Struct, frozen=True):
+    """A cassette that no recipe can express: the file is kept unchanged."""
+
+    cassette: str
+    where: str
+
+
+def load_recipe(path: Path, root: Path) -> Recipe | ByHand | None:
+    """Return the recipe in the scenario file at `path`; None if it has no key `emulate`.
+
+    Args:
+        path: a scenario file.
+        root: the scenarios folder, which has `tools/`.
+
+    Raises:
+        UnreadableError: the file or the recipe cannot be used.
+    """
+    where = str(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}", where=where) from None
+    if b"\nemulate:" not in data:
+        return None
+    document = yaml_text.load_yaml(data, where)
+    if not isinstance(document, dict) or "emulate" not in document:
+        return None
+    cassette = document.get("cassette")
+    if not isinstance(cassette, str) or len(list(filter(None, cassette.split("/")))) != _ID_PARTS:
+        raise UnreadableError(
+            f"cassette: expected PROVIDER/MODEL/NAME, found {cassette!r}",
+            where=where,
+            hint="An emulated cassette takes its provider and its model from its id.",
+        )
+    file = convert({"emulate": document["emulate"]}, EmulateKey, where).emulate
+    if isinstance(file, str):
+        return ByHand(cassette, where)
+    for problem, hint in _problems(file):
+        raise UnreadableError(f"emulate.{problem}", where=where, hint=hint)
+    tools = tuple(load_tool(root, name, where) for name in file.tools)
+    return Recipe(cassette, where, file, tools, REQUEST_FORMS[file.dialect][file.variant])
+
+
+def _problems(file: RecipeEntry) -> Iterator[tuple[str, str]]:
+    """Yield what the types do not say is wrong, each with a hint."""
+    if file.dialect not in DIALECTS:
+        yield f"dialect: unknown dialect {file.dialect!r}", did_you_mean(file.dialect, (*DIALECTS,))
+    elif file.variant not in (variants := REQUEST_FORMS[file.dialect]):
+        known = tuple(filter(None, variants))
+        hint = did_you_mean(file.variant, known) or "remove the key: this dialect has no variants"
+        yield f"variant: {file.dialect} has no variant {file.variant!r}", hint
+    if file.prompt not in PROMPTS:
+        yield f"prompt: unknown prompt {file.prompt!r}", did_you_mean(file.prompt, (*PROMPTS,))
+    for at, response in enumerate(file.responses):
+        for problem, hint in _problems_of(response):
+            yield f"responses[{at}]{problem}", hint
+    if file.responses[-1].next is not None:
+        yield (
+            f"responses[{len(file.responses) - 1}].next: no response follows",
+            "add the next response, or remove the key",
+        )
+
+
+def _problems_of(response: ResponseEntry) -> Iterator[tuple[str, str]]:
+    if (response.deltas is None) == (response.raw is None):
+        found = "neither" if response.raw is None else "both"
+        yield (
+            f": expected either `deltas` or `raw`, found {found}",
+            "`deltas` are written by the dialect's writer, `raw` is the body's text",
+        )
+    if response.raw is not None and response.writer:
+        yield ".writer: `raw` events are not written by a writer", "remove the key"
+    for at, delta in enumerate(response.deltas or ()):
+        yield from _not_one(delta, f".deltas[{at}]")
+    yield from _events_problems(response.raw or (), ".raw")
+    for at, edit in enumerate(response.edits):
+        yield from _edit_problems(edit, f".edits[{at}]")
+    sent = response.next
+    if sent is not None and bool(sent.messages) == bool(sent.tool_results or sent.user):
+        yield (
+            ".next: expected either `messages`, or `tool_results` and `user`",
+            "`messages` are in the API's own form, the others in the form of no API",
+        )
+
+
+def _edit_problems(edit: EditEntry, path: str) -> Iterator[tuple[str, str]]:
+    yield from _not_one(edit, path)
+    if isinstance(edit.insert, InsertEntry):
+        yield from _events_problems(edit.insert.events, f"{path}.insert.events")
+    if isinstance(edit.append, tuple):
+        yield from _events_problems(edit.append, f"{path}.append")
+
+
+def _events_problems(events: tuple[Event, ...], path: str) -> Iterator[tuple[str, str]]:
+    for at, event in enumerate(events):
+        if isinstance(event, FramedEvent):
+            yield from _not_one(event, f"{path}[{at}]")
+
+
+def _not_one(entry: OneKey, path: str) -> Iterator[tuple[str, str]]:
+    if len(entry.keys) != 1:
+        known = ", ".join(entry.__struct_fields__)
+        found = " and ".join(entry.keys) or "none"
+        yield f"{path}: expected one key, found {found}", f"choose one of: {known}"

@@ -1,0 +1,99 @@
+"""Scenarios -> the cassettes that they emulate, on disk, and what is out of date there."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from harness.emulation.cassette import emulate
+from harness.emulation.recipe import ByHand, Recipe, load_recipe
+from harness.errors import HarnessError, UnreadableError
+from harness.wire import cassette_file
+
+
+def load_recipes(scenarios: Iterable[Path], root: Path) -> tuple[Recipe | ByHand, ...]:
+    """Return the recipes of the scenario files that have the key `emulate`.
+
+    Args:
+        scenarios: scenario files.
+        root: the scenarios folder.
+
+    Raises:
+        UnreadableError: a recipe cannot be used, or two scenarios emulate one cassette.
+    """
+    found: dict[str, Recipe | ByHand] = {}
+    for path in scenarios:
+        recipe = load_recipe(path, root)
+        if recipe is None:
+            continue
+        if recipe.cassette in found:
+            raise _emulated_twice(recipe, found[recipe.cassette])
+        found[recipe.cassette] = recipe
+    return tuple(found.values())
+
+
+def _emulated_twice(recipe: Recipe | ByHand, first: Recipe | ByHand) -> UnreadableError:
+    return UnreadableError(
+        f"emulate: the cassette {recipe.cassette} is emulated twice",
+        where=recipe.where,
+        hint=f"remove the key here or in {first.where}",
+    )
+
+
+def cassette_path(recipe: Recipe | ByHand, folder: Path) -> Path:
+    """Return the file of the cassette below the folder of cassettes."""
+    return folder / f"{recipe.cassette}.yaml"
+
+
+def is_stale(recipe: Recipe | ByHand, folder: Path) -> bool:
+    """Return whether the file is missing, or has other bytes than the recipe gives.
+
+    Raises:
+        UnreadableError: the recipe cannot be used.
+    """
+    path = cassette_path(recipe, folder)
+    if isinstance(recipe, ByHand):
+        return not path.is_file()
+    text = cassette_file.dump(emulate(recipe)).encode()
+    return not path.is_file() or path.read_bytes() != text
+
+
+def write_cassette(recipe: Recipe, folder: Path) -> None:
+    """Write the cassette of `recipe` below `folder`.
+
+    Raises:
+        UnreadableError: the recipe cannot be used.
+    """
+    cassette_file.save(emulate(recipe), cassette_path(recipe, folder))
+
+
+def iter_problems(scenarios: Iterable[Path], root: Path, folder: Path) -> Iterator[str]:
+    """Yield what is wrong with recipes, and cassettes that differ from theirs.
+
+    Args:
+        scenarios: all scenario files of `root`.
+        root: the scenarios folder.
+        folder: the folder of cassettes.
+    """
+    first: dict[str, Recipe | ByHand] = {}
+    for path in scenarios:
+        try:
+            recipe = load_recipe(path, root)
+            if recipe is None:
+                continue
+            if recipe.cassette in first:
+                raise _emulated_twice(recipe, first[recipe.cassette])
+            first[recipe.cassette] = recipe
+            if is_stale(recipe, folder):
+                yield f"{recipe.cassette}: stale or missing; write it with `harness cassettes`"
+        except HarnessError as error:
+            yield str(error)
+    for path in sorted(folder.rglob("*.yaml")):
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if name not in first and _is_emulated(path):
+            yield f"{name}: no scenario emulates it; add the key `emulate` to one of its scenarios"
+
+
+def _is_emulated(path: Path) -> bool:
+    try:
+        return cassette_file.load(path).origin.kind == "emulated"
+    except HarnessError:  # another check reports files that cannot be read
+        return False
