@@ -121,7 +121,7 @@ def test_nothing_is_overwritten(harness: Harness, tmp_path: Path) -> None:
         ((QUIRK, *CHAT, "--spell", "bom=perhaps"), "Expected true or false"),
         ((QUIRK, *CHAT, "--call", "get_weather"), "expected NAME=ARGUMENTS"),
         ((QUIRK, "--like", "no/such/cassette"), "no/such/cassette"),
-        ((QUIRK, "--like", LIKE["tgi"], "--call", "f={}"), "cannot spell"),
+        ((QUIRK, "--like", LIKE["tgi"], "--call", "f={}"), "cannot write"),
     ],
 )
 def test_what_cannot_be_written_is_refused_with_the_next_step(

@@ -135,7 +135,7 @@ def test_llama_reads_back(
     "delta", [ToolCallStart(0, "t", "f"), ReasoningDelta("x"), ArgumentsDelta(0, "x")]
 )
 def test_llama_cannot_spell_calls_and_reasoning(delta: Delta) -> None:
-    with pytest.raises(ValueError, match=r"^bedrock-llama cannot spell "):
+    with pytest.raises(ValueError, match="cannot write "):
         DIALECTS["bedrock-llama"].write([delta])
 
 

@@ -260,7 +260,7 @@ def test_what_is_written_in_any_spelling_is_read_to_the_same_turn(
 
 @pytest.mark.parametrize("dialect", BOTH)
 def test_a_call_cannot_be_spelled(dialect: str) -> None:
-    with pytest.raises(ValueError, match="cannot spell ToolCallStart"):
+    with pytest.raises(ValueError, match="cannot write ToolCallStart"):
         DIALECTS[dialect].write([ToolCallStart(0, "a", "b")])
 
 

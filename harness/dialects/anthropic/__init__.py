@@ -3,12 +3,14 @@
 from harness.dialects.anthropic.parse_request import parse_request
 from harness.dialects.anthropic.read import read
 from harness.dialects.anthropic.write import write
+from harness.dialects.anthropic.writer_options import WriterOptions
 from harness.dialects.kit.dialect import Dialect
 
 DIALECT = Dialect(
-    "anthropic",
-    "Anthropic Messages API, also on Vertex AI, Azure and Amazon Bedrock",
-    read,
-    write,
-    parse_request,
+    name="anthropic",
+    title="Anthropic Messages API, also on Vertex AI, Azure and Amazon Bedrock",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
 )

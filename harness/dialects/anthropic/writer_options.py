@@ -6,10 +6,11 @@ combination must read back to the same turn, which is what the round-trip proper
 
 from typing import Literal
 
-import msgspec
+from harness.dialects.kit.frames import LineEnd
+from harness.dialects.kit.options import Options
 
 
-class WriterOptions(msgspec.Struct, frozen=True):
+class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:
@@ -59,7 +60,7 @@ class WriterOptions(msgspec.Struct, frozen=True):
     done: bool = False
     event_line: Literal["type", "absent", "chunk"] = "type"
     framing: Literal["sse", "lines", "list"] = "sse"
-    line_end: Literal["lf", "crlf", "cr"] = "lf"
+    line_end: LineEnd = "lf"
     space: bool = True
     bom: bool = False
     comment: str = ""

@@ -3,13 +3,15 @@
 from harness.dialects.bedrock_converse.parse_request import parse_request
 from harness.dialects.bedrock_converse.read import read
 from harness.dialects.bedrock_converse.write import write
+from harness.dialects.bedrock_converse.writer_options import WriterOptions
 from harness.dialects.kit.dialect import Dialect
 
 DIALECT = Dialect(
-    "bedrock-converse",
-    "Amazon Bedrock ConverseStream",
-    read,
-    write,
-    parse_request,
+    name="bedrock-converse",
+    title="Amazon Bedrock ConverseStream",
     content_type="application/vnd.amazon.eventstream",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
 )

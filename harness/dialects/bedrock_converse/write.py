@@ -1,145 +1,113 @@
-"""Deltas -> the events of a ConverseStream response, in any spelling; the way back from `read`.
+"""Deltas -> the events of a ConverseStream response, as its options say; the way back from `read`.
 
 Each run of text or reasoning and each call is a block of its own; calls may be interleaved.
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
-from collections.abc import Iterable
-from typing import Any, TypeAlias, assert_never
+from typing import ClassVar, Final
 
 from harness.dialects.bedrock_converse.writer_options import WriterOptions
+from harness.dialects.kit.writer import Json, Writer, writes_with
 from harness.turns.deltas import (
-    ArgumentsDelta,
     Delta,
-    Finish,
     FinishReason,
-    ReasoningDelta,
     StreamFailure,
-    TextDelta,
     ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,
     Usage,
-    UsageDelta,
 )
 from harness.turns.exact_json import encode_json
 from harness.wire.aws import encode_event, encode_exception
 
-_FINISH_WORDS = {
-    FinishReason.STOP: "end_turn",
-    FinishReason.TOOL_CALLS: "tool_use",
-    FinishReason.LENGTH: "max_tokens",
-    FinishReason.CONTENT_FILTER: "content_filtered",
-    FinishReason.OTHER: "other",
-}
-# Failures that are told by what the stream leaves out, not by an exception.
-_SILENT_FAILURES = frozenset(("interrupted", "empty_stream", "calls_missing"))
-_ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-_LATENCY = {"latencyMs": 412}
-
-Json: TypeAlias = dict[str, Any]
+_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_LATENCY: Final = {"latencyMs": 412}
 
 
-def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
-    """Return the stream's messages; joined, they are the body."""
-    writer = _Writer(spelling or WriterOptions())
-    for delta in deltas:
-        writer.take(delta)
-    return tuple(writer.events)
-
-
-class _Writer:
+class _Writer(Writer[WriterOptions]):
     """Writes one stream."""
 
-    def __init__(self, spelling: WriterOptions) -> None:
-        self.events: list[bytes] = []
-        self._spelling = spelling
-        self._next = spelling.first_index
-        self._said: tuple[type, int] | None = None  # the run of text or reasoning at hand
+    FINISH_WORDS: ClassVar = {
+        FinishReason.STOP: "end_turn",
+        FinishReason.TOOL_CALLS: "tool_use",
+        FinishReason.LENGTH: "max_tokens",
+        FinishReason.CONTENT_FILTER: "content_filtered",
+        FinishReason.OTHER: "other",
+    }
+
+    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
+        super().__init__(deltas, options)
+        self._events: list[bytes] = []
+        self._next = options.first_index
+        self._open_run: tuple[str, int] | None = None  # kind and block of the text at hand
         self._blocks: dict[int, int] = {}  # of open calls
-        self._whole: dict[int, list[str]] = {}  # arguments that are kept for one fragment
 
-    def take(self, delta: Delta) -> None:
-        """Write one delta."""
-        if not self.events and not isinstance(delta, StreamFailure):
+    def events(self) -> tuple[bytes, ...]:
+        if self.deltas and not isinstance(self.deltas[0], StreamFailure):
             self._event("messageStart", {"role": "assistant"})
-        match delta:
-            case TextDelta():
-                self._piece(TextDelta, {"text": delta.text})
-            case ReasoningDelta():
-                self._piece(ReasoningDelta, {"reasoningContent": {"text": delta.text}})
-            case ToolCallStart():
-                self._start(delta)
-            case ArgumentsDelta():
-                self._fragment(delta)
-            case ToolCallEnd() | ToolCallRejected():
-                self._end(delta.index)
-            case UsageDelta():
-                self._usage(delta.usage)
-            case Finish():
-                self._close()
-                word = delta.raw or _FINISH_WORDS[delta.reason]
-                self._event("messageStop", {"stopReason": word})
-            case StreamFailure():
-                self._fail(delta)
-            case _:
-                assert_never(delta)
+        self.take_all()
+        return tuple(self._events)
 
-    def _piece(self, kind: type, delta: Json) -> None:
-        if self._said is None or self._said[0] is not kind:
+    def text(self, text: str) -> None:
+        self._piece("text", {"text": text})
+
+    def reasoning(self, text: str) -> None:
+        self._piece("reasoning", {"reasoningContent": {"text": text}})
+
+    def _piece(self, kind: str, delta: Json) -> None:
+        if self._open_run is None or self._open_run[0] != kind:
             self._close_run()
-            self._said = (kind, self._new_block())
-            if self._spelling.block_starts == "all":
-                self._block("contentBlockStart", self._said[1], {"start": {}})
-        self._block("contentBlockDelta", self._said[1], {"delta": delta})
+            self._open_run = (kind, self._new_block())
+            if self.options.block_starts == "all":
+                self._block("contentBlockStart", self._open_run[1], {"start": {}})
+        self._block("contentBlockDelta", self._open_run[1], {"delta": delta})
 
     # Calls
 
-    def _start(self, delta: ToolCallStart) -> None:
+    def start_call(self, start: ToolCallStart) -> None:
         self._close_run()
-        block = self._blocks[delta.index] = self._new_block()
-        use = {"toolUseId": delta.id, "name": delta.name}
-        if self._spelling.tool_type == "given":
+        block = self._blocks[start.index] = self._new_block()
+        use = {"toolUseId": start.id, "name": start.name}
+        if self.options.tool_type == "given":
             use["type"] = "tool_use"
         self._block("contentBlockStart", block, {"start": {"toolUse": use}})
-        if self._spelling.input == "whole":
-            self._whole[delta.index] = []
-        elif self._spelling.input == "empty-first":
-            self._input(delta.index, "")
+        if self.options.input == "empty-first":
+            self._input(start.index, "")
 
-    def _fragment(self, delta: ArgumentsDelta) -> None:
-        if delta.index in self._whole:
-            self._whole[delta.index].append(delta.fragment)
-        else:
-            self._input(delta.index, delta.fragment)
+    def continue_call(self, index: int, fragment: str) -> None:
+        if self.options.input != "whole":
+            self._input(index, fragment)
 
     def _input(self, index: int, fragment: str) -> None:
         delta = {"toolUse": {"input": fragment}}
         self._block("contentBlockDelta", self._blocks[index], {"delta": delta})
 
+    def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
+        self._end(end.index)
+
     def _end(self, index: int) -> None:
-        if whole := "".join(self._whole.pop(index, ())):
-            self._input(index, whole)
+        if self.options.input == "whole" and self.arguments[index]:
+            self._input(index, self.arguments[index])
         self._stop(self._blocks.pop(index))
 
     # Blocks
 
     def _new_block(self) -> int:
         block = self._next
-        self._next += 1 + self._spelling.gaps
+        self._next += 1 + self.options.gaps
         return block
 
     def _block(self, event: str, index: int, fields: Json) -> None:
         self._event(event, {**fields, "contentBlockIndex": index})
 
     def _stop(self, index: int) -> None:
-        if self._spelling.block_stops:
+        if self.options.block_stops:
             self._block("contentBlockStop", index, {})
 
     def _close_run(self) -> None:
-        if self._said is not None:
-            self._stop(self._said[1])
-        self._said = None
+        if self._open_run is not None:
+            self._stop(self._open_run[1])
+        self._open_run = None
 
     def _close(self) -> None:
         self._close_run()
@@ -148,26 +116,31 @@ class _Writer:
 
     # The end of the turn, and events
 
-    def _usage(self, usage: Usage) -> None:
-        if not self._spelling.metadata:
-            return
-        said = {"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens}
-        total = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-        self._event("metadata", {"usage": {**said, "totalTokens": total}, "metrics": _LATENCY})
+    def finish(self, word: str) -> None:
+        self._close()
+        self._event("messageStop", {"stopReason": word})
 
-    def _fail(self, delta: StreamFailure) -> None:
-        if delta.code in _SILENT_FAILURES:
+    def count(self, usage: Usage) -> None:
+        if not self.options.metadata:
             return
-        payload = {"message": delta.message}
-        if self._spelling.framing == "lines":
-            self.events.append(encode_json({delta.code: payload}) + b"\n")
+        counts = {"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens}
+        total = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+        self._event("metadata", {"usage": {**counts, "totalTokens": total}, "metrics": _LATENCY})
+
+    def fail(self, failure: StreamFailure) -> None:
+        payload = {"message": failure.message}
+        if self.options.framing == "lines":
+            self._events.append(encode_json({failure.code: payload}) + b"\n")
         else:
-            self.events.append(encode_exception(encode_json(payload), delta.code))
+            self._events.append(encode_exception(encode_json(payload), failure.code))
 
     def _event(self, name: str, value: Json) -> None:
-        if self._spelling.padding:
-            value["p"] = _ALPHABET[: 1 + len(self.events) * 7 % len(_ALPHABET)]
-        if self._spelling.framing == "lines":
-            self.events.append(encode_json({name: value}) + b"\n")
+        if self.options.padding:
+            value["p"] = _ALPHABET[: 1 + len(self._events) * 7 % len(_ALPHABET)]
+        if self.options.framing == "lines":
+            self._events.append(encode_json({name: value}) + b"\n")
         else:
-            self.events.append(encode_event(encode_json(value), name))
+            self._events.append(encode_event(encode_json(value), name))
+
+
+write = writes_with(_Writer, WriterOptions)

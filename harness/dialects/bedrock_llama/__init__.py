@@ -2,14 +2,15 @@
 
 from harness.dialects.bedrock_llama.parse_request import parse_request
 from harness.dialects.bedrock_llama.read import read
-from harness.dialects.bedrock_llama.write import write
+from harness.dialects.bedrock_llama.write import WriterOptions, write
 from harness.dialects.kit.dialect import Dialect
 
 DIALECT = Dialect(
-    "bedrock-llama",
-    "Meta's Llama under Amazon Bedrock InvokeModelWithResponseStream",
-    read,
-    write,
-    parse_request,
+    name="bedrock-llama",
+    title="Meta's Llama under Amazon Bedrock InvokeModelWithResponseStream",
     content_type="application/vnd.amazon.eventstream",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
 )

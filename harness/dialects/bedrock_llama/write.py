@@ -1,28 +1,19 @@
-"""Deltas -> the messages of a Llama stream on Bedrock, in any spelling; the way back from `read`.
+"""Deltas -> the messages of a Llama stream on Bedrock, as its options say.
 
-The API has text alone, so a call or reasoning cannot be spelled.
+The API has text alone, so a call or reasoning cannot be written.
 Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html
 """
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
-import msgspec
-
-from harness.turns.deltas import (
-    Delta,
-    Finish,
-    FinishReason,
-    StreamFailure,
-    TextDelta,
-    Usage,
-    UsageDelta,
-)
+from harness.dialects.kit.options import Options
+from harness.dialects.kit.writer import Writer, writes_with
+from harness.turns.deltas import Delta, FinishReason, StreamFailure
 from harness.turns.exact_json import encode_json
 from harness.wire.aws import encode_event, encode_exception, wrap_chunk
 
 
-class WriterOptions(msgspec.Struct, frozen=True):
+class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:
@@ -36,60 +27,30 @@ class WriterOptions(msgspec.Struct, frozen=True):
     model: str = "any"
 
 
-_FINISH_WORDS = {FinishReason.STOP: "stop", FinishReason.LENGTH: "length"}
-# Failures that are told by what the stream leaves out, not by an exception.
-_SILENT_FAILURES = frozenset(("interrupted", "empty_stream"))
-
-Json = dict[str, Any]
-
-
-def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
-    """Return the stream's messages; joined, they are the body.
-
-    Raises:
-        ValueError: a delta that this API has no place for.
-    """
-    writer = _Writer(spelling or WriterOptions())
-    for delta in deltas:
-        writer.take(delta)
-    return writer.events()
-
-
-class _Writer:
+class _Writer(Writer[WriterOptions]):
     """Writes one stream."""
 
-    def __init__(self, spelling: WriterOptions) -> None:
-        self._spelling = spelling
-        self._values: list[Json] = []
-        self._usage = Usage()
-        self._finish: Finish | None = None
-        self._failure: tuple[bytes, ...] = ()
+    FINISH_WORDS: ClassVar = {
+        **dict.fromkeys(FinishReason, "other"),
+        FinishReason.STOP: "stop",
+        FinishReason.LENGTH: "length",
+    }
 
-    def take(self, delta: Delta) -> None:
-        match delta:
-            case TextDelta():
-                self._piece(delta.text)
-            case UsageDelta():
-                self._usage = delta.usage
-            case Finish():
-                self._finish = delta
-            case StreamFailure():
-                if delta.code not in _SILENT_FAILURES:
-                    payload = encode_json({"message": delta.message})
-                    self._failure = (encode_exception(payload, delta.code),)
-            case _:
-                raise ValueError(f"bedrock-llama cannot spell {type(delta).__name__}")
+    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
+        super().__init__(deltas, options)
+        self._word: str | None = None
+        self._exceptions: list[bytes] = []
 
     def events(self) -> tuple[bytes, ...]:
-        """Return all messages, once the last delta was taken."""
-        if self._finish is not None:
-            self._end(self._finish)
+        self.take_all()
+        if self._word is not None:
+            self._end(self._word)
         self._count()
-        messages = (encode_event(wrap_chunk(encode_json(value)), "chunk") for value in self._values)
-        return (*messages, *self._failure)
+        messages = (encode_event(wrap_chunk(encode_json(value)), "chunk") for value in self.values)
+        return (*messages, *self._exceptions)
 
-    def _piece(self, text: str) -> None:
-        self._values.append(
+    def text(self, text: str) -> None:
+        self.values.append(
             {
                 "generation": text,
                 "prompt_token_count": None,
@@ -98,27 +59,36 @@ class _Writer:
             }
         )
 
-    def _end(self, finish: Finish) -> None:
-        if self._spelling.finish == "own-event" or not self._values:
-            self._piece("")
-        last = self._values[-1]
-        last["stop_reason"] = finish.raw or _FINISH_WORDS.get(finish.reason, "other")
-        if self._spelling.metrics:
+    def finish(self, word: str) -> None:
+        self._word = word
+
+    def fail(self, failure: StreamFailure) -> None:
+        payload = encode_json({"message": failure.message})
+        self._exceptions = [encode_exception(payload, failure.code)]
+
+    def _end(self, word: str) -> None:
+        if self.options.finish == "own-event" or not self.values:
+            self.text("")
+        last = self.values[-1]
+        last["stop_reason"] = word
+        if self.options.metrics:
             last["amazon-bedrock-invocationMetrics"] = {
-                "inputTokenCount": self._usage.input_tokens,
-                "outputTokenCount": self._usage.output_tokens,
+                "inputTokenCount": self.total.input_tokens,
+                "outputTokenCount": self.total.output_tokens,
                 "invocationLatency": 412,
                 "firstByteLatency": 96,
             }
 
     def _count(self) -> None:
         """Count the input in the first event, and the output so far in each."""
-        usage = self._usage
-        if not self._values:
+        if not self.values:
             return
-        self._values[0]["prompt_token_count"] = usage.input_tokens
-        if usage.output_tokens is None:
+        self.values[0]["prompt_token_count"] = self.total.input_tokens
+        if self.total.output_tokens is None:
             return
-        for number, value in enumerate(self._values, 1):
+        for number, value in enumerate(self.values, 1):
             value["generation_token_count"] = number
-        self._values[-1]["generation_token_count"] = usage.output_tokens
+        self.values[-1]["generation_token_count"] = self.total.output_tokens
+
+
+write = writes_with(_Writer, WriterOptions)

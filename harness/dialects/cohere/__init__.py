@@ -3,6 +3,14 @@
 from harness.dialects.cohere.parse_request import parse_request
 from harness.dialects.cohere.read import read
 from harness.dialects.cohere.write import write
+from harness.dialects.cohere.writer_options import WriterOptions
 from harness.dialects.kit.dialect import Dialect
 
-DIALECT = Dialect("cohere", "Cohere Chat API v2, and v1", read, write, parse_request)
+DIALECT = Dialect(
+    name="cohere",
+    title="Cohere Chat API v2, and v1",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
+)

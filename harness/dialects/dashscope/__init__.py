@@ -3,8 +3,14 @@
 from harness.dialects.dashscope.parse_request import parse_request
 from harness.dialects.dashscope.read import read
 from harness.dialects.dashscope.write import write
+from harness.dialects.dashscope.writer_options import WriterOptions
 from harness.dialects.kit.dialect import Dialect
 
 DIALECT = Dialect(
-    "dashscope", "Alibaba DashScope, native generation API", read, write, parse_request
+    name="dashscope",
+    title="Alibaba DashScope, native generation API",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
 )

@@ -3,8 +3,14 @@
 from harness.dialects.gemini.parse_request import parse_request
 from harness.dialects.gemini.read import read
 from harness.dialects.gemini.write import write
+from harness.dialects.gemini.writer_options import WriterOptions
 from harness.dialects.kit.dialect import Dialect
 
 DIALECT = Dialect(
-    "gemini", "Gemini API and Vertex AI, streamGenerateContent", read, write, parse_request
+    name="gemini",
+    title="Gemini API and Vertex AI, streamGenerateContent",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
 )

@@ -1,77 +1,54 @@
-"""Deltas -> the events of a generateContent stream, in any spelling.
+"""Deltas -> the events of a generateContent stream, as its options say.
 
-The way back from `read`: emulated cassettes, round-trip properties and fuzzing stand on it.
 Source: Gemini API reference, `GenerateContentResponse`.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, assert_never
+from collections.abc import Iterator
+from typing import ClassVar, Final
 
 from harness.dialects.gemini.partial_args import PartialArguments, Step, format_path
-from harness.dialects.gemini.read import FAILED
+from harness.dialects.gemini.read import FAILED, NUMBERS
 from harness.dialects.gemini.writer_options import WriterOptions
-from harness.dialects.kit.writer import whole_arguments
-from harness.turns.deltas import (
-    ArgumentsDelta,
-    Delta,
-    Finish,
-    FinishReason,
-    ReasoningDelta,
-    StreamFailure,
-    TextDelta,
-    ToolCallEnd,
-    ToolCallRejected,
-    ToolCallStart,
-    UsageDelta,
-)
+from harness.dialects.kit.frames import json_array, json_lines, sse_events
+from harness.dialects.kit.writer import Json, Writer, json_object, token_counts, writes_with
+from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import decode_exactly, write_exactly
-from harness.wire.sse import encode
 
-_LINE_ENDS = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
-_CAPITAL = re.compile("[A-Z]")
-_BREAK = re.compile(rb"[\r\n]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_CAPITAL: Final = re.compile("[A-Z]")
+_BREAK: Final = re.compile(rb"[\r\n]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_FINISH_NUMBERS: Final = {word: number for number, word in NUMBERS.items()}
+# A string of more characters than this comes in two pieces.
+_PIECE_CHARACTERS: Final = 8
 
 
 class Raw(str):
-    """JSON text that is written as it is: arguments, whose every digit counts."""
+    """JSON text that is written unchanged: arguments, whose every digit counts."""
 
     __slots__ = ()
 
 
-def framed(
-    events: list[dict[str, Any]], spelling: WriterOptions, *, ended: bool
-) -> tuple[bytes, ...]:
-    """Return the bytes of each event; an array is only closed where the stream `ended`."""
-    wrapped = [{"response": event} if spelling.wrapped else event for event in events]
-    payloads = [_dump(event, snake=spelling.names == "snake") for event in wrapped]
-    match spelling.framing:
+def _framed(events: list[Json], options: WriterOptions, *, ended: bool) -> tuple[bytes, ...]:
+    """Return the bytes of each event; an array is only closed if the stream `ended`."""
+    wrapped = [{"response": event} if options.wrapped else event for event in events]
+    payloads = [_dump(event, snake=options.names == "snake") for event in wrapped]
+    match options.framing:
         case "sse":
-            line_end = _LINE_ENDS[spelling.line_end]
-            return tuple(encode(payload, line_end=line_end) for payload in payloads)
+            return sse_events(payloads, line_end=options.line_end)
         case "lines":
-            # Arguments keep their spelling; a line end in it stands between tokens alone.
-            return tuple(_BREAK.sub(b" ", payload) + b"\n" for payload in payloads)
+            # Arguments keep their text, in which a line end can only be between tokens.
+            return json_lines(_BREAK.sub(b" ", payload) for payload in payloads)
         case "array":
-            return _array(payloads, ended=ended)
+            return json_array(payloads, b"\n,\n", b"\n]", ended=ended)
         case "document":
             return tuple(payloads)
-        case _:
-            assert_never(spelling.framing)
-
-
-def _array(payloads: list[bytes], *, ended: bool) -> tuple[bytes, ...]:
-    if not payloads:
-        return (b"[]",) if ended else ()
-    elements = (b"[" + payloads[0], *(b"\n,\n" + payload for payload in payloads[1:]))
-    return (*elements, b"\n]") if ended else elements
 
 
 def _dump(value: object, *, snake: bool) -> bytes:
     text = _text(value, snake=snake)
-    # Half a surrogate pair can only be escaped; it stands inside of strings alone.
+    # Half a surrogate pair can only be escaped; it can only be inside a string.
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text).encode()
 
 
@@ -95,41 +72,28 @@ def _snake(name: str) -> str:
     return _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name)
 
 
-PartJson = dict[str, Any]
-
-# A string of more characters than this comes in two pieces.
-_PIECE_CHARACTERS = 8
-
-
-def call_parts(name: str, call_id: str, arguments: str, spelling: WriterOptions) -> list[PartJson]:
-    """Return the parts of a call; arguments that are no object are written as a string."""
-    call: PartJson = {"name": name, **({"id": call_id} if call_id else {})}
-    pieces = _pieces(arguments) if spelling.arguments == "partial" else []
+def _call_parts(name: str, call_id: str, arguments: str, options: WriterOptions) -> list[Json]:
+    """Return the parts of a call; arguments that are not an object are written as a string."""
+    call: Json = {"name": name, **({"id": call_id} if call_id else {})}
+    pieces = _pieces(arguments) if options.arguments == "partial" else []
     if not pieces:
         return [{"functionCall": {**call, **_whole(arguments)}}]
     opening = {**call, "willContinue": True}
     more = [{"partialArgs": [piece], "willContinue": True} for piece in pieces]
-    if spelling.call_end == "empty":
+    if options.call_end == "empty":
         return [{"functionCall": part} for part in (opening, *more, {})]
     more[-1] = {"partialArgs": more[-1]["partialArgs"]}
     return [{"functionCall": part} for part in (opening, *more)]
 
 
-def _whole(arguments: str) -> PartJson:
+def _whole(arguments: str) -> Json:
     if not arguments:
         return {}
-    return {"args": Raw(arguments) if _is_object(arguments) else arguments}
+    return {"args": arguments if json_object(arguments) is None else Raw(arguments)}
 
 
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _pieces(arguments: str) -> list[PartJson]:
-    """Return the partial arguments; none where they do not add up to these arguments."""
+def _pieces(arguments: str) -> list[Json]:
+    """Return the partial arguments; none if they do not add up to these arguments."""
     try:
         value = decode_exactly(arguments.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -142,7 +106,7 @@ def _pieces(arguments: str) -> list[PartJson]:
 
 
 def _leaves(value: object, steps: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], object]]:
-    """Yield each value that is no container, with its steps."""
+    """Yield each value that is not a container, with its steps."""
     if isinstance(value, dict):
         for name, member in value.items():
             yield from _leaves(member, (*steps, name))
@@ -153,7 +117,7 @@ def _leaves(value: object, steps: tuple[Step, ...]) -> Iterator[tuple[tuple[Step
         yield steps, value
 
 
-def _partial_args(steps: tuple[Step, ...], leaf: object) -> list[PartJson]:
+def _partial_args(steps: tuple[Step, ...], leaf: object) -> list[Json]:
     path = format_path(steps)
     if isinstance(leaf, str):
         head, rest = leaf[:_PIECE_CHARACTERS], leaf[_PIECE_CHARACTERS:]
@@ -168,124 +132,89 @@ def _partial_args(steps: tuple[Step, ...], leaf: object) -> list[PartJson]:
     return [{"jsonPath": path, "boolValue" if isinstance(leaf, bool) else "numberValue": leaf}]
 
 
-_FINISH_WORDS = {
-    FinishReason.STOP: "STOP",
-    FinishReason.TOOL_CALLS: "STOP",
-    FinishReason.LENGTH: "MAX_TOKENS",
-    FinishReason.CONTENT_FILTER: "SAFETY",
-    FinishReason.OTHER: "OTHER",
-}
-_FINISH_NUMBERS = {"STOP": 1, "MAX_TOKENS": 2, "SAFETY": 3, "RECITATION": 4, "OTHER": 5}
-# Failures that are told by what the stream leaves out, not by an error object.
-_SILENT_FAILURES = frozenset(("interrupted", "empty_stream", "calls_missing"))
+class _Writer(Writer[WriterOptions]):
+    """Writes one stream."""
 
-Json = dict[str, Any]
+    FINISH_WORDS: ClassVar = {
+        FinishReason.STOP: "STOP",
+        FinishReason.TOOL_CALLS: "STOP",
+        FinishReason.LENGTH: "MAX_TOKENS",
+        FinishReason.CONTENT_FILTER: "SAFETY",
+        FinishReason.OTHER: "OTHER",
+    }
 
-
-def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
-    """Return the stream's events as they are framed; joined, they are the body."""
-    return _Writer(tuple(deltas), spelling or WriterOptions()).events()
-
-
-class _Writer:
-    """Writes one stream; `_events` are the JSON values."""
-
-    def __init__(self, deltas: tuple[Delta, ...], spelling: WriterOptions) -> None:
-        self._deltas = deltas
-        self._spelling = spelling
-        self._events: list[Json] = []
-        self._starts = {d.index: d for d in deltas if isinstance(d, ToolCallStart)}
-        self._whole = whole_arguments(deltas)
+    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
+        super().__init__(deltas, options)
         self._usage: Json = {}
-        self._ended = True
 
     def events(self) -> tuple[bytes, ...]:
-        for delta in self._deltas:
-            self._write(delta)
-        if self._spelling.framing == "document":
-            self._events = [_merged(self._events)] if self._events else []
-        return framed(self._events, self._spelling, ended=self._ended)
+        self.take_all()
+        if self.options.framing == "document":
+            self.values = [_merged(self.values)] if self.values else []
+        return _framed(self.values, self.options, ended=not self.failed)
 
-    def _write(self, delta: Delta) -> None:
-        match delta:
-            case TextDelta():
-                self._content([{"text": delta.text}])
-            case ReasoningDelta():
-                self._content([{"text": delta.text, "thought": True}])
-            case ToolCallStart():
-                self._call(delta)
-            case ArgumentsDelta() | ToolCallEnd() | ToolCallRejected():
-                pass  # a call is written where it starts
-            case UsageDelta():
-                self._counts(delta)
-            case Finish():
-                self._finish(delta)
-            case StreamFailure():
-                self._fail(delta)
-            case _:
-                assert_never(delta)
+    def text(self, text: str) -> None:
+        self._content([{"text": text}])
 
-    def _call(self, start: ToolCallStart) -> None:
-        spelling = self._spelling
-        if spelling.together and start.index != min(self._starts):
-            return  # all calls stand where the first one does
-        starts = list(self._starts.values()) if spelling.together else [start]
+    def reasoning(self, text: str) -> None:
+        self._content([{"text": text, "thought": True}])
+
+    def start_call(self, start: ToolCallStart) -> None:
+        options = self.options
+        if options.together and start.index != min(self.starts):
+            return  # all calls are where the first one is
+        starts = list(self.starts.values()) if options.together else [start]
         calls = [self._parts(each) for each in starts]
-        if spelling.together:
+        if options.together:
             self._content([part for parts in calls for part in parts])
             return
         for part in calls[0]:
             self._content([part])
 
     def _parts(self, start: ToolCallStart) -> list[Json]:
-        spelling = self._spelling
-        call_id = start.id if spelling.call_id == "own" else ""
-        parts = call_parts(start.name, call_id, self._whole[start.index], spelling)
-        first = start.index == min(self._starts)
-        if spelling.signature == "all" or (spelling.signature == "first" and first):
+        options = self.options
+        call_id = start.id if options.call_id == "own" else ""
+        parts = _call_parts(start.name, call_id, self.arguments[start.index], options)
+        first = start.index == min(self.starts)
+        if options.signature == "all" or (options.signature == "first" and first):
             parts[0]["thoughtSignature"] = "c2lnbmF0dXJl"
         return parts
 
     # The end of the turn
 
-    def _counts(self, delta: UsageDelta) -> None:
-        counts = {
-            "promptTokenCount": delta.usage.input_tokens,
-            "candidatesTokenCount": delta.usage.output_tokens,
-        }
-        self._usage = {name: count for name, count in counts.items() if count is not None}
+    def count(self, usage: Usage) -> None:
+        self._usage = token_counts(usage, "promptTokenCount", "candidatesTokenCount")
         self._usage["totalTokenCount"] = sum(self._usage.values())
-        if not self._events:
+        if not self.values:
             self._event({})
-        self._events[-1]["usageMetadata"] = self._usage
+        self.values[-1]["usageMetadata"] = self._usage
 
-    def _finish(self, delta: Finish) -> None:
-        word: str | int = delta.raw or _FINISH_WORDS[delta.reason]
-        match self._spelling.finish:
+    def finish(self, word: str) -> None:
+        content: Json = {"content": {"parts": [{"text": ""}], "role": "model"}}
+        reason: str | int = word
+        match self.options.finish:
             case "absent":
                 return
-            case "with-last" if self._events and self._events[-1].get("candidates"):
-                self._events[-1]["candidates"][0]["finishReason"] = word
+            case "with-last" if self.values and self.values[-1].get("candidates"):
+                self.values[-1]["candidates"][0]["finishReason"] = word
                 return
             case "no-parts":
-                content: Json = {"content": {"role": "model"}}
+                content = {"content": {"role": "model"}}
             case "no-content":
                 content = {}
             case "number":
-                word = _FINISH_NUMBERS.get(str(word), word)
-                content = {"content": {"parts": [{"text": ""}], "role": "model"}}
+                reason = _FINISH_NUMBERS.get(word, word)
             case _:
-                content = {"content": {"parts": [{"text": ""}], "role": "model"}}
-        self._candidate({**content, "finishReason": word})
+                pass
+        self._candidate({**content, "finishReason": reason})
 
-    def _fail(self, delta: StreamFailure) -> None:
-        self._ended = False
-        if delta.code in FAILED:
-            self._ended = True
-            self._candidate({"finishReason": delta.code, "finishMessage": delta.message})
-        elif delta.code not in _SILENT_FAILURES:
-            error = {"code": 500, "message": delta.message, "status": delta.code}
-            self._events.append({"error": error})
+    def fail(self, failure: StreamFailure) -> None:
+        if failure.code in FAILED:
+            self.failed = False  # the API's own word for it ends the stream well
+            self._candidate({"finishReason": failure.code, "finishMessage": failure.message})
+            return
+        error = {"code": 500, "message": failure.message, "status": failure.code}
+        self.values.append({"error": error})
 
     # Events
 
@@ -293,14 +222,14 @@ class _Writer:
         self._candidate({"content": {"parts": parts, "role": "model"}})
 
     def _candidate(self, fields: Json) -> None:
-        index = self._spelling.candidate
+        index = self.options.candidate
         self._event({"candidates": [fields if index is None else {**fields, "index": index}]})
 
     def _event(self, fields: Json) -> None:
-        spelling = self._spelling
-        usage = {"usageMetadata": self._usage} if self._usage and spelling.usage == "each" else {}
-        about = {"modelVersion": spelling.model, "responseId": spelling.response_id}
-        self._events.append({**fields, **usage, **about})
+        options = self.options
+        usage = {"usageMetadata": self._usage} if self._usage and options.usage == "each" else {}
+        about = {"modelVersion": options.model, "responseId": options.response_id}
+        self.values.append({**fields, **usage, **about})
 
 
 def _merged(events: list[Json]) -> Json:
@@ -322,3 +251,6 @@ def _with_parts_of(whole: Json, candidate: Json) -> Json:
 def _parts_of(candidate: Json) -> list[Json]:
     parts: list[Json] = candidate.get("content", {}).get("parts", [])
     return parts
+
+
+write = writes_with(_Writer, WriterOptions)

@@ -3,6 +3,14 @@
 from harness.dialects.google_interactions.parse_request import parse_request
 from harness.dialects.google_interactions.read import read
 from harness.dialects.google_interactions.write import write
+from harness.dialects.google_interactions.writer_options import WriterOptions
 from harness.dialects.kit.dialect import Dialect
 
-DIALECT = Dialect("google-interactions", "Google Interactions API", read, write, parse_request)
+DIALECT = Dialect(
+    name="google-interactions",
+    title="Google Interactions API",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
+)

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from harness.dialects.kit.options import Options
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.turns.deltas import Delta
 from harness.wire.frames import Frame
@@ -14,16 +15,17 @@ Write: TypeAlias = Callable[..., tuple[bytes, ...]]
 ReadRequest: TypeAlias = Callable[[str, dict[str, Any]], ChatRequest]
 
 
-class Dialect(msgspec.Struct, frozen=True):
-    """One provider API's way to spell a stream.
+class Dialect(msgspec.Struct, frozen=True, kw_only=True):
+    """One provider API: the row that registers it for import, runs, recording and fuzzing.
 
     Fields:
         name: such as `openai-chat`.
-        title: the API, for people.
+        title: of the API, human-readable.
         read: frames of a response and the names of the declared tools -> deltas; lazy, and
-            it never raises for what a stream holds.
-        write: deltas and a spelling of this dialect -> the frames' bytes; joined, they are
-            a body.
+            it never raises for what a stream contains.
+        write: deltas and options -> the frames' bytes; joined, they are a body.
+        writer_options: the options of `write`; each is a quirk, and its default is what the
+            API documents.
         read_request: address and JSON body -> what was asked for; never raises.
         content_type: of its streams.
     """
@@ -32,5 +34,6 @@ class Dialect(msgspec.Struct, frozen=True):
     title: str
     read: Read
     write: Write
+    writer_options: type[Options]
     read_request: ReadRequest
     content_type: str = "text/event-stream"

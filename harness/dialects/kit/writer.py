@@ -1,11 +1,220 @@
-"""Deltas -> the whole arguments of each call, for writers that spell them in one piece."""
+"""Deltas -> the events of a response: what is alike in the writers of all dialects.
 
-from collections.abc import Iterable
+A writer is the way back from a reader. Emulated cassettes, round-trip tests and the fuzzer use it.
+"""
 
-from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
+
+from harness.dialects.kit.options import Options
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallRejected,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+)
+from harness.turns.exact_json import decode_exactly
+from harness.wire.payload import NotJson, decode_json
+
+Json: TypeAlias = dict[str, Any]
+OptionsT = TypeVar("OptionsT", bound=Options)
+OptionsT_contra = TypeVar("OptionsT_contra", bound=Options, contravariant=True)
+
+# Failures that show in what a stream leaves out, so that no event reports them.
+SILENT_FAILURES: Final = frozenset(("interrupted", "empty_stream", "calls_missing"))
+# `created` of the objects of OpenAI's APIs: any time, but always the same.
+CREATED: Final = 1_760_000_000
 
 
-def whole_arguments(deltas: Iterable[Delta]) -> dict[int, str]:
+class Writer(ABC, Generic[OptionsT]):
+    """Writes one response; make a new one for each.
+
+    Fields:
+        FINISH_WORDS: the API's own word for each reason; by default OpenAI's, as many APIs have.
+        deltas: all that is to be written.
+        options: how to write it.
+        starts: the start of each call, by its index.
+        arguments: the complete arguments of each call, by its index.
+        total: the last counts of tokens.
+        values: the JSON value of each event so far.
+        reason: why the turn ended, once it did.
+        failed: a failure was written, or left to show in what is missing.
+    """
+
+    FINISH_WORDS: ClassVar[Mapping[FinishReason, str]] = {it: it.value for it in FinishReason}
+
+    def __init__(self, deltas: tuple[Delta, ...], options: OptionsT) -> None:
+        self.deltas = deltas
+        self.options = options
+        self.starts = {each.index: each for each in deltas if isinstance(each, ToolCallStart)}
+        self.arguments = _complete_arguments(deltas)
+        totals = (each.usage for each in reversed(deltas) if isinstance(each, UsageDelta))
+        self.total = next(totals, Usage())
+        self.values: list[Json] = []
+        self.reason = FinishReason.OTHER
+        self.failed = False
+
+    @abstractmethod
+    def events(self) -> tuple[bytes, ...]:
+        """Return the bytes of each event; joined, they are the body."""
+
+    def take_all(self) -> None:
+        """Take each delta in its turn.
+
+        Raises:
+            ValueError: the API cannot express a delta.
+            TypeError: what came is not a delta.
+        """
+        for delta in self.deltas:
+            self._take(delta)
+
+    def _take(self, delta: Delta) -> None:
+        match delta:
+            case ArgumentsDelta() | ToolCallEnd() | ToolCallRejected() if (
+                delta.index not in self.starts
+            ):
+                raise ValueError(f"cannot write {type(delta).__name__}: its call has no start")
+            case TextDelta():
+                self.text(delta.text)
+            case ReasoningDelta():
+                self.reasoning(delta.text)
+            case ToolCallStart():
+                self.start_call(delta)
+            case ArgumentsDelta():
+                self.continue_call(delta.index, delta.fragment)
+            case ToolCallEnd() | ToolCallRejected():
+                self.end_call(delta)
+            case UsageDelta():
+                self.count(delta.usage)
+            case Finish():
+                self.reason = delta.reason
+                self.finish(delta.raw or self.FINISH_WORDS[delta.reason])
+            case StreamFailure():
+                self.failed = True
+                if delta.code not in SILENT_FAILURES:
+                    self.fail(delta)
+            case _:
+                raise TypeError(f"not a delta: {delta!r}")
+
+    # What a dialect writes for each delta; what it does not define leaves no event of its own.
+
+    @abstractmethod
+    def text(self, text: str) -> None:
+        """Write a piece of the answer."""
+
+    def reasoning(self, _text: str) -> None:
+        """Write a piece of the reasoning."""
+        raise ValueError("this API streams text only: cannot write ReasoningDelta")
+
+    def start_call(self, _start: ToolCallStart) -> None:
+        """Write the start of a call, or all of it."""
+        raise ValueError("this API streams text only: cannot write ToolCallStart")
+
+    def continue_call(self, index: int, fragment: str) -> None:
+        """Write a fragment of the arguments of the call `index`."""
+
+    def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
+        """Write the end of a call."""
+
+    def count(self, usage: Usage) -> None:
+        """Write the counts of tokens."""
+
+    @abstractmethod
+    def finish(self, word: str) -> None:
+        """Write the end of the turn, whose reason is `word`."""
+
+    @abstractmethod
+    def fail(self, failure: StreamFailure) -> None:
+        """Write an error."""
+
+
+class Write(Protocol[OptionsT_contra]):
+    """The function `write` of a dialect."""
+
+    def __call__(
+        self, deltas: Iterable[Delta], options: OptionsT_contra | None = None
+    ) -> tuple[bytes, ...]:
+        """Return the bytes of each event; joined, they are the body.
+
+        Raises:
+            ValueError: the API cannot express a delta.
+            TypeError: what came is not a delta.
+        """
+
+
+def writes_with(
+    writer: Callable[[tuple[Delta, ...], OptionsT], Writer[OptionsT]], default: type[OptionsT]
+) -> Write[OptionsT]:
+    """Return `write` of a dialect, whose options are those of `default` if none are given."""
+
+    def write(deltas: Iterable[Delta], options: OptionsT | None = None) -> tuple[bytes, ...]:
+        return writer(tuple(deltas), default() if options is None else options).events()
+
+    return write
+
+
+def json_object(text: str) -> Json | None:
+    """Return the JSON object that `text` is, or None."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def object_or_text(text: str) -> Any:  # noqa: ANN401 - an object, or the text
+    """Return the JSON object that `text` is, else the text."""
+    value = json_object(text)
+    return text if value is None else value
+
+
+def exact_object_or_text(text: str) -> object:
+    """Return the JSON object that `text` is, with each digit and key, else the text."""
+    try:
+        payload = text.encode()
+        return decode_exactly(payload) if isinstance(decode_json(payload), dict) else text
+    except (NotJson, ValueError):
+        return text
+
+
+def optional_field(name: str, mode: str, value: str, changed: str = "") -> Json:
+    """Return the member `name` as `mode` says: absent, empty, null, repeated or changed."""
+    modes: dict[str, Json] = {
+        "absent": {},
+        "empty": {name: ""},
+        "null": {name: None},
+        "repeated": {name: value},
+        "changed": {name: changed},
+    }
+    return modes[mode]
+
+
+def openai_usage(usage: Usage) -> Json:
+    """Return the counts of tokens as OpenAI's completions name them."""
+    return {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": (usage.input_tokens or 0) + (usage.output_tokens or 0),
+    }
+
+
+def token_counts(usage: Usage, input_name: str, output_name: str) -> Json:
+    """Return the counts that are known, under the names of an API."""
+    counts = {input_name: usage.input_tokens, output_name: usage.output_tokens}
+    return {name: count for name, count in counts.items() if count is not None}
+
+
+def _complete_arguments(deltas: Iterable[Delta]) -> dict[int, str]:
     """Return the fragments of each call joined, by its index; "" for a call without any."""
     pieces: dict[int, list[str]] = {}
     for delta in deltas:

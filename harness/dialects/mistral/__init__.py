@@ -4,5 +4,13 @@ from harness.dialects.kit.dialect import Dialect
 from harness.dialects.mistral.parse_request import parse_request
 from harness.dialects.mistral.read import read
 from harness.dialects.mistral.write import write
+from harness.dialects.mistral.writer_options import WriterOptions
 
-DIALECT = Dialect("mistral", "Mistral chat completions", read, write, parse_request)
+DIALECT = Dialect(
+    name="mistral",
+    title="Mistral chat completions",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
+)

@@ -5,10 +5,10 @@ Any combination must read back to the same turn, which is what the round-trip pr
 
 from typing import Literal
 
-import msgspec
+from harness.dialects.kit.options import Options
 
 
-class WriterOptions(msgspec.Struct, frozen=True):
+class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:

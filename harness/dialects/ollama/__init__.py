@@ -4,12 +4,14 @@ from harness.dialects.kit.dialect import Dialect
 from harness.dialects.ollama.parse_request import parse_request
 from harness.dialects.ollama.read import read
 from harness.dialects.ollama.write import write
+from harness.dialects.ollama.writer_options import WriterOptions
 
 DIALECT = Dialect(
-    "ollama",
-    "Ollama, /api/chat and /api/generate",
-    read,
-    write,
-    parse_request,
+    name="ollama",
+    title="Ollama, /api/chat and /api/generate",
     content_type="application/x-ndjson",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
 )

@@ -6,10 +6,10 @@ those of the catalogue.
 
 from typing import Literal
 
-import msgspec
+from harness.dialects.kit.options import Options
 
 
-class WriterOptions(msgspec.Struct, frozen=True):
+class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:

@@ -60,8 +60,8 @@ _NO_CHOICE = object()  # in the place of the choice's number until one came
 
 def read(
     frames: Iterable[Frame],
-    *,
     tools: Iterable[str] = (),
+    *,
     policy: ReaderPolicy | None = None,
     calls: CallAssembler | None = None,
 ) -> Iterator[Delta]:

@@ -6,12 +6,13 @@ combination must read back to the same turn, which is what the round-trip proper
 
 from typing import Final, Literal
 
-import msgspec
+from harness.dialects.kit.frames import LineEnd
+from harness.dialects.kit.options import Options
 
 RepeatedField = Literal["absent", "empty", "null", "repeated"]
 
 
-class WriterOptions(msgspec.Struct, frozen=True):
+class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:
@@ -77,7 +78,7 @@ class WriterOptions(msgspec.Struct, frozen=True):
     open_finish: Literal["null", "absent"] = "null"
     open_usage: Literal["absent", "null"] = "absent"
     new_response_ids: bool = False
-    line_end: Literal["lf", "crlf", "cr"] = "lf"
+    line_end: LineEnd = "lf"
     space: bool = True
     bom: bool = False
     comment: str = ""

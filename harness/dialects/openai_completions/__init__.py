@@ -3,6 +3,13 @@
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.openai_completions.parse_request import parse_request
 from harness.dialects.openai_completions.read import read
-from harness.dialects.openai_completions.write import write
+from harness.dialects.openai_completions.write import WriterOptions, write
 
-DIALECT = Dialect("openai-completions", "OpenAI legacy completions", read, write, parse_request)
+DIALECT = Dialect(
+    name="openai-completions",
+    title="OpenAI legacy completions",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
+)

@@ -1,24 +1,23 @@
-"""Deltas -> the events of an openai-completions stream, in any spelling.
+"""Deltas -> the events of an openai-completions stream, as its options say.
 
-The way back from `read`. The API has text alone, so a call or reasoning cannot be spelled.
+The API has text alone, so a call or reasoning cannot be written.
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 """
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
-import msgspec
-
-from harness.turns.deltas import Delta, Finish, FinishReason, StreamFailure, TextDelta, UsageDelta
+from harness.dialects.kit.frames import DONE, LineEnd, sse_events
+from harness.dialects.kit.options import Options
+from harness.dialects.kit.writer import CREATED, Json, Writer, openai_usage, writes_with
+from harness.turns.deltas import FinishReason, StreamFailure, Usage
 from harness.turns.exact_json import encode_json
-from harness.wire.sse import encode
 
 
-class WriterOptions(msgspec.Struct, frozen=True):
+class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:
-        finish: where the finish reason stands: with an empty text, or with the last text.
+        finish: where the finish reason is: with an empty text, or with the last text.
         usage: with the chunk of its own that `stream_options` asks for, or with the finish.
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         choice: the index of the choice; None leaves it out.
@@ -39,103 +38,58 @@ class WriterOptions(msgspec.Struct, frozen=True):
     response_id: str = "cmpl-1"
 
 
-_FINISH_WORDS = {
-    FinishReason.STOP: "stop",
-    FinishReason.LENGTH: "length",
-    FinishReason.CONTENT_FILTER: "content_filter",
-    FinishReason.OTHER: "other",
-}
-# Failures that are told by what the stream leaves out, not by an error object.
-_SILENT_FAILURES = frozenset(("interrupted", "empty_stream"))
-_CREATED = 1_760_000_000
+class _Writer(Writer[WriterOptions]):
+    """Writes one stream; its values are the chunks."""
 
-Json = dict[str, Any]
-
-
-def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
-    """Return the stream's events; joined, they are the body.
-
-    Raises:
-        ValueError: a delta that this API has no place for.
-    """
-    writer = _Writer(spelling or WriterOptions())
-    for delta in deltas:
-        writer.take(delta)
-    return writer.events()
-
-
-class _Writer:
-    """Writes one stream."""
-
-    def __init__(self, spelling: WriterOptions) -> None:
-        self._spelling = spelling
-        self._chunks: list[Json] = []
-        self._ended = True
-
-    def take(self, delta: Delta) -> None:
-        match delta:
-            case TextDelta():
-                self._choice(delta.text)
-            case UsageDelta():
-                self._usage(delta)
-            case Finish():
-                self._finish(delta.raw or _FINISH_WORDS.get(delta.reason, "other"))
-            case StreamFailure():
-                self._fail(delta)
-            case _:
-                raise ValueError(f"openai-completions cannot spell {type(delta).__name__}")
+    FINISH_WORDS: ClassVar = {**Writer.FINISH_WORDS, FinishReason.TOOL_CALLS: "other"}
 
     def events(self) -> tuple[bytes, ...]:
-        payloads = [encode_json(chunk) for chunk in self._chunks]
-        if self._ended and self._spelling.done:
-            payloads.append(b"[DONE]")
-        line_end = b"\r\n" if self._spelling.crlf else b"\n"
-        return tuple(
-            encode(payload, line_end=line_end, space=self._spelling.space) for payload in payloads
-        )
+        self.take_all()
+        payloads = [encode_json(value) for value in self.values]
+        if self.options.done and not self.failed:
+            payloads.append(DONE)
+        line_end: LineEnd = "crlf" if self.options.crlf else "lf"
+        return sse_events(payloads, line_end=line_end, space=self.options.space)
 
-    def _finish(self, word: str) -> None:
-        last = self._chunks[-1]["choices"] if self._chunks else []
-        if self._spelling.finish == "with-text" and last:
+    def text(self, text: str) -> None:
+        self._choice(text)
+
+    def finish(self, word: str) -> None:
+        last = self.values[-1]["choices"] if self.values else []
+        if self.options.finish == "with-text" and last:
             last[0]["finish_reason"] = word
         else:
             self._choice("", word)
 
-    def _usage(self, delta: UsageDelta) -> None:
-        counts = delta.usage
-        usage = {
-            "prompt_tokens": counts.input_tokens,
-            "completion_tokens": counts.output_tokens,
-            "total_tokens": (counts.input_tokens or 0) + (counts.output_tokens or 0),
-        }
-        if self._spelling.usage == "with-finish" and self._chunks:
-            self._chunks[-1]["usage"] = usage
+    def count(self, usage: Usage) -> None:
+        if self.options.usage == "with-finish" and self.values:
+            self.values[-1]["usage"] = openai_usage(usage)
         else:
-            self._chunk([], usage=usage)
+            self._chunk([], usage=openai_usage(usage))
 
-    def _fail(self, delta: StreamFailure) -> None:
-        self._ended = False
-        if delta.code not in _SILENT_FAILURES:
-            error = {"message": delta.message, "type": None, "code": delta.code}
-            self._chunks.append({"error": error, "choices": []})
+    def fail(self, failure: StreamFailure) -> None:
+        error = {"message": failure.message, "type": None, "code": failure.code}
+        self.values.append({"error": error, "choices": []})
 
     def _choice(self, text: str, finish: str | None = None) -> None:
         choice: Json = {"text": text}
-        if self._spelling.choice is not None:
-            choice["index"] = self._spelling.choice
-        if self._spelling.logprobs:
+        if self.options.choice is not None:
+            choice["index"] = self.options.choice
+        if self.options.logprobs:
             choice["logprobs"] = None
         self._chunk([{**choice, "finish_reason": finish}])
 
     def _chunk(self, choices: list[Json], **fields: object) -> None:
-        spelling = self._spelling
-        self._chunks.append(
+        self.values.append(
             {
-                "id": spelling.response_id,
+                "id": self.options.response_id,
                 "object": "text_completion",
-                "created": _CREATED,
+                "created": CREATED,
                 "choices": choices,
-                "model": spelling.model,
+                "model": self.options.model,
                 **fields,
             }
         )
+
+
+write = writes_with(_Writer, WriterOptions)

@@ -4,11 +4,13 @@ from harness.dialects.kit.dialect import Dialect
 from harness.dialects.openai_responses.parse_request import parse_request
 from harness.dialects.openai_responses.read import read
 from harness.dialects.openai_responses.write import write
+from harness.dialects.openai_responses.writer_options import WriterOptions
 
 DIALECT = Dialect(
-    "openai-responses",
-    "OpenAI Responses API, and the events of its Realtime API",
-    read,
-    write,
-    parse_request,
+    name="openai-responses",
+    title="OpenAI Responses API, and the events of its Realtime API",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
 )

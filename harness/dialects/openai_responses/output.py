@@ -4,11 +4,10 @@ All of them have every member that the API's reference calls required. Source: O
 reference, "The response object" and "Responses: streaming events".
 """
 
-from typing import Any, Final
+from typing import Final
 
+from harness.dialects.kit.writer import Json
 from harness.turns.deltas import ToolCallStart, Usage
-
-Json = dict[str, Any]
 
 # Kind of text -> its item's type, the field of the item, the part's type, the events' name.
 TEXTS: Final = {

@@ -8,11 +8,13 @@ from typing import Literal
 
 import msgspec
 
-LineEnd = Literal["lf", "crlf", "cr"]
+from harness.dialects.kit.frames import LineEnd
+from harness.dialects.kit.options import Options
+
 _TOLD_AT_THE_END_OF_AN_ITEM = frozenset(("done-only", "item-only", "object"))
 
 
-class WriterOptions(msgspec.Struct, frozen=True):
+class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:

@@ -3,8 +3,13 @@
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.tgi.parse_request import parse_request
 from harness.dialects.tgi.read import read
-from harness.dialects.tgi.write import write
+from harness.dialects.tgi.write import WriterOptions, write
 
 DIALECT = Dialect(
-    "tgi", "Hugging Face text-generation-inference, /generate_stream", read, write, parse_request
+    name="tgi",
+    title="Hugging Face text-generation-inference, /generate_stream",
+    read=read,
+    write=write,
+    writer_options=WriterOptions,
+    read_request=parse_request,
 )

@@ -1,35 +1,26 @@
-"""Deltas -> the events of a text-generation-inference stream, in any spelling.
+"""Deltas -> the events of a text-generation-inference stream, as its options say.
 
-The way back from `read`. The API has text alone, so a call or reasoning cannot be spelled;
-usage and finish both stand beside the last token, and only where details are given.
+The API has text alone, so a call or reasoning cannot be written. Usage and finish reason are both
+in the details of the last token, which a client has to ask for.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream`.
 """
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from typing import ClassVar, Final, Literal
 
-import msgspec
-
-from harness.turns.deltas import (
-    Delta,
-    Finish,
-    FinishReason,
-    StreamFailure,
-    TextDelta,
-    Usage,
-    UsageDelta,
-)
+from harness.dialects.kit.frames import sse_events
+from harness.dialects.kit.options import Options
+from harness.dialects.kit.writer import Json, Writer, writes_with
+from harness.turns.deltas import Delta, FinishReason, StreamFailure
 from harness.turns.exact_json import encode_json
-from harness.wire.sse import encode
 
 
-class WriterOptions(msgspec.Struct, frozen=True):
+class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:
         last: the last token is a special one of its own, or the last one of the text
             (`stop_sequence` and `length` end so).
-        details: whether the last event says why the model stopped; null where nobody asked.
+        details: whether the last event says why the model stopped; null if the client did not ask.
         index: whether tokens are numbered (older servers do not).
         space: after `data:`; the first servers wrote none (`SSE-NO-SPACE`).
         special_text: of the special token that ends the text.
@@ -44,76 +35,57 @@ class WriterOptions(msgspec.Struct, frozen=True):
     model: str = "any"
 
 
-_FINISH_WORDS = {
-    FinishReason.STOP: "eos_token",
-    FinishReason.LENGTH: "length",
-    FinishReason.OTHER: "other",
-}
-# Failures that are told by what the stream leaves out, not by an error object.
-_SILENT_FAILURES = frozenset(("interrupted", "empty_stream"))
-_LOGPROB = -0.25
-
-Json = dict[str, Any]
+_LOGPROB: Final = -0.25
 
 
-def write(deltas: Iterable[Delta], spelling: WriterOptions | None = None) -> tuple[bytes, ...]:
-    """Return the stream's events; joined, they are the body.
-
-    Raises:
-        ValueError: a delta that this API has no place for.
-    """
-    writer = _Writer(spelling or WriterOptions())
-    for delta in deltas:
-        writer.take(delta)
-    return writer.events()
-
-
-class _Writer:
+class _Writer(Writer[WriterOptions]):
     """Writes one stream."""
 
-    def __init__(self, spelling: WriterOptions) -> None:
-        self._spelling = spelling
-        self._values: list[Json] = []
-        self._text: list[str] = []
-        self._usage = Usage()
-        self._finish: Finish | None = None
+    FINISH_WORDS: ClassVar = {
+        **dict.fromkeys(FinishReason, "other"),
+        FinishReason.STOP: "eos_token",
+        FinishReason.LENGTH: "length",
+    }
 
-    def take(self, delta: Delta) -> None:
-        match delta:
-            case TextDelta():
-                self._text.append(delta.text)
-                self._token(delta.text)
-            case UsageDelta():
-                self._usage = delta.usage
-            case Finish():
-                self._finish = delta
-            case StreamFailure():
-                if delta.code not in _SILENT_FAILURES:
-                    self._values.append({"error": delta.message, "error_type": delta.code})
-            case _:
-                raise ValueError(f"tgi cannot spell {type(delta).__name__}")
+    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
+        super().__init__(deltas, options)
+        self._text: list[str] = []
+        self._word: str | None = None
 
     def events(self) -> tuple[bytes, ...]:
-        if self._finish is not None:
-            self._end(self._finish)
-        space = self._spelling.space
-        return tuple(encode(encode_json(value), space=space) for value in self._values)
+        self.take_all()
+        if self._word is not None:
+            self._end(self._word)
+        return sse_events(map(encode_json, self.values), space=self.options.space)
+
+    def text(self, text: str) -> None:
+        self._text.append(text)
+        self._token(text)
+
+    def finish(self, word: str) -> None:
+        self._word = word
+
+    def fail(self, failure: StreamFailure) -> None:
+        self.values.append({"error": failure.message, "error_type": failure.code})
 
     def _token(self, text: str, *, special: bool = False) -> None:
-        number = len(self._values) + 1
-        event: Json = {"index": number} if self._spelling.index else {}
+        number = len(self.values) + 1
+        event: Json = {"index": number} if self.options.index else {}
         token = {"id": number, "text": text, "logprob": _LOGPROB, "special": special}
-        self._values.append({**event, "token": token, "generated_text": None, "details": None})
+        self.values.append({**event, "token": token, "generated_text": None, "details": None})
 
-    def _end(self, finish: Finish) -> None:
-        if self._spelling.last == "special" or not self._values:
-            self._token(self._spelling.special_text, special=True)
-        last = self._values[-1]
+    def _end(self, word: str) -> None:
+        if self.options.last == "special" or not self.values:
+            self._token(self.options.special_text, special=True)
+        last = self.values[-1]
         last["generated_text"] = "".join(self._text)
-        if self._spelling.details == "given":
+        if self.options.details == "given":
             last["details"] = {
-                "finish_reason": finish.raw or _FINISH_WORDS.get(finish.reason, "other"),
-                "generated_tokens": self._usage.output_tokens,
-                "input_length": self._usage.input_tokens,
+                "finish_reason": word,
+                "generated_tokens": self.total.output_tokens,
+                "input_length": self.total.input_tokens,
                 "seed": None,
             }
+
+
+write = writes_with(_Writer, WriterOptions)
