@@ -1,7 +1,6 @@
 """Deltas of a recipe -> deltas, and options of a writer -> what the writer takes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -133,7 +132,7 @@ def writer_options(
     Raises:
         UsageError: no such option, or it has no such value.
     """
-    kind = _options_type(dialect)
+    kind = DIALECTS[dialect].writer_options
     hints = get_type_hints(kind)
     for name in options:
         if name not in hints:
@@ -147,12 +146,6 @@ def writer_options(
         expected = f"Expected {_values(hints.get(name))}"
         found = f"{name} cannot be {options.get(name)!r}"
         raise UsageError(found, where=where, hint=expected) from None
-
-
-def _options_type(dialect: str) -> Callable[..., Any]:
-    """Return the type of the options that the writer of `dialect` takes."""
-    hint = get_type_hints(DIALECTS[dialect].write)["spelling"]
-    return next(kind for kind in get_args(hint) if kind is not NoneType)  # type: ignore[no-any-return]
 
 
 def _values(hint: object) -> str:

@@ -32,6 +32,8 @@ OptionsT_contra = TypeVar("OptionsT_contra", bound=Options, contravariant=True)
 
 # Failures that show in what a stream leaves out, so that no event reports them.
 SILENT_FAILURES: Final = frozenset(("interrupted", "empty_stream", "calls_missing"))
+# What may only follow the start of its call.
+_OF_CALL: Final = ArgumentsDelta | ToolCallEnd | ToolCallRejected
 # `created` of the objects of OpenAI's APIs: any time, but always the same.
 CREATED: Final = 1_760_000_000
 
@@ -76,14 +78,12 @@ class Writer(ABC, Generic[OptionsT]):
             TypeError: what came is not a delta.
         """
         for delta in self.deltas:
+            if isinstance(delta, _OF_CALL) and delta.index not in self.starts:
+                raise ValueError(f"cannot write {type(delta).__name__}: its call has no start")
             self._take(delta)
 
     def _take(self, delta: Delta) -> None:
         match delta:
-            case ArgumentsDelta() | ToolCallEnd() | ToolCallRejected() if (
-                delta.index not in self.starts
-            ):
-                raise ValueError(f"cannot write {type(delta).__name__}: its call has no start")
             case TextDelta():
                 self.text(delta.text)
             case ReasoningDelta():
