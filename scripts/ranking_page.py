@@ -18,7 +18,7 @@ from harness.reporting.words import percent
 from harness.runs.rankings import Ranked, Rankings, rankings
 from harness.runs.run import Run
 from harness.runs.store import read_run
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load_cassette
 
 _HEAD: Final = (
     *("rank", "name", "rate", "95 % interval"),
@@ -97,7 +97,7 @@ def main() -> None:
     source, target = map(Path, sys.argv[1:])
     run = read_run(source)
     files = [file for path in run.header.selection.paths for file in Path(path).rglob("*.yaml")]
-    cassettes = [load(file) for file in files]
+    cassettes = [load_cassette(file) for file in files]
     turns = sum(len(cassette.interactions) for cassette in cassettes)
     dates = tuple(cassette.origin.at for cassette in cassettes)
     target.write_text(page(run, dates, turns) + "\n", encoding="utf-8")

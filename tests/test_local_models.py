@@ -20,7 +20,7 @@ from harness.turns.messages import Message
 from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load_cassette
 from scripts.local_models.asked import LANGUAGES, Toolbox, asked
 from scripts.local_models.ways import WAYS, Way
 from scripts.ranking_page import page
@@ -73,7 +73,7 @@ def recorded() -> tuple[Cassette, ...]:
     """Return the recordings that ship, which are those of the local models."""
     folders = ("llama-cpp", "llama-cpp-python", "litellm")
     paths = [path for name in folders for path in (ROOT / "cassettes" / name).rglob("*.yaml")]
-    return tuple(load(path, ROOT / "cassettes") for path in sorted(paths))
+    return tuple(load_cassette(path, ROOT / "cassettes") for path in sorted(paths))
 
 
 def test_recordings_say_where_they_come_from_and_nothing_of_this_machine() -> None:

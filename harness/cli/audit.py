@@ -43,7 +43,7 @@ def audit_command(paths: tuple[Path, ...], form: str) -> int:
 
 def _leak_lines(path: Path) -> Iterator[str]:
     try:
-        yield from iter_leaks(cassette_file.load(path))
+        yield from iter_leaks(cassette_file.load_cassette(path))
     except UnreadableError as error:
         yield f"cannot be read: {error.what}"
 

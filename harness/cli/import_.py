@@ -27,7 +27,7 @@ from harness.recording.detect import Confidence
 from harness.recording.importers.container import damage_text
 from harness.recording.importing import Imported, Labels, import_file
 from harness.reporting.visible import marked
-from harness.wire.cassette_file import save
+from harness.wire.cassette_file import save_cassette
 
 _NOT_A_RECORDING = "no recording of a known kind"
 
@@ -196,7 +196,7 @@ def _write(imported: Imported, names: _Names) -> None:
     for cassette in imported.cassettes:
         path = names.path(cassette.provider, cassette.model, cassette.id, ".yaml")
         try:
-            save(cassette, path)
+            save_cassette(cassette, path)
         except OSError as error:
             raise _write_error("cassette", path, error) from None
 

@@ -44,7 +44,7 @@ def _scenarios() -> Iterator[Row]:
 def _cassettes() -> Iterator[Row]:
     root = shipped.bundled_folder("cassettes")
     for path in sorted(root.rglob("*.yaml")):
-        cassette = cassette_file.load(path, root)
+        cassette = cassette_file.load_cassette(path, root)
         yield {
             "id": cassette.id,
             "provider": cassette.provider,
@@ -97,7 +97,7 @@ def _agents() -> Iterator[Row]:
 
 def _dialects() -> Iterator[Row]:
     root = shipped.bundled_folder("cassettes")
-    cassettes = (cassette_file.load(path, root) for path in root.rglob("*.yaml"))
+    cassettes = (cassette_file.load_cassette(path, root) for path in root.rglob("*.yaml"))
     ships = Counter(cassette.dialect for cassette in cassettes)
     for dialect in DIALECTS.values():
         yield {

@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from harness import shipped
-from harness.cli.options import dialect_option, load_cassette, safe_name
+from harness.cli.options import dialect_option, resolve_cassette, safe_name
 from harness.cli.quirks import require_quirk
 from harness.dialects.oracles import oracle_reading
 from harness.dialects.table import DIALECTS, read_request
@@ -64,7 +64,7 @@ def pattern_for(quirk: str, dialect: str) -> Cassette:
     others = [each.cassette for each in scenarios if each.cassette not in shows]
     bare: Cassette | None = None
     for name in (*shows, *others):
-        cassette = cassette_file.load(ships / f"{name}.yaml", ships)
+        cassette = cassette_file.load_cassette(ships / f"{name}.yaml", ships)
         if cassette.dialect == wanted and offered_tools(cassette):
             return cassette
         bare = bare or (cassette if cassette.dialect == wanted else None)
@@ -75,7 +75,7 @@ def pattern_for(quirk: str, dialect: str) -> Cassette:
 
 def _load_shipped(name: str) -> Cassette:
     ships = shipped.bundled_folder("cassettes")
-    return cassette_file.load(ships / f"{name}.yaml", ships)
+    return cassette_file.load_cassette(ships / f"{name}.yaml", ships)
 
 
 def offered_tools(pattern: Cassette) -> tuple[Tool, ...]:
@@ -268,7 +268,7 @@ def _build_cassette(quirk: str, asked: _NewOptions) -> Cassette:
 
 
 def _load_pattern(quirk: str, dialect: str, like: str | None) -> Cassette:
-    found = load_cassette(Path(like)) if like else pattern_for(quirk, dialect)
+    found = resolve_cassette(Path(like)) if like else pattern_for(quirk, dialect)
     if not found.interactions:
         raise UsageError("the cassette holds no interaction", where=f"--like {like}")
     said = found.in_dialect(dialect) if dialect else found
@@ -294,7 +294,7 @@ def _write_files(made: Cassette, quirk: Quirk, cassette: Path, scenario: Path) -
     for path in (cassette, scenario):
         if path.exists():
             raise UsageError("the file is there already", where=str(path), hint="Choose a --name.")
-    cassette_file.save(made, cassette)
+    cassette_file.save_cassette(made, cassette)
     write_scenario(made, scenario, quirk.title, (quirk.id,))
     click.echo(f"{cassette}\n{scenario}")
     shown, run = shlex.quote(str(cassette)), shlex.quote(str(scenario))

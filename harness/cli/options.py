@@ -14,7 +14,7 @@ from harness.errors import UsageError
 from harness.files.typed import nearest
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load_cassette
 
 _NAMES: Final = sorted(DIALECTS)
 
@@ -61,7 +61,7 @@ def target_options(*, usual: bool) -> Callable[[Callable[..., Any]], Callable[..
     return lambda command: normalizer(agent(command))
 
 
-def load_cassette(name: Path) -> Cassette:
+def resolve_cassette(name: Path) -> Cassette:
     """Return the cassette in the file `name`, or with that id among those that ship.
 
     Raises:
@@ -71,14 +71,14 @@ def load_cassette(name: Path) -> Cassette:
     ships = bundled_folder("cassettes")
     shipped = ships / f"{name}.yaml"
     if not name.exists() and shipped.is_file():
-        return load(shipped, ships)
+        return load_cassette(shipped, ships)
     if not name.exists():
         raise UsageError(
             "no such file, and no cassette with that id ships",
             where=str(name),
             hint=_cassette_hint(name.as_posix(), ships),
         )
-    return load(name)
+    return load_cassette(name)
 
 
 def _cassette_hint(name: str, ships: Path) -> str:

@@ -19,7 +19,7 @@ import msgspec
 
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.new import write_scenario
-from harness.cli.options import load_cassette, safe_name
+from harness.cli.options import resolve_cassette, safe_name
 from harness.dialects.table import read_request
 from harness.errors import UsageError
 from harness.judging.scenario_file import load_scenario
@@ -34,7 +34,7 @@ from harness.runs.refresh import differences
 from harness.runs.selection import named_folder
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import dump, load, save
+from harness.wire.cassette_file import dump, load_cassette, save_cassette
 from harness.wire.interaction import Due, Headers, Request
 
 
@@ -48,7 +48,7 @@ def refresh(path: Path, upstream: str, headers: Headers, *, write: bool, allow_i
         write: replace the cassette.
         allow_in_ci: ask even where CI is set.
     """
-    old = identify(load_cassette(path))
+    old = identify(resolve_cassette(path))
     if not path.is_file():
         raise UsageError("expected the file of a cassette", where=str(path))
     new = _record_again(old, path, upstream, headers, allow_in_ci=allow_in_ci)
@@ -60,7 +60,7 @@ def refresh(path: Path, upstream: str, headers: Headers, *, write: bool, allow_i
     for line in _difference_lines(old, new, meant):
         click.echo(marked(line))
     if write:
-        save(new, path)
+        save_cassette(new, path)
     click.echo("written" if write else "not written: --write replaces the cassette", err=True)
     return EXIT_GATE_FAILED if meant else 0
 
@@ -263,7 +263,7 @@ def _record_one(how: RecordOptions, asked: _RecordRequest, name: str) -> str:
         upstream_response(recorder, asked.request) as answer,
     ):
         size = sum(map(len, answer.reads()))
-    cassette = load(path, named_folder(path, "cassettes") or how.output)
+    cassette = load_cassette(path, named_folder(path, "cassettes") or how.output)
     ended = cassette.interactions[0].ended
     if how.scenarios is not None:
         write_scenario(cassette, how.scenarios / f"{name}.yaml")
@@ -283,7 +283,7 @@ def _scenario_requests(how: RecordOptions, name: str) -> Iterator[_RecordRequest
     root = bundled_folder("scenarios")
     path = Path(name) if Path(name).is_file() else root / f"{name}.yaml"
     scenario = load_scenario(path, root)
-    cassette = load_cassette(Path(scenario.cassette))
+    cassette = resolve_cassette(Path(scenario.cassette))
     for place, each in enumerate(cassette.interactions):
         asked = read_request(each.dialect, each.request)
         if not asked.tools_known or each.dialect != how.dialect:

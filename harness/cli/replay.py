@@ -12,7 +12,7 @@ from harness.cli.options import dialect_option
 from harness.conversation.discovery import is_agent
 from harness.errors import UsageError
 from harness.judging.conversations.case import ConversationCase
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import replay
 from harness.judging.results import Result
 from harness.normalizers.discovery import load_normalizer
@@ -69,7 +69,7 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     if subject.conversation or subject.kind == "log":
         return _replay_conversation(subject, name)
     loaded, normalizer = load_subject(subject), load_normalizer(name)
-    result, _ = judge(loaded, normalizer)
+    result, _ = judge_subject(loaded, normalizer)
     place = result.interaction if interaction is None else interaction
     for line in _replay_lines(loaded, normalizer, result, place, cuts, at):
         click.echo(line)

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import load_cassette
+from harness.cli.options import resolve_cassette
 from harness.playback.matching import NAMES, ORDER
 from harness.playback.playback import CUTS, AnsweredRequest, Playback
 from harness.playback.server import PlaybackServer
@@ -56,7 +56,7 @@ def serve_command(
     Prints the base URL, and at the end the requests that nothing answered and the interactions
     that nobody asked for. Leaves with 1 where there are any.
     """
-    playback = Playback(load_cassette(cassette), match, CUTS[cuts])
+    playback = Playback(resolve_cassette(cassette), match, CUTS[cuts])
     for place, interaction in enumerate(playback.cassette.interactions):
         click.echo(f"interaction {place}: {_answer(interaction)}", err=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from harness.cli.options import dialect_option, load_cassette
+from harness.cli.options import dialect_option, resolve_cassette
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.dialects.table import read_request
 from harness.errors import StreamError
@@ -52,7 +52,7 @@ def show_command(cassette: Path, dialect: str | None, form: str, *, age: bool | 
     Invisible characters are made visible: ␍ ␊ ␉ for controls, <U+2028> for others, <\xFF> for
     a byte that is no UTF-8.
     """
-    stored = load_cassette(cassette)
+    stored = resolve_cassette(cassette)
     said = stored.in_dialect(dialect) if dialect else stored
     left_out = ("",) * len(said.interactions) if dialect else reasons_to_skip(said)
     aged = sys.stdout.isatty() if age is None else age

@@ -62,7 +62,7 @@ def write_cassette(recipe: Recipe, folder: Path) -> None:
     Raises:
         UnreadableError: the recipe cannot be used.
     """
-    cassette_file.save(emulate(recipe), cassette_path(recipe, folder))
+    cassette_file.save_cassette(emulate(recipe), cassette_path(recipe, folder))
 
 
 def iter_problems(scenarios: Iterable[Path], root: Path, folder: Path) -> Iterator[str]:
@@ -94,6 +94,6 @@ def iter_problems(scenarios: Iterable[Path], root: Path, folder: Path) -> Iterat
 
 def _is_emulated(path: Path) -> bool:
     try:
-        return cassette_file.load(path).origin.kind == "emulated"
+        return cassette_file.load_cassette(path).origin.kind == "emulated"
     except HarnessError:  # another check reports files that cannot be read
         return False

@@ -41,7 +41,7 @@ class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
         return tuple(map(oracle_reading, self.cassette.interactions))
 
 
-def judge(
+def judge_subject(
     subject: LoadedSubject,
     normalizer: Normalizer,
     *,

@@ -18,7 +18,7 @@ from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.errors import UnreadableError
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.rules import CONVERSATION_RULES
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import Cuts
 from harness.judging.results import Level, Result
 from harness.judging.rules import RULES
@@ -168,7 +168,7 @@ def judge_mutant(miniature: AnyMutant, subject: LoadedSubject, cuts: Cuts) -> Re
     """Return what one miniature did with one subject."""
     if isinstance(miniature, Agent):
         return judge_conversation(subject, miniature, cuts=cuts)[0]
-    return judge(subject, miniature, cuts=cuts)[0]
+    return judge_subject(subject, miniature, cuts=cuts)[0]
 
 
 def stale_rows(rows: Iterable[KillRow]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from harness.errors import HarnessError
 from harness.judging.catalogue import Quirk, load_catalogue, load_excluded
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.rules import CONVERSATION_RULES
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
@@ -59,7 +59,7 @@ class BundledData:
         """The cassettes that can be read, by id."""
         root = shipped.bundled_folder("cassettes")
         paths = tuple(sorted(root.rglob("*.yaml")))
-        loaded = self._readable(paths, lambda path: cassette_file.load(path, root))
+        loaded = self._readable(paths, lambda path: cassette_file.load_cassette(path, root))
         return {cassette.id: cassette for cassette in loaded}
 
     @cached_property
@@ -192,7 +192,7 @@ def _normalizers_conform(data: BundledData) -> Iterator[str]:
     for name in default_normalizer_names():
         normalizer = load_normalizer(name)
         for subject in data.subjects:
-            result, _ = judge(subject, normalizer, cuts="quick")
+            result, _ = judge_subject(subject, normalizer, cuts="quick")
             for finding in result.findings:
                 yield f"{result.cell}: {finding.rule} at {finding.path}"
 

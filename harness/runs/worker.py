@@ -26,7 +26,7 @@ from harness.judging.judge import (
     LoadedSubject,
     empty_result,
     is_supported_by_normalizer,
-    judge,
+    judge_subject,
 )
 from harness.judging.replaying import Cuts
 from harness.judging.results import CassetteFacts, Finding, Outcome, Result, TurnFacts, body_digest
@@ -94,7 +94,7 @@ def _judge(job: Job, loaded: LoadedSubject, cuts: Cuts) -> tuple[Result, AnyCase
     with redirect_stdout(sys.stderr):
         if job.subject.conversation:
             return judge_conversation(loaded, _agent(job.normalizer), cuts=cuts)
-        return judge(loaded, _normalizer(job.normalizer), cuts=cuts)
+        return judge_subject(loaded, _normalizer(job.normalizer), cuts=cuts)
 
 
 def is_job_supported(job: Job) -> bool:
@@ -157,7 +157,9 @@ def load_subject(subject: Subject) -> LoadedSubject:
     """
     path = Path(subject.path)
     if subject.kind == "cassette":
-        cassette = cassette_file.load(path, Path(subject.roots[0]) if subject.roots else None)
+        cassette = cassette_file.load_cassette(
+            path, Path(subject.roots[0]) if subject.roots else None
+        )
         alone = _unlabelled_cassette(cassette, subject.dialect)
         return LoadedSubject(
             alone, _recorded_scenario(alone, subject.path) if subject.conversation else None
@@ -231,7 +233,7 @@ def _cassette(name: str, subject: Subject) -> Cassette:
     for root in map(Path, subject.roots[1:]):
         path = root / f"{name}.yaml"
         if path.is_file() and path.resolve().is_relative_to(root.resolve()):
-            cassette = cassette_file.load(path, root)
+            cassette = cassette_file.load_cassette(path, root)
             said = cassette.in_dialect(subject.dialect) if subject.dialect else cassette
             return identify(said)
     raise UnreadableError(

@@ -12,13 +12,13 @@ from harness.wire import cassette_data
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_text import dump
 
-__all__ = ["dump", "load", "loads", "save"]
+__all__ = ["dump", "load_cassette", "parse_cassette", "save_cassette"]
 
 # Tags that older vcrpy wrote for plain text.
 _VCRPY_TAGS = {f"tag:yaml.org,2002:python/{name}": str for name in ("str", "unicode")}
 
 
-def load(path: Path, root: Path | None = None) -> Cassette:
+def load_cassette(path: Path, root: Path | None = None) -> Cassette:
     """Return the cassette in the file `path`.
 
     Args:
@@ -29,10 +29,12 @@ def load(path: Path, root: Path | None = None) -> Cassette:
         UnreadableError: no file that can be read, damaged or hostile YAML, no cassette, or a
             body that does not match its digest or its reads.
     """
-    return loads(_read(path), _id(path, root), where=str(path))
+    return parse_cassette(_read(path), _id(path, root), where=str(path))
 
 
-def loads(data: bytes, cassette_id: str, *, where: str, keep_encoded: bool = False) -> Cassette:
+def parse_cassette(
+    data: bytes, cassette_id: str, *, where: str, keep_encoded: bool = False
+) -> Cassette:
     """Return the cassette in the bytes of a file, as `load` does.
 
     With `keep_encoded` a body whose content encoding cannot be taken off stays as it is.
@@ -41,7 +43,7 @@ def loads(data: bytes, cassette_id: str, *, where: str, keep_encoded: bool = Fal
     return cassette_data.cassette_from_data(document, cassette_id, where, keep_encoded=keep_encoded)
 
 
-def save(cassette: Cassette, path: Path) -> None:
+def save_cassette(cassette: Cassette, path: Path) -> None:
     """Write `cassette` to `path`, making its folders; an old file is replaced at once."""
     data = dump(cassette).encode("utf-8")
     path.parent.mkdir(parents=True, exist_ok=True)

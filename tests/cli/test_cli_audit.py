@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from harness.cli.audit import audit_command
 from harness.errors import UsageError
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.cassette_file import save
+from harness.wire.cassette_file import save_cassette
 from harness.wire.interaction import Interaction, Read, Request
 
 BODY = b'data: {"t": "sk-aB3dE6gH9"}\n\ndata: {"t": "jK2mN5pQ8sT"}\n\n'
@@ -29,7 +29,7 @@ def audit(*paths: Path, form: str = "pretty") -> tuple[int, str]:
 
 def saved(folder: Path, **changes: object) -> Path:
     interaction = msgspec.structs.replace(CLEAN, **changes)
-    save(Cassette("a", (interaction,), Origin("recorded")), folder / "a.yaml")
+    save_cassette(Cassette("a", (interaction,), Origin("recorded")), folder / "a.yaml")
     return folder
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.runs.store import read_run
-from harness.wire.cassette_file import save
+from harness.wire.cassette_file import save_cassette
 from tests.cli.conftest import Harness
 from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP, recorded
 
@@ -157,8 +157,8 @@ def test_a_log_is_imported_counted_ranked_and_shown(harness: Harness, tmp_path: 
 
 
 def test_a_recording_is_judged_through_agents(harness: Harness, tmp_path: Path) -> None:
-    save(ROUND_TRIP, tmp_path / "in" / "talk.yaml")
-    save(recorded(CALL, CALL), tmp_path / "in" / "other.yaml")
+    save_cassette(ROUND_TRIP, tmp_path / "in" / "talk.yaml")
+    save_cassette(recorded(CALL, CALL), tmp_path / "in" / "other.yaml")
     left = harness("run", str(tmp_path / "in"), "-a", "plain-loop", "-o", str(tmp_path))
     assert left.code == 0
     assert "no conversation for agents in 1 cassettes of several requests" in left.err
@@ -171,7 +171,7 @@ def test_a_recording_is_judged_through_agents(harness: Harness, tmp_path: Path) 
 def test_a_recording_is_replayed_through_the_agent_that_is_named(
     harness: Harness, tmp_path: Path
 ) -> None:
-    save(ROUND_TRIP, tmp_path / "talk.yaml")
+    save_cassette(ROUND_TRIP, tmp_path / "talk.yaml")
     found = harness("replay", "cassette:talk/results-orphaned", "--in", str(tmp_path))
     assert found.code == 1
     assert "unlike the recorded request: messages: recorded" in found.out

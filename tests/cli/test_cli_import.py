@@ -17,7 +17,7 @@ from harness.conversation.history.jsonl import (
     encode,
 )
 from harness.errors import UsageError
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load_cassette
 
 CHUNK = '{"id":"1","object":"chat.completion.chunk","model":"a/b:free","choices":[]}'
 STREAM = f"data: {CHUNK}\n\ndata: [DONE]\n\n"
@@ -58,7 +58,7 @@ def test_a_folder_becomes_cassettes(recordings: Path, tmp_path: Path) -> None:
         "deepseek/a-b-free/a-2.yaml",
         "groq/a-b-free/a.yaml",
     ]
-    cassette = load(out / found[1], out)
+    cassette = load_cassette(out / found[1], out)
     assert (cassette.provider, cassette.model) == ("deepseek", "a/b:free")
     assert (cassette.origin.source, cassette.origin.licence) == ("deepseek/a.sse#0", "MIT")
     assert "3 cassettes with 3 streams" in result.stdout

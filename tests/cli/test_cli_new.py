@@ -6,13 +6,13 @@ import pytest
 
 from harness.cli.new import parse_writer_options
 from harness.dialects.table import DIALECTS
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Outcome
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
 from harness.normalizers.discovery import load_normalizer
 from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load_cassette
 from tests.cli.conftest import Harness
 
 QUIRK = "DELTA-ID-EMPTY-LATER"
@@ -43,7 +43,7 @@ def written(harness: Harness, folder: Path, *words: str, quirk: str = QUIRK) -> 
     assert "harness show" in left.err
     assert "harness run" in left.err
     return LoadedSubject(
-        load(cassette, folder / "cassettes"), load_scenario(scenario, folder / "scenarios")
+        load_cassette(cassette, folder / "cassettes"), load_scenario(scenario, folder / "scenarios")
     )
 
 
@@ -53,7 +53,7 @@ def scenario_of(made: LoadedSubject) -> Scenario:
 
 
 def outcome(made: LoadedSubject, name: str) -> Outcome:
-    result, _ = judge(made, load_normalizer(name))
+    result, _ = judge_subject(made, load_normalizer(name))
     return result.outcome
 
 

@@ -16,7 +16,7 @@ from harness.errors import UnreadableError, UsageError
 from harness.judging.scenario_file import load_scenario
 from harness.runs.selection import select_subjects
 from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import load, save
+from harness.wire.cassette_file import load_cassette, save_cassette
 from tests.recording.paced_server import PacedServer
 
 ARGUMENTS = b'"{\\"city\\":\\"Oslo\\"}"'
@@ -75,7 +75,10 @@ def test_prompts_become_cassettes(asked: tuple[PacedServer, Path]) -> None:
     server, folder = asked
     names = ["native-oslo-1", "native-oslo-2", "told-1", "told-2"]
     assert sorted(path.stem for path in (folder / "c").iterdir()) == names
-    native, told = load(folder / "c" / "native-oslo-1.yaml"), load(folder / "c" / "told-1.yaml")
+    native, told = (
+        load_cassette(folder / "c" / "native-oslo-1.yaml"),
+        load_cassette(folder / "c" / "told-1.yaml"),
+    )
     assert (native.model, native.provider, native.prompt) == ("m1", "llamacpp", "native-tools/v1")
     assert (native.origin.kind, native.origin.source) == ("recorded", "a server 1.0")
     assert [tool["name"] for tool in told.tools] == ["get_weather"]
@@ -131,8 +134,8 @@ def test_refresh_shows_a_difference_in_meaning(asked: tuple[PacedServer, Path]) 
         ):
             assert line in output
         assert record("--refresh", path, "--upstream", server.url, "--write")[0] == 1
-    assert load(path).interactions[0].body == b"".join(ANSWER)
-    assert load(path).model == "m1"
+    assert load_cassette(path).interactions[0].body == b"".join(ANSWER)
+    assert load_cassette(path).model == "m1"
     with (again := PacedServer(ANSWER, gated=False)).running():
         code, output = record("--refresh", path, "--upstream", again.url)
     assert code == 0
@@ -155,14 +158,14 @@ def test_the_proxy_serves_a_client_until_it_is_stopped(tmp_path: Path) -> None:
     assert process.returncode == 0
     assert "1 interactions recorded" in rest
     assert answer.content == b"".join(CALL)
-    kept = load(path).interactions[0]
+    kept = load_cassette(path).interactions[0]
     assert kept.request.uri == f"{server.url}/v1/chat/completions?a=1"
     assert kept.body == answer.content
 
 
 @pytest.fixture
 def kept(asked: tuple[PacedServer, Path]) -> Cassette:
-    return load(asked[1] / "c" / "told-1.yaml")
+    return load_cassette(asked[1] / "c" / "told-1.yaml")
 
 
 def test_a_scenarios_questions_are_asked(kept: Cassette, tmp_path: Path) -> None:
@@ -174,18 +177,18 @@ def test_a_scenarios_questions_are_asked(kept: Cassette, tmp_path: Path) -> None
     with server.running():
         record(server.url, "--scenario", scenario, "--model", "m9", "-o", tmp_path / "d")
     assert json.loads(server.requests[0][1]) == {**sent, "model": "m9"}
-    assert load(tmp_path / "d" / "again-0.yaml").model == "m9"
+    assert load_cassette(tmp_path / "d" / "again-0.yaml").model == "m9"
 
 
 def test_what_a_recording_knows_beside_its_requests_is_kept(kept: Cassette, tmp_path: Path) -> None:
     """Somebody's own prompt, the tools that it taught, and what is due."""
     path, scenario = tmp_path / "own.yaml", tmp_path / "again.yaml"
-    save(msgspec.structs.replace(kept, prompt="ours/v7").with_due("call"), path)
+    save_cassette(msgspec.structs.replace(kept, prompt="ours/v7").with_due("call"), path)
     scenario.write_text(f"title: t\ncassette: {path}\nexpect:\n- finish: stop\n", "utf-8")
     with (server := PacedServer(CALL, gated=False)).running():
         record(server.url, "--scenario", scenario, "-o", tmp_path / "d")
         record("--refresh", path, "--upstream", server.url, "--write")
-    for found in (load(tmp_path / "d" / "again-0.yaml"), load(path)):
+    for found in (load_cassette(tmp_path / "d" / "again-0.yaml"), load_cassette(path)):
         assert (found.prompt, found.due) == ("ours/v7", "call")
         assert found.tools == kept.tools != ()
 

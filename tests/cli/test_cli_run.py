@@ -54,13 +54,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _imported() -> str:
     """Put a cassette into ./own that counts as somebody's recording; return its folder."""
-    found = cassette_file.load(
+    found = cassette_file.load_cassette(
         shipped.bundled_folder("cassettes") / "dashscope/qwen-plus/split-chunks.yaml",
         shipped.bundled_folder("cassettes"),
     )
     own = msgspec.structs.replace(found, id="split", origin=Origin("imported", by="a test"))
     Path("own").mkdir()
-    cassette_file.save(own, Path("own/split.yaml"))
+    cassette_file.save_cassette(own, Path("own/split.yaml"))
     return "own"
 
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.cassette_file import save
+from harness.wire.cassette_file import save_cassette
 from harness.wire.interaction import Interaction, Read, Request
 from tests.cli.cli_samples import Left, command
 from tests.cli.conftest import Harness
@@ -74,7 +74,7 @@ def test_what_is_surplus_and_what_is_unplayed_is_told() -> None:
 def test_nothing_of_a_cassette_drives_the_terminal(tmp_path: Path) -> None:
     request = Request("POST", f"https://a.example/{EVIL}", (), b"")
     answer = Interaction(request, 200, (), b"1", (Read(1),))
-    save(Cassette("a", (answer,), Origin("recorded", by="tests")), tmp_path / "a.yaml")
+    save_cassette(Cassette("a", (answer,), Origin("recorded", by="tests")), tmp_path / "a.yaml")
     with serving(str(tmp_path / "a.yaml"), "--match", "path") as (base_url, process):
         post(base_url)
         done = left(process)

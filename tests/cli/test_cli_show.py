@@ -12,7 +12,7 @@ from harness.cli.show import show_command
 from harness.errors import UnreadableError, UsageError
 from harness.reporting.visible import marked
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.cassette_file import load, save
+from harness.wire.cassette_file import load_cassette, save_cassette
 from harness.wire.interaction import Interaction, Read, Request
 
 EVIL = "\x1b[31m\u202e\u2028\r"
@@ -30,7 +30,7 @@ def saved(path: Path, sent: bytes = json.dumps(ASKED).encode()) -> Path:
     reads = (Read(10, 31), Read(len(BODY) - 10, 598))
     first = Interaction(request, 200, (("X" + EVIL, "y" + EVIL),), BODY, reads)
     origin = Origin("recorded", by="tests" + EVIL)
-    save(Cassette("a", (first,), origin, "openai", "m" + EVIL), path)
+    save_cassette(Cassette("a", (first,), origin, "openai", "m" + EVIL), path)
     return path
 
 
@@ -81,7 +81,7 @@ def test_tools_that_the_prompt_taught_are_named(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.yaml")
     assert "taught in words" not in shown(path)
     tool = {"name": "look" + EVIL, "description": "", "parameters": {"type": "object"}}
-    save(load(path).with_tools((tool,)), path)
+    save_cassette(load_cassette(path).with_tools((tool,)), path)
     assert "tools       look␛[31m" in shown(path)
     assert json.loads(shown(path, "--format", "json"))["tools"] == [tool]
 

@@ -26,7 +26,7 @@ def shipped() -> dict[str, tuple[Interaction, ...]]:
     """Return dialect -> the interactions that ship, always in the same order."""
     found: dict[str, list[Interaction]] = defaultdict(list)
     for path in sorted(_ROOT.rglob("*.yaml")):
-        for interaction in cassette_file.load(path).interactions:
+        for interaction in cassette_file.load_cassette(path).interactions:
             found[interaction.dialect].append(interaction)
     return {dialect: tuple(interactions) for dialect, interactions in found.items()}
 

@@ -90,7 +90,7 @@ def _compare(wanted: Expectation, turn: Turn) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "-".join(path.parts[-3:]))
 def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
-    for one in cassette_file.load(path).interactions:
+    for one in cassette_file.load_cassette(path).interactions:
         if one.dialect == "anthropic" and one.status < 400:
             assert_agrees(one)
 

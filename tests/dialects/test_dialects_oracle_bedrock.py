@@ -56,7 +56,7 @@ def _assert_same_end(reading: OracleReading, turn: Turn) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
-    for one in cassette_file.load(path).interactions:
+    for one in cassette_file.load_cassette(path).interactions:
         assert_agrees(one.dialect, one.body)
         assert oracle_reading(one).calls is not None
 
@@ -83,7 +83,7 @@ def test_something_ships() -> None:
     ],
 )
 def test_it_notes_what_ships(cassette: str, quirk: str) -> None:
-    (one,) = cassette_file.load(ROOT / f"{cassette}.yaml").interactions
+    (one,) = cassette_file.load_cassette(ROOT / f"{cassette}.yaml").interactions
     assert quirk in oracle_reading(one).quirks
 
 

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2] / "cassettes"
 SHIPPED = [
     each
     for path in sorted(ROOT.glob("google-*/*/*.yaml"))
-    for each in cassette_file.load(path).interactions
+    for each in cassette_file.load_cassette(path).interactions
     if each.dialect in ("gemini", "google-interactions")
 ]
 

@@ -12,7 +12,7 @@ from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.oracles import oracle_reading
 from harness.judging.blame import blame_of_bytes
 from harness.judging.expected import expectation_from
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Outcome
 from harness.normalizers.discovery import load_normalizer
 from harness.text_calls import MARKERS, TEXT_DIALECTS, WrittenCall
@@ -147,7 +147,9 @@ def test_the_providers_errors_come_first() -> None:
 @pytest.mark.parametrize("text", MARKED)
 @pytest.mark.parametrize("name", ["reference", "naive"])
 def test_whatever_a_normalizer_makes_of_it_conforms(name: str, text: str) -> None:
-    result, _ = judge(LoadedSubject(a_cassette(said(text))), load_normalizer(name), cuts="quick")
+    result, _ = judge_subject(
+        LoadedSubject(a_cassette(said(text))), load_normalizer(name), cuts="quick"
+    )
     assert result.outcome in (Outcome.PASS, Outcome.PARSE_ERROR)
     assert result.blame in ("", "model")
 

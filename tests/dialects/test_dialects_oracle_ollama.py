@@ -26,7 +26,7 @@ def read(*values: object) -> OracleReading:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
-    for one in cassette_file.load(path).interactions:
+    for one in cassette_file.load_cassette(path).interactions:
         if one.dialect == "ollama":
             assert_agrees(one)
 

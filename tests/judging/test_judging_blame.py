@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.dialects.openai_chat.oracle.stream import oracle_reading
 from harness.judging.blame import blame_of_bytes, request_digest
 from harness.judging.expectation import Expectation, ExpectedCall
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Blame
 from harness.judging.scenario import Scenario
 from harness.normalizers.discovery import load_normalizer
@@ -157,7 +157,7 @@ def blamed(
 ) -> tuple[bool, Blame]:
     cassette = a_cassette(an_interaction(body, tools=(WRITING,)))
     subject = LoadedSubject(cassette, scenario(body) if labelled else None)
-    (facts,) = judge(subject, normalizer, cuts="quick")[0].turns
+    (facts,) = judge_subject(subject, normalizer, cuts="quick")[0].turns
     return facts.success, facts.blame
 
 

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from harness.judging.judge import judge
+from harness.judging.judge import judge_subject
 from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.reporting.page import render_page
@@ -34,7 +34,7 @@ def dashscope_run() -> Run:
         if s.scenario and not s.scenario.text_dialect
     ]
     cells = [
-        judge(subject, load_normalizer(name), cuts="quick")
+        judge_subject(subject, load_normalizer(name), cuts="quick")
         for subject in subjects
         for name in NAMES
     ]

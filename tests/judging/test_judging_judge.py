@@ -8,7 +8,7 @@ import pytest
 
 from harness.judging.case import Case
 from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import Cuts
 from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario, ScenarioBlame
@@ -51,7 +51,7 @@ def judged(
     **asked: Any,  # noqa: ANN401 - of the interaction
 ) -> tuple[Result, Case | None]:
     cassette = a_cassette(*(an_interaction(body, **asked) for body in bodies))
-    return judge(LoadedSubject(cassette), by, cuts=cuts)
+    return judge_subject(LoadedSubject(cassette), by, cuts=cuts)
 
 
 # Unlabelled cassettes
@@ -110,7 +110,7 @@ def test_where_calls_may_be_missing_none_may_come_beside_them(
         judged=frozenset(("failure",)),
         calls_at_most=True,
     )
-    result, _ = judge(_labelled(a_cassette(an_interaction(body)), expected), REFERENCE)
+    result, _ = judge_subject(_labelled(a_cassette(an_interaction(body)), expected), REFERENCE)
     assert result.outcome is outcome
     assert {it.rule for it in result.findings} <= {"CALLS-NOT-INVENTED"}
 
@@ -129,7 +129,7 @@ def _hello_expected() -> Expectation:
 @pytest.mark.parametrize("normalizer", [REFERENCE, MUTANTS["usage-crash"]])
 def test_a_foreign_dialect_is_unsupported_and_runs_nothing(normalizer: Normalizer) -> None:
     cassette = a_cassette().in_dialect("martian")
-    result, case = judge(LoadedSubject(cassette), normalizer)
+    result, case = judge_subject(LoadedSubject(cassette), normalizer)
     assert (result.outcome, result.blame, result.replays) == (Outcome.UNSUPPORTED, "", 0)
     assert (result.turns, result.findings, case) == ((), (), None)
 
@@ -137,9 +137,9 @@ def test_a_foreign_dialect_is_unsupported_and_runs_nothing(normalizer: Normalize
 def test_a_capability_that_is_not_declared_makes_the_cell_unsupported() -> None:
     judged_by = a_normalizer(hello, capabilities=frozenset({"names-in-pieces"}))
     subject = _labelled(a_cassette(), _hello_expected(), capabilities=("names-in-pieces",))
-    assert judge(subject, judged_by)[0].outcome is Outcome.PASS
+    assert judge_subject(subject, judged_by)[0].outcome is Outcome.PASS
     other = msgspec.structs.replace(judged_by, capabilities=frozenset({"calls-without-index"}))
-    assert judge(subject, other)[0].outcome is Outcome.UNSUPPORTED
+    assert judge_subject(subject, other)[0].outcome is Outcome.UNSUPPORTED
 
 
 # Blame
@@ -195,7 +195,7 @@ def test_the_scenario_knows_more_about_blame_than_the_bytes(blame: ScenarioBlame
     expected = Expectation(
         "scenario", rejected=rejected, finish=FinishReason.TOOL_CALLS, finish_raw="tool_calls"
     )
-    result, _ = judge(
+    result, _ = judge_subject(
         _labelled(a_cassette(an_interaction(PROSE)), expected, blame=blame), REFERENCE
     )
     assert (result.outcome, result.blame) == (Outcome.PARSE_ERROR, blame)
@@ -255,7 +255,7 @@ def test_a_crash_under_some_cut_is_variance_as_bad_as_a_crash() -> None:
 @pytest.mark.parametrize("subject", ["text/multi-byte", "framing/byte-order-mark"])
 def test_the_smallest_failing_chunking_is_the_one_to_show(subject: str) -> None:
     found = next(item for item in shipped_subjects() if item.id == subject)
-    result, case = judge(found, MUTANTS["decoded-per-read"])
+    result, case = judge_subject(found, MUTANTS["decoded-per-read"])
     assert case is not None
     assert len(result.chunking) == len(case.chunking) == 1
 

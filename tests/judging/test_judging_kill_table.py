@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.judging.judge import is_supported_by_normalizer, judge
+from harness.judging.judge import is_supported_by_normalizer, judge_subject
 from harness.judging.results import Outcome, Result
 from harness.judging.rules import RULES
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
@@ -25,7 +25,7 @@ def _results(name: str) -> Iterator[Result]:
     normalizer = load_normalizer(name)
     cuts = "quick" if _THOROUGH else cuts_for(normalizer)
     for subject in shipped_subjects():
-        yield judge(subject, normalizer, cuts=cuts)[0]
+        yield judge_subject(subject, normalizer, cuts=cuts)[0]
 
 
 @pytest.mark.parametrize("name", BROKEN)

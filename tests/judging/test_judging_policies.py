@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from harness.errors import UnreadableError
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.policies import POLICIES
 from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario
@@ -53,7 +53,7 @@ def test_unknown_names_are_refused(tmp_path: Path, keys: str, fact: str, hint: s
 
 
 def judged(scenario: Scenario, **declared: Any) -> Result:  # noqa: ANN401 - of a normalizer
-    return judge(
+    return judge_subject(
         LoadedSubject(a_cassette(), scenario), a_normalizer(hello, **declared), cuts="quick"
     )[0]
 

@@ -13,7 +13,7 @@ import pytest
 from harness.conversation.discovery import default_agent_names, load_agent
 from harness.conversation.mutants import MUTANTS
 from harness.judging.conversations.judge import judge_conversation
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.reporting.boards import boards
@@ -141,7 +141,7 @@ def _conversations() -> tuple[LoadedSubject, ...]:
 def _judged_by_normalizer(name: str, areas: Iterable[str]) -> list[Result]:
     normalizer = load_normalizer(name)
     told = select_subjects([bundled_folder("scenarios") / area for area in areas])
-    return [judge(load_subject(each), normalizer, cuts="whole")[0] for each in told]
+    return [judge_subject(load_subject(each), normalizer, cuts="whole")[0] for each in told]
 
 
 def _run_of(system: System) -> Run:

@@ -38,7 +38,9 @@ def _committed() -> dict[str, Path]:
 @cache
 def _emulated() -> frozenset[str]:
     """Return the cassettes that show a quirk; the others are recordings, which only measure."""
-    kinds = {name: cassette_file.load(path).origin.kind for name, path in _committed().items()}
+    kinds = {
+        name: cassette_file.load_cassette(path).origin.kind for name, path in _committed().items()
+    }
     return frozenset(name for name, kind in kinds.items() if kind == "emulated")
 
 
@@ -61,7 +63,7 @@ def test_scenarios_emulate_exactly_the_committed_cassettes(made: dict[str, Casse
 
 def test_emulated_cassettes_read_back(made: dict[str, Cassette]) -> None:
     for name, cassette in made.items():
-        assert cassette_file.load(CASSETTES / f"{name}.yaml", CASSETTES) == cassette
+        assert cassette_file.load_cassette(CASSETTES / f"{name}.yaml", CASSETTES) == cassette
 
 
 def test_each_scenario_has_its_cassette_and_each_emulated_one_a_scenario(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Outcome
 from harness.normalizers.action_protocol import normalizer
 from harness.normalizers.discovery import installed_normalizer_names
@@ -33,7 +33,7 @@ def test_it_declares_its_text_dialect_and_its_policies() -> None:
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=_id)
 def test_it_reads_every_scenario_of_its_protocol(subject: LoadedSubject) -> None:
-    result, _ = judge(subject, normalizer, cuts="quick")
+    result, _ = judge_subject(subject, normalizer, cuts="quick")
     assert result.findings == ()
     assert result.outcome in (Outcome.PASS, Outcome.PARSE_ERROR)
 
@@ -48,6 +48,6 @@ def test_the_ancestor_loses_every_call_and_shows_the_json() -> None:
     rules = {
         finding.rule
         for subject in SUBJECTS
-        for finding in judge(subject, ancestor, cuts="quick")[0].findings
+        for finding in judge_subject(subject, ancestor, cuts="quick")[0].findings
     }
     assert {"CALLS-KEPT", "TEXT-NO-MARKUP"} <= rules <= ancestor.breaks

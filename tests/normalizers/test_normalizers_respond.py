@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from harness.judging.judge import LoadedSubject, judge
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import replay
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
@@ -49,7 +49,7 @@ def test_a_turn_is_a_success_by_them_too() -> None:
     body = call("{}", id="c1", name="search") + chunk(None, "tool_calls") + DONE
     for interaction, success in ((taught(SEARCH, body=body), True), (an_interaction(body), False)):
         subject = LoadedSubject(a_cassette(interaction))
-        (facts,) = judge(subject, load_normalizer("reference"), cuts="quick")[0].turns
+        (facts,) = judge_subject(subject, load_normalizer("reference"), cuts="quick")[0].turns
         assert facts.success is success
 
 
@@ -58,5 +58,5 @@ def test_of_a_request_that_was_not_kept_they_are_all_that_is_known() -> None:
     lost = an_interaction(body, tools=None)
     for interaction, success in ((lost, True), (replace(lost, tools=(SEARCH,)), False)):
         subject = LoadedSubject(a_cassette(interaction))
-        (facts,) = judge(subject, load_normalizer("reference"), cuts="quick")[0].turns
+        (facts,) = judge_subject(subject, load_normalizer("reference"), cuts="quick")[0].turns
         assert facts.success is success

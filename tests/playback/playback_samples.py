@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.playback.playback import Playback
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load_cassette
 from harness.wire.interaction import Headers, Interaction, Read, Request
 
 PATH = "/v1/chat/completions"
@@ -84,4 +84,4 @@ def shipped_in(dialect: str) -> Iterable[Path]:
 
 def load_shipped(path: Path) -> Cassette:
     """Return a cassette that ships."""
-    return load(path, bundled_folder("cassettes"))
+    return load_cassette(path, bundled_folder("cassettes"))

@@ -14,7 +14,7 @@ from harness.recording.importing import (
     only_answers,
     reasons_to_skip,
 )
-from harness.wire.cassette_file import loads
+from harness.wire.cassette_file import parse_cassette
 from harness.wire.interaction import Headers
 
 CHUNK = 'data: {"object":"chat.completion.chunk","model":"m-1","choices":[]}\n\n'
@@ -131,10 +131,10 @@ def test_a_plain_cassette_is_judged_without_what_is_no_answer() -> None:
         '{"access_token": "x"}',
     )
     data = recorded(login, (OPENAI, STREAMED, CHUNK), (OPENAI, {"stream": False}, "{}"))
-    plain = loads(data, "a", where="a")
+    plain = parse_cassette(data, "a", where="a")
     assert reasons_to_skip(plain) == ("no dialect recognised", "", "no stream was asked for")
     assert [each.request.uri for each in only_answers(plain).interactions] == [OPENAI]
-    nothing = loads(recorded(login), "a", where="a")
+    nothing = parse_cassette(recorded(login), "a", where="a")
     assert only_answers(nothing) == nothing
     (own,) = imported(data).cassettes
     assert only_answers(own) == own

@@ -11,7 +11,7 @@ import pytest
 from harness.errors import UsageError
 from harness.recording.proxy import RecordingProxy, parse_upstream
 from harness.recording.recorder import Recorder
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load_cassette
 from tests.recording.paced_server import EVENTS, PacedServer
 
 PATH = "/v1/chat/completions"
@@ -56,7 +56,7 @@ def test_a_client_of_http_1_0_reads_to_the_end(tmp_path: Path) -> None:
             connection.sendall(f"GET {PATH} HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
             answer = b"".join(iter(lambda: connection.recv(65_536), b""))
     assert answer.endswith(b"\r\n\r\n" + b"".join(EVENTS))
-    assert load(tmp_path / "a.yaml").interactions[0].request.method == "GET"
+    assert load_cassette(tmp_path / "a.yaml").interactions[0].request.method == "GET"
 
 
 def test_no_upstream_is_a_bad_gateway(tmp_path: Path) -> None:

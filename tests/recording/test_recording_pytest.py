@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load_cassette
 from tests.recording.paced_server import EVENTS, PacedServer
 
 pytest_plugins = ("pytester",)
@@ -43,7 +43,7 @@ def test_records_once_then_plays_with_the_network_blocked(
     pytester.makepyfile(test_it=TEST.format(url=server.url, sizes=sizes))
     with server.running():
         run(pytester, "-k", "streams", "--harness-record=once").assert_outcomes(passed=2)
-    kept = load(pytester.path / "cassettes" / "test_it" / "test_streams-httpx2.yaml")
+    kept = load_cassette(pytester.path / "cassettes" / "test_it" / "test_streams-httpx2.yaml")
     assert kept.interactions[0].body == b"".join(EVENTS)
     run(pytester, "--harness-block-network").assert_outcomes(passed=4)
 

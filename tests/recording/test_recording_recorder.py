@@ -23,7 +23,7 @@ from harness.recording.proxy import RecordingProxy
 from harness.recording.recorder import Recorder, RecordingLabels
 from harness.recording.recorder.response import ResponseRecorder
 from harness.recording.secrets.scrubber import Scrubber
-from harness.wire.cassette_file import load, save
+from harness.wire.cassette_file import load_cassette, save_cassette
 from harness.wire.interaction import Read, Request
 from tests.recording.paced_server import EVENTS, End, Framing, PacedServer, event
 
@@ -108,7 +108,7 @@ def test_bytes_and_reads_are_those_that_the_server_sent(
 ) -> None:
     server = PacedServer(EVENTS, framing=framing)
     pieces = record(way, server, tmp_path / "a.yaml")
-    kept = load(tmp_path / "a.yaml").interactions[0]
+    kept = load_cassette(tmp_path / "a.yaml").interactions[0]
     sent = [piece for _, piece in server.sends]
     assert pieces == sent == list(EVENTS)
     assert not server.impatient, "the client had no event before the server sent the next"
@@ -128,7 +128,7 @@ def test_a_broken_body_is_kept_as_such_and_replayed_as_such(
     path = tmp_path / "a.yaml"
     with pytest.raises(BROKEN):
         record(way, PacedServer(EVENTS[:2], end=end, framing=framing), path)
-    cassette = load(path)
+    cassette = load_cassette(path)
     assert cassette.interactions[0].ended == end
     assert cassette.interactions[0].body == b"".join(EVENTS[:2])
     for library in (httpx, httpx2):
@@ -165,7 +165,7 @@ def test_a_client_that_leaves_is_an_abort(way: Way, tmp_path: Path) -> None:
         pytest.raises(LeftError),
     ):
         way(recorder, server.url, leave)
-    kept = load(tmp_path / "a.yaml").interactions[0]
+    kept = load_cassette(tmp_path / "a.yaml").interactions[0]
     assert b"".join(EVENTS).startswith(kept.body)
     assert kept.ended == "aborted" or way is _proxy  # the proxy may have had it all by then
 
@@ -178,7 +178,7 @@ def test_the_client_gets_the_content_encoding_and_the_cassette_the_text(
     cuts = [packed[:5], packed[5:60], packed[60:]]
     server = PacedServer(cuts, headers=["content-encoding: gzip"])
     assert b"".join(record(way, server, tmp_path / "a.yaml")) == packed
-    kept = load(tmp_path / "a.yaml").interactions[0]
+    kept = load_cassette(tmp_path / "a.yaml").interactions[0]
     assert (kept.body, kept.encoding) == (b"".join(EVENTS), "gzip")
     assert not kept.header("content-encoding")
     assert 1 <= len(kept.reads) <= len(cuts)
@@ -190,7 +190,7 @@ def test_credentials_go_to_the_server_and_not_to_the_file(way: Way, tmp_path: Pa
     pieces = record(way, server, tmp_path / "a.yaml")
     assert KEY.encode() in server.requests[0][0]
     text = (tmp_path / "a.yaml").read_text("utf-8")
-    kept = load(tmp_path / "a.yaml").interactions[0]
+    kept = load_cassette(tmp_path / "a.yaml").interactions[0]
     assert KEY not in text
     assert KEY[:9] not in text
     assert [read.size for read in kept.reads] == list(map(len, pieces))
@@ -199,7 +199,7 @@ def test_credentials_go_to_the_server_and_not_to_the_file(way: Way, tmp_path: Pa
 def test_transport_and_proxy_keep_the_same(tmp_path: Path) -> None:
     for name, way in WAYS.items():
         record(way, PacedServer(EVENTS), tmp_path / f"{name}.yaml")
-    kept = [load(tmp_path / f"{name}.yaml").interactions[0] for name in WAYS]
+    kept = [load_cassette(tmp_path / f"{name}.yaml").interactions[0] for name in WAYS]
     assert len({(each.body, tuple(read.size for read in each.reads)) for each in kept}) == 1
     assert len({(each.request.method, each.request.body, each.status) for each in kept}) == 1
 
@@ -272,7 +272,7 @@ def test_the_record_modes_do_as_vcrpys(
 ) -> None:
     path = _old(tmp_path / "a.yaml")
     assert list(_names(mode, path)) == does
-    uris = [each.request.uri for each in load(path).interactions]
+    uris = [each.request.uri for each in load_cassette(path).interactions]
     assert [uri.rpartition("/")[2] for uri in uris] == kept
 
 
@@ -285,7 +285,7 @@ def test_a_request_that_was_played_out_is_recorded_beside_the_old_one(tmp_path: 
         tape = recorder.record(request)
         tape.head(200, ())
         tape.add(b"data: new\n\n")
-    bodies = [each.body for each in load(path).interactions]
+    bodies = [each.body for each in load_cassette(path).interactions]
     assert bodies == [b"data: old\n\n", b"data: old\n\n", b"data: new\n\n"]
 
 
@@ -296,17 +296,21 @@ def test_what_a_cassette_says_of_itself_stays_where_interactions_of_it_do(
     path = _old(tmp_path / "a.yaml")
     tools = ({"name": "f", "description": "", "parameters": {}},)
     labels = {"provider": "p", "model": "m", "prompt": "ours/v7"}
-    said = msgspec.structs.replace(load(path), **labels).with_tools(tools).with_due("call")
-    save(said.in_dialect("ollama"), path)
+    said = msgspec.structs.replace(load_cassette(path), **labels).with_tools(tools).with_due("call")
+    save_cassette(said.in_dialect("ollama"), path)
     list(_names(mode, path))
-    found = load(path)
+    found = load_cassette(path)
     assert {name: getattr(found, name) for name in labels} == labels
     assert (found.tools, found.due, found.dialect) == (tools, "call", "ollama")
     with Recorder(
         path, mode="new_episodes", about=RecordingLabels(model="m2", due="answer")
     ) as recorder:
         recorder.record(Request("POST", "http://localhost/b")).head(200, ())
-    assert (load(path).model, load(path).provider, load(path).due) == ("m2", "p", "answer")
+    assert (load_cassette(path).model, load_cassette(path).provider, load_cassette(path).due) == (
+        "m2",
+        "p",
+        "answer",
+    )
 
 
 def test_an_empty_cassette_blocks_by_default_and_records_once(tmp_path: Path) -> None:
@@ -363,15 +367,15 @@ def test_headers_are_kept_by_name(tmp_path: Path) -> None:
             tmp_path / "a.yaml", mode="all", scrub=Scrubber(keep_headers=keep)
         ) as recorder:
             _taped(recorder, b"{}")
-        assert load(tmp_path / "a.yaml").interactions[0].header("x-odd") == found
-        assert load(tmp_path / "a.yaml").interactions[0].header("content-type")
+        assert load_cassette(tmp_path / "a.yaml").interactions[0].header("x-odd") == found
+        assert load_cassette(tmp_path / "a.yaml").interactions[0].header("content-type")
 
 
 def test_vcrpys_filters_apply(tmp_path: Path) -> None:
     filters = {"filter_post_data_parameters": ["secret"], "before_record_response": _shouting}
     with Recorder(tmp_path / "a.yaml", mode="all", filters=filters) as recorder:
         _taped(recorder, b"data: quiet\n\n")
-    assert load(tmp_path / "a.yaml").interactions[0].body == b"DATA: QUIET\n\n"
+    assert load_cassette(tmp_path / "a.yaml").interactions[0].body == b"DATA: QUIET\n\n"
     with pytest.raises(UsageError, match="no filter 'filter_everything'"):
         Recorder(tmp_path / "a.yaml", filters={"filter_everything": True})
     shorter = Recorder(tmp_path / "b.yaml", mode="all", filters={"before_record_response": _empty})

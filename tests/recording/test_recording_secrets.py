@@ -22,7 +22,7 @@ from harness.recording.secrets import (
 )
 from harness.recording.secrets.scrubber import Scrubber
 from harness.wire.aws import encode_event, wrap_chunk
-from harness.wire.cassette_file import load
+from harness.wire.cassette_file import load_cassette
 from harness.wire.interaction import Request
 
 # Kind -> spellings of it, what must be gone marked by braces.
@@ -180,7 +180,7 @@ def test_planted_secrets_cut_by_reads_never_reach_a_file(
     reads = sorted(data.draw(st.sets(st.integers(1, len(body) - 1), max_size=9)))
     path = tmp_path_factory.mktemp("kept") / "a.yaml"
     _record(path, _cut(body, reads), text)
-    kept = load(path).interactions[0]
+    kept = load_cassette(path).interactions[0]
     assert len(kept.body) == len(body)
     assert kept.recorded_cuts() == tuple(reads)
     for part in (kept.body, kept.request.body, kept.request.uri.encode(), path.read_bytes()):

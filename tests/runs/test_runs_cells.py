@@ -17,7 +17,7 @@ from harness.runs.plan import Job, Subject, plan
 from harness.runs.rankings import rankings
 from harness.runs.selection import select_subjects, subject_id
 from harness.runs.worker import crash_result, judge_job, load_subject
-from harness.wire.cassette_file import save
+from harness.wire.cassette_file import save_cassette
 from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP, recorded
 from tests.runs.runs_samples import a_run
 
@@ -58,8 +58,8 @@ def test_what_the_project_says_counts_where_nothing_else_is_said(folder: Path) -
 def test_a_conversation_is_judged_twice_and_what_agents_cannot_have_is_counted(
     folder: Path,
 ) -> None:
-    save(ROUND_TRIP, folder / "talk.yaml")
-    save(recorded(CALL, CALL), folder / "no-talk.yaml")
+    save_cassette(ROUND_TRIP, folder / "talk.yaml")
+    save_cassette(recorded(CALL, CALL), folder / "no-talk.yaml")
     found = requested_cells(BOTH, [folder])
     cells = [(subject_id(job.subject), job.normalizer) for job in found.jobs]
     assert cells == [
@@ -78,7 +78,7 @@ TWICE = recorded(CALL, CALL)
 def test_a_conversation_is_judged_through_agents_and_its_turns_through_normalizers(
     tmp_path: Path,
 ) -> None:
-    save(ROUND_TRIP, tmp_path / "a" / "b.yaml")
+    save_cassette(ROUND_TRIP, tmp_path / "a" / "b.yaml")
     subjects = select_subjects([tmp_path])
     found = recorded_conversations(subjects)
     assert found.refused == {}
@@ -94,18 +94,18 @@ def test_a_conversation_is_judged_through_agents_and_its_turns_through_normalize
 
 def test_what_agents_cannot_have_is_counted_with_the_reason(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        save(TWICE, tmp_path / f"{name}.yaml")
-    save(recorded(CALL), tmp_path / "single.yaml")
+        save_cassette(TWICE, tmp_path / f"{name}.yaml")
+    save_cassette(recorded(CALL), tmp_path / "single.yaml")
     found = recorded_conversations(select_subjects([tmp_path]))
     assert found.subjects == ()
     assert found.refused == {"its requests do not follow one another": 2}
 
 
 def test_a_recording_that_is_none_any_more_is_an_error(tmp_path: Path) -> None:
-    save(ROUND_TRIP, tmp_path / "b.yaml")
+    save_cassette(ROUND_TRIP, tmp_path / "b.yaml")
     (subject,) = recorded_conversations(select_subjects([tmp_path])).subjects
     load_subject.cache_clear()
-    save(TWICE, tmp_path / "b.yaml")
+    save_cassette(TWICE, tmp_path / "b.yaml")
     with pytest.raises(UnreadableError, match="its requests do not follow"):
         load_subject(subject)
 
@@ -115,7 +115,7 @@ def test_a_recording_that_stops_at_calls_counts_for_no_model(tmp_path: Path) -> 
     open_end = recorded(
         (first.request.body, first.body), (last.request.body, first.body.replace(b"c1", b"d1"))
     )
-    save(open_end, tmp_path / "b.yaml")
+    save_cassette(open_end, tmp_path / "b.yaml")
     (subject,) = recorded_conversations(select_subjects([tmp_path])).subjects
     result, _ = judge_job(Job(subject, "plain-loop"))
     assert result.outcome is Outcome.PASS
@@ -123,7 +123,7 @@ def test_a_recording_that_stops_at_calls_counts_for_no_model(tmp_path: Path) -> 
 
 
 def test_a_process_that_died_took_the_conversation_with_it(tmp_path: Path) -> None:
-    save(ROUND_TRIP, tmp_path / "b.yaml")
+    save_cassette(ROUND_TRIP, tmp_path / "b.yaml")
     (subject,) = recorded_conversations(select_subjects([tmp_path])).subjects
     result = crash_result(Job(subject, "plain-loop"), "killed")
     assert (result.outcome, result.kind) == (Outcome.CRASH, "conversation")

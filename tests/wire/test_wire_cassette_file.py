@@ -16,7 +16,7 @@ from harness.files import yaml_text
 from harness.providers import provider_of
 from harness.wire import decompress as decompress_module
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.cassette_file import dump, load, loads, save
+from harness.wire.cassette_file import dump, load_cassette, parse_cassette, save_cassette
 from harness.wire.interaction import Interaction, Read, Request
 from harness.wire.reads import format_reads, parse_reads, synthetic_reads
 
@@ -77,7 +77,7 @@ def test_any_bytes_come_back_here_and_in_vcrpy(body: bytes, sent: bytes) -> None
     reads = (Read(1, 7), Read(len(body) - 1, 0)) if len(body) > 1 else synthetic_reads(body)
     saved = cassette(Interaction(request, 200, (), body, reads))
     text = dump(saved)
-    assert loads(text.encode(), "a/b", where="x") == saved
+    assert parse_cassette(text.encode(), "a/b", where="x") == saved
     requests, responses = vcr.serialize.deserialize(text, vcr.serializers.yamlserializer)
     assert responses[0]["body"]["string"] == body
     assert (requests[0].body or b"") == sent
@@ -89,13 +89,13 @@ def test_any_words_come_back(name: str, value: str, model: str) -> None:
     request = Request("POST", value, ((name, value), (name, model)), b"")
     origin = Origin("imported", source=value, licence=model)
     saved = Cassette("a", (Interaction(request, 418, (), b"", ()),), origin, model=model)
-    assert loads(dump(saved).encode(), "a", where="x") == saved
+    assert parse_cassette(dump(saved).encode(), "a", where="x") == saved
 
 
 def test_vcrpy_replays_what_is_saved(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "c.yaml"
     bodies = (STREAM, STREAM.replace(b"\n", b"\r\n"), b"data: \xff\n\n", b"")
-    save(cassette(*(interaction(body) for body in bodies)), path)
+    save_cassette(cassette(*(interaction(body) for body in bodies)), path)
     with vcr.use_cassette(str(path), record_mode="none"), httpx.Client() as client:
         answers = [client.post(URI, json={"model": "m"}) for _ in bodies]
     assert tuple(answer.content for answer in answers) == bodies
@@ -105,19 +105,19 @@ def test_vcrpy_replays_what_is_saved(tmp_path: Path) -> None:
 def test_save_and_load_keep_reads_and_make_ids(tmp_path: Path) -> None:
     saved = cassette(interaction(STREAM, (Read(10, 31), Read(len(STREAM) - 10, 0))), interaction())
     path = tmp_path / "a" / "b.yaml"
-    save(saved, path)
-    save(saved, path)
-    assert load(path, tmp_path) == saved
-    assert load(path).id == "b"
+    save_cassette(saved, path)
+    save_cassette(saved, path)
+    assert load_cassette(path, tmp_path) == saved
+    assert load_cassette(path).id == "b"
     assert [item.name for item in path.parent.iterdir()] == ["b.yaml"]
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "b.yaml"
-    save(cassette(interaction()), path)
+    save_cassette(cassette(interaction()), path)
     before = path.read_bytes()
     with pytest.raises(ValueError, match="add up"):
-        save(cassette(interaction(STREAM, (Read(1),))), path)
+        save_cassette(cassette(interaction(STREAM, (Read(1),))), path)
     assert path.read_bytes() == before
 
 
@@ -144,7 +144,7 @@ def test_bodies_are_readable_blocks_where_yaml_allows() -> None:
     ],
 )
 def test_plain_vcrpy_cassettes_load(stored: bytes | str, headers: dict[str, object]) -> None:
-    loaded = loads(plain(body={"string": stored}, headers=headers), "x", where="x")
+    loaded = parse_cassette(plain(body={"string": stored}, headers=headers), "x", where="x")
     (only,) = loaded.interactions
     assert only.body == STREAM
     assert (only.headers, only.reads_kept) == ((), False)
@@ -156,7 +156,7 @@ def test_a_parsed_request_body_is_json_again() -> None:
     request = {"method": "POST", "uri": "https://api.openai.com/v1", "parsed_body": {"a": ["é"]}}
     response = {"status": {"code": 200}, "body": {"string": None}, "headers": {"X": [1, "b"]}}
     text = yaml.safe_dump({"interactions": [{"request": request, "response": response}]})
-    loaded = loads(text.encode(), "x", where="x")
+    loaded = parse_cassette(text.encode(), "x", where="x")
     assert loaded.interactions[0].request.body == '{"a":["é"]}'.encode()
     assert loaded.interactions[0].headers == (("X", "1"), ("X", "b"))
     assert (loaded.interactions[0].body, loaded.provider) == (b"", "openai")
@@ -166,12 +166,12 @@ def test_a_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decompress_module, "MAX_BODY_BYTES", 1000)
     bomb = plain(body={"string": gzip.compress(b"0" * 1001)})
     with pytest.raises(UnreadableError, match="when expanded"):
-        loads(bomb, "x", where="x")
+        parse_cassette(bomb, "x", where="x")
     many = plain(body={"string": gzip.compress(b"0") * 17})
     with pytest.raises(UnreadableError, match="16 members"):
-        loads(many, "x", where="x")
+        parse_cassette(many, "x", where="x")
     with pytest.raises(UnreadableError, match="damaged"):
-        loads(plain(body={"string": b"\x1f\x8b\x00\x00"}), "x", where="x")
+        parse_cassette(plain(body={"string": b"\x1f\x8b\x00\x00"}), "x", where="x")
 
 
 GOOD = dump(cassette(interaction(STREAM, (Read(len(STREAM), 3),))))
@@ -200,7 +200,7 @@ GOOD = dump(cassette(interaction(STREAM, (Read(len(STREAM), 3),))))
 def test_what_was_touched_is_refused(old: str, new: str, place: str, fact: str) -> None:
     assert old in GOOD
     with pytest.raises(UnreadableError) as caught:
-        loads(GOOD.replace(old, new, 1).encode(), "x", where="x.yaml")
+        parse_cassette(GOOD.replace(old, new, 1).encode(), "x", where="x.yaml")
     assert place in caught.value.where
     assert fact in str(caught.value)
 
@@ -208,14 +208,14 @@ def test_what_was_touched_is_refused(old: str, new: str, place: str, fact: str) 
 @pytest.mark.parametrize("text", ["", "[]", "a: b", "interactions: 3", "interactions: [3]"])
 def test_what_is_no_cassette_is_refused(text: str) -> None:
     with pytest.raises(UnreadableError, match="expected"):
-        loads(text.encode(), "x", where="x.yaml")
+        parse_cassette(text.encode(), "x", where="x.yaml")
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match="can be read"):
-        load(tmp_path / "none.yaml")
+        load_cassette(tmp_path / "none.yaml")
     with pytest.raises(UnreadableError, match="can be read"):
-        load(tmp_path)
+        load_cassette(tmp_path)
 
 
 @given(st.lists(st.tuples(st.integers(1, 10**9), st.integers(0, 10**9))))
@@ -251,4 +251,4 @@ def test_the_provider_is_known_by_its_host(uri: str, provider: str) -> None:
 def test_a_device_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yaml_text, "MAX_BYTES", 1000)
     with pytest.raises(UnreadableError, match="at most 1000 bytes"):
-        load(Path("/dev/zero"))
+        load_cassette(Path("/dev/zero"))

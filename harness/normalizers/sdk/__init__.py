@@ -24,6 +24,14 @@ from harness.turns.deltas import (
 from harness.turns.verdicts import end_of_call, unusable_reason
 from harness.wire.interaction import Interaction
 
+__all__ = [
+    "failure_delta",
+    "finish_delta",
+    "handed_call",
+    "replay_client",
+    "withheld_call",
+]
+
 
 def handed_call(
     index: int, call_id: object, name: object, arguments: object, kind: CallKind = "function"

@@ -14,7 +14,7 @@ from harness.files.typed import expect_list, expect_mapping
 from harness.recording.importers.container import BY, ContainerFile, container_file, decode_base64
 from harness.wire import cassette_data
 from harness.wire.cassette_data import VCRPY
-from harness.wire.cassette_file import loads
+from harness.wire.cassette_file import parse_cassette
 
 _VCRPY_KEY = re.compile(rb"^interactions:", re.MULTILINE)
 
@@ -23,7 +23,7 @@ def read_vcrpy(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the cassette; one that names its origin keeps it."""
     if not _VCRPY_KEY.search(data):
         return None
-    cassette = loads(data, path.name, where=str(path), keep_encoded=True)
+    cassette = parse_cassette(data, path.name, where=str(path), keep_encoded=True)
     if cassette.origin.by != VCRPY:
         return ContainerFile(cassette)
     origin = msgspec.structs.replace(cassette.origin, by=BY)

@@ -25,7 +25,7 @@ from harness.recording.recorder.transports import transport
 from harness.recording.recorder.vcrpy_filters import Filters
 from harness.recording.secrets.scrubber import Scrubber, check_labels
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.cassette_file import load, save
+from harness.wire.cassette_file import load_cassette, save_cassette
 from harness.wire.interaction import Due, Interaction, Request
 
 
@@ -143,7 +143,7 @@ class Recorder:
         self._about = about or RecordingLabels()
         self._filters = Filters(filters or {})
         self._matchers = matchers(tuple(match_on))
-        self._old = load(self.path) if self.path.exists() else None
+        self._old = load_cassette(self.path) if self.path.exists() else None
         self._left = list(self._old.interactions if self._old else ())
         self._tapes: list[ResponseRecorder] = []
         self._lock = Lock()
@@ -236,7 +236,7 @@ class Recorder:
             cassette = self.cassette()
             check_labels(cassette, str(self.path))
             if cassette.interactions:  # filters may have left all of them out
-                save(cassette, self.path)
+                save_cassette(cassette, self.path)
 
     def _recorded(self) -> list[Interaction]:
         with self._lock:

@@ -153,7 +153,7 @@ def _official(dialect: str) -> Iterator[tuple[str, bytes]]:
         folder = CASSETTES / provider
         for path in sorted(folder.rglob("*.yaml")):
             name = path.relative_to(folder).with_suffix("").as_posix()
-            for answer in cassette_file.load(path, CASSETTES).interactions:
+            for answer in cassette_file.load_cassette(path, CASSETTES).interactions:
                 if (answer.dialect, answer.status) == (dialect, 200):
                     yield name, answer.body
 
