@@ -25,10 +25,11 @@ from benchmarks.replay import best_of
 from harness.conversation.agent import Agent
 from harness.conversation.mutants import MUTANTS as AGENTS
 from harness.dialects.oracles import oracle_reading
-from harness.fuzzing.conversations.search import AgentSearch
-from harness.fuzzing.found import Found
+from harness.fuzzing.conversations.search import ConversationSource
+from harness.fuzzing.found import Found, InputT
 from harness.fuzzing.profiles import PROFILES, Budget
-from harness.fuzzing.turns.search import Search
+from harness.fuzzing.search import InputSource, Search
+from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import Seed, seeds
 from harness.judging.examine import examine
 from harness.judging.judge import LoadedSubject
@@ -143,22 +144,22 @@ _CLEAN: dict[tuple[frozenset[str], ...], tuple[Seed, ...]] = {}
 
 
 def needed_by_normalizer(normalizer: Normalizer, random: int) -> int | None:
-    """Return how many inputs a search from clean scenarios needs; None where it finds nothing."""
-
-    def is_found(found: Found) -> bool:
-        return any(signature.place.rule in normalizer.breaks for signature, _ in found)
-
-    budget = Budget(EXAMPLES, _SECONDS)
-    found = Search(normalizer, clean_seeds(normalizer), budget, random=random, until=is_found).run()
-    return budget.examples if is_found(found) else None
+    """Return how many inputs a search from clean scenarios needs; None if it finds nothing."""
+    return _needed(TurnSource(normalizer, clean_seeds(normalizer)), normalizer.breaks, random)
 
 
 def needed_by_agent(agent: Agent, random: int) -> int | None:
-    """Return how many talks a search of `agent` needs; None where it finds nothing."""
+    """Return how many conversations a search of `agent` needs; None if it finds nothing."""
+    return _needed(ConversationSource(agent), agent.breaks, random)
+
+
+def _needed(source: InputSource[InputT], breaks: frozenset[str], random: int) -> int | None:
+    def is_found(found: Found[InputT]) -> bool:
+        return any(signature.location.rule in breaks for signature, _ in found)
+
     budget = Budget(EXAMPLES, _SECONDS)
-    found = AgentSearch(agent, budget, random=random, until=agent.breaks).run()
-    hit = any(place.rule in agent.breaks for place in found)
-    return budget.examples if hit else None
+    found = Search(source, budget, random=random, until=is_found).run()
+    return budget.examples if is_found(found) else None
 
 
 def sensitivity(

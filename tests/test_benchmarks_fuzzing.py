@@ -26,7 +26,7 @@ def test_throughput_judges_every_chunking() -> None:
 
 def test_a_normalizer_and_an_agent_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     few = select_subjects([shipped.bundled_folder("scenarios") / "mistral"])
-    monkeypatch.setattr(benchmark, "select", lambda _paths: few)
+    monkeypatch.setattr(benchmark, "select_subjects", lambda _paths: few)
     monkeypatch.setattr(benchmark, "EXAMPLES", 100)
     rows = dict(benchmark.sensitivity(1, ["name-doubled", "last-result-lost"]))
     assert {name: row["rule"] for name, row in rows.items()} == {
@@ -38,7 +38,7 @@ def test_a_normalizer_and_an_agent_are_found(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_one_that_is_not_found_has_no_median(monkeypatch: pytest.MonkeyPatch) -> None:
     few = select_subjects([shipped.bundled_folder("scenarios") / "tgi"])
-    monkeypatch.setattr(benchmark, "select", lambda _paths: few)
+    monkeypatch.setattr(benchmark, "select_subjects", lambda _paths: few)
     monkeypatch.setattr(benchmark, "EXAMPLES", 1)
     ((_, row),) = benchmark.sensitivity(1, ["index-from-one"])
     assert (row["found"], row["median"], row["worst"]) == (0, None, None)

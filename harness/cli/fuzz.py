@@ -18,10 +18,9 @@ from harness.reporting.visible import marked
 from harness.runs.selection import select_subjects
 
 if TYPE_CHECKING:
-    from harness.fuzzing.found import FuzzFinding
+    from harness.fuzzing.found import FuzzFinding, FuzzReport
     from harness.fuzzing.profiles import Profile
     from harness.fuzzing.targets import FuzzOptions
-    from harness.fuzzing.turns.search import FuzzReport
 
 DATABASE: Final = Path(".harness-fuzz")
 _PROFILES: Final = ("dev", "ci", "deep")
@@ -102,7 +101,7 @@ def _exit_code(hunts: "tuple[FuzzReport, ...]") -> int:
     if any(hunt.interrupted for hunt in hunts):
         return EXIT_INTERRUPTED
     broken = any(each.fails_gate for hunt in hunts for each in hunt.findings)
-    return EXIT_GATE_FAILED if broken or any(hunt.lost for hunt in hunts) else 0
+    return EXIT_GATE_FAILED if broken or any(hunt.crashed for hunt in hunts) else 0
 
 
 def _finding_rows(
@@ -196,7 +195,7 @@ def _finding_row(finding: "FuzzFinding", folder: Path | None, again: tuple[str, 
     if folder is not None:
         command = command_of(finding, folder)
     else:
-        option = "-a" if finding.room == "conversation" else "-n"
+        option = "-a" if finding.dialect_key == "conversation" else "-n"
         more = (option, finding.normalizer, "--seed", str(finding.random))
         command = shlex.join([*again, *more, "--examples", str(finding.examples)])
     found = finding.finding
@@ -207,18 +206,18 @@ def _finding_row(finding: "FuzzFinding", folder: Path | None, again: tuple[str, 
         level=found.level,
         outcome=found.outcome.value,
         blame=finding.blame,
-        dialect=finding.room,
+        dialect=finding.dialect_key,
         path=found.path,
         expected=found.expected,
         actual=found.actual,
         parent=finding.parent,
-        steps=tuple(map(str, finding.trail)),
+        steps=tuple(map(str, finding.steps)),
         bytes=len(finding.interaction.body),
         cuts=finding.chunking,
         examples=finding.examples,
         seed=finding.random,
         command=command,
-        again=finding.again,
+        again=finding.found_before,
     )
 
 
@@ -261,5 +260,5 @@ def _print_counts(name: str, hunt: "FuzzReport", random: int) -> None:
         return
     if not hunt.examples:
         click.echo(f"{marked(name)}: nothing fits what it declares", err=True)
-    if hunt.lost:
-        click.echo(f"{marked(name)}: {hunt.lost} processes did not survive it", err=True)
+    if hunt.crashed:
+        click.echo(f"{marked(name)}: {hunt.crashed} processes did not survive it", err=True)

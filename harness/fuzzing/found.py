@@ -1,75 +1,100 @@
-"""What a search found: for each bug one input, the simplest so far; and in the end, shrunk."""
+"""What a search found: for each bug one input, the smallest so far.
+
+Two findings of one rule, at locations of one shape, with one outcome, in one dialect, after the
+same steps are one bug. A finding that needs fewer steps is the same bug, reported more precisely.
+Crashes are one bug only if the same exception was raised.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
 from harness.fuzzing.mutators import Mutation
-from harness.fuzzing.turns.evaluate import Trial, TrialResult
 from harness.judging.expectation import Expectation
 from harness.judging.results import Blame, Finding, Level, Outcome
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
 
+# A normalizer that always fails shows its worst bugs first; nobody reads more than this.
+MAX_BUGS = 100
+
 _NUMBER = re.compile(r"\d+")
-# Of what was raised: its type, and so many words of its text that no input stands in them.
+# Of an exception: its type, and so few words of its text that they contain nothing of the input.
 _WORD = re.compile(r"[A-Za-z_]+")
 _RAISED_WORDS = 6
 _DIGITS = 6
 
 
-class FailureLocation(msgspec.Struct, frozen=True, order=True):
+class Input(Protocol):
+    """One input that can be judged."""
+
+    @property
+    def dialect_key(self) -> str:
+        """The dialect, `dialect/text dialect`, or `conversation`."""
+
+    @property
+    def mutators(self) -> tuple[str, ...]:
+        """Names of the steps that made it, in their order."""
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """What makes one input smaller than another."""
+
+
+InputT = TypeVar("InputT", bound=Input)
+
+
+class FailureLocation(
+    msgspec.Struct, frozen=True, order=True, rename={"dialect_key": "room"}
+):  # the encoded names are part of each slug, which identifies saved findings
     """Which rule was broken where.
 
     Fields:
-        path: of the finding, with `*` for each number; of a crash, with what was raised.
-        room: the dialect, or `dialect/text dialect`.
+        path: of the finding, with `*` for each number; of a crash, with the exception.
+        dialect_key: as that of the input.
     """
 
     level: Level
     badness: int
     rule: str
     path: str
-    room: str
+    dialect_key: str
 
     @property
     def outcome(self) -> Outcome:
-        """Return what kind of failure it is."""
+        """Return the kind of failure."""
         return tuple(Outcome)[self.badness]
 
 
-class BugSignature(msgspec.Struct, frozen=True, order=True):
-    """A place, and the names of the steps that it takes."""
+class BugSignature(msgspec.Struct, frozen=True, order=True, rename={"location": "place"}):
+    """A location, and the sorted names of the steps that the bug needs."""
 
-    place: FailureLocation
+    location: FailureLocation
     mutators: tuple[str, ...] = ()
 
     @property
     def slug(self) -> str:
         """Return a name for files and cells, the same in every run."""
-        said = msgspec.json.encode(self)
-        room = self.place.room.replace("/", "-")
-        return f"{self.place.rule.lower()}-{room}-{sha256(said).hexdigest()[:_DIGITS]}"
+        encoded = msgspec.json.encode(self)
+        dialect = self.location.dialect_key.replace("/", "-")
+        digest = sha256(encoded).hexdigest()[:_DIGITS]
+        return f"{self.location.rule.lower()}-{dialect}-{digest}"
 
 
-def location_of(finding: Finding, room: str) -> FailureLocation:
-    """Return the place of `finding`."""
+def location_of(finding: Finding, dialect_key: str) -> FailureLocation:
+    """Return the location of `finding`."""
     path = _NUMBER.sub("*", finding.path)
     if finding.outcome is Outcome.CRASH:
         path = " ".join((path, *_WORD.findall(finding.actual)[:_RAISED_WORDS]))
-    return FailureLocation(finding.level, finding.outcome.badness, finding.rule, path, room)
+    return FailureLocation(finding.level, finding.outcome.badness, finding.rule, path, dialect_key)
 
 
-def signature_of(finding: Finding, room: str, mutators: tuple[str, ...]) -> BugSignature:
+def signature_of(finding: Finding, dialect_key: str, mutators: Iterable[str]) -> BugSignature:
     """Return the signature of `finding` after the steps called `mutators`."""
-    return BugSignature(location_of(finding, room), tuple(sorted(set(mutators))))
-
-
-# A normalizer that fails everywhere shows its worst; more bugs than this nobody reads.
-MAX_BUGS = 100
+    return BugSignature(location_of(finding, dialect_key), tuple(sorted(set(mutators))))
 
 
 class FuzzFinding(msgspec.Struct, frozen=True):
@@ -77,32 +102,31 @@ class FuzzFinding(msgspec.Struct, frozen=True):
 
     Fields:
         slug: its name, the same in every run.
-        normalizer: that it is of; the name that it was given by.
-        finding: the rule, the place, what was expected and what came.
-        blame: whose fault it is.
-        room: the dialect, or `dialect/text dialect`.
+        normalizer: name of the normalizer or agent, as the user gave it.
+        finding: rule, path, expected and actual value.
+        dialect_key: the dialect, `dialect/text dialect`, or `conversation`.
         parent: id of the scenario, cassette or strategy that the input was made from.
-        cassette: id of the parent's cassette; "" where it was generated.
-        trail: the steps that made it.
+        cassette: id of the parent's cassette; "" if the input was generated.
+        steps: the mutations that made it.
         interaction: the input.
-        expectation: what it is judged by; None for a conversation.
-        chunking: the cuts that it takes; () where it fails as a whole.
-        licence: of the parent's cassette, whose bytes the input is made of.
+        expectation: its expected result; None for a conversation.
+        chunking: the cuts that it needs; () if it fails unsplit.
+        licence: of the parent's cassette, because the input contains its bytes.
         random: the seed of the search.
-        examples: how many inputs had been judged when it was met.
-        others: the replies after the first, where a whole conversation is the input.
+        examples: how many inputs were judged before the first one that showed the bug.
+        others: the responses after the first, if the input is a conversation.
         conversation: the value of that key in its scenario; None for a single turn.
-        again: it was found by a former search and fails still.
+        found_before: an earlier search found it, and it still fails.
     """
 
     slug: str
     normalizer: str
     finding: Finding
     blame: Blame
-    room: str
+    dialect_key: str
     parent: str
     cassette: str
-    trail: tuple[Mutation, ...]
+    steps: tuple[Mutation, ...]
     interaction: Interaction
     expectation: Expectation | None
     chunking: Chunking = ()
@@ -116,7 +140,7 @@ class FuzzFinding(msgspec.Struct, frozen=True):
     examples: int = 0
     others: tuple[Interaction, ...] = ()
     conversation: dict[str, Any] | None = None
-    again: bool = False
+    found_before: bool = False
 
     @property
     def fails_gate(self) -> bool:
@@ -129,49 +153,100 @@ class FuzzFinding(msgspec.Struct, frozen=True):
         finding = self.finding
         return not self.fails_gate, finding.outcome.badness, finding.rule, self.slug
 
+    @property
+    def signature(self) -> BugSignature:
+        """Return what distinguishes this bug from others."""
+        return signature_of(self.finding, self.dialect_key, (step.name for step in self.steps))
 
-class SmallestInput(msgspec.Struct):
-    """The simplest input on which a bug was met, and how many had been judged by then."""
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Return what makes one finding of a bug smaller than another: steps, bytes, cuts."""
+        body = sum(len(each.body) for each in (self.interaction, *self.others))
+        return len(self.steps), body, len(self.chunking)
 
-    trial: Trial
+
+class FuzzReport(msgspec.Struct, frozen=True):
+    """The result of a search.
+
+    Fields:
+        examples: inputs that were judged.
+        chunkings: replays that this took.
+        interrupted: the user stopped the search; the findings up to then are here.
+        crashed: processes that an input killed.
+    """
+
+    findings: tuple[FuzzFinding, ...] = ()
+    examples: int = 0
+    chunkings: int = 0
+    interrupted: bool = False
+    crashed: int = 0
+
+
+class SmallestInput(msgspec.Struct, Generic[InputT]):
+    """The smallest input that shows a bug, and how many inputs were judged before the first."""
+
+    input: InputT
     finding: Finding
     examples: int
 
 
-class Found:
-    """Bugs by signature; one that takes fewer steps replaces those that it explains."""
+class Found(Generic[InputT]):
+    """Bugs by signature; one that needs fewer steps replaces those that it explains."""
 
     def __init__(self) -> None:
-        self._met: dict[FailureLocation, dict[frozenset[str], SmallestInput]] = {}
+        self._bugs: dict[FailureLocation, dict[frozenset[str], SmallestInput[InputT]]] = {}
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
-    def __iter__(self) -> Iterator[tuple[BugSignature, SmallestInput]]:
-        for place in sorted(self._met):
-            for steps, met in self._met[place].items():
-                yield BugSignature(place, tuple(sorted(steps))), met
+    def __iter__(self) -> Iterator[tuple[BugSignature, SmallestInput[InputT]]]:
+        for location in sorted(self._bugs):
+            for steps, smallest in self._bugs[location].items():
+                yield BugSignature(location, tuple(sorted(steps))), smallest
 
-    def note(self, trial: Trial, tried: TrialResult, examples: int) -> int:
-        """Take in what came of a trial; return how many bugs of it were new."""
+    def note(self, tried: InputT, findings: Iterable[Finding], examples: int) -> int:
+        """Add the findings on an input; return how many bugs were new."""
         before = self._count
-        for finding in tried.findings:
-            self._note(trial, finding, examples)
+        for finding in findings:
+            self._note(tried, finding, examples)
         return self._count - before
 
-    def _note(self, trial: Trial, finding: Finding, examples: int) -> None:
-        signature = signature_of(finding, trial.seed.room, trial.mutators)
-        steps = frozenset(signature.mutators)
-        known = self._met.get(signature.place, {})
+    def _note(self, tried: InputT, finding: Finding, examples: int) -> None:
+        location = location_of(finding, tried.dialect_key)
+        steps = frozenset(tried.mutators)
+        known = self._bugs.get(location, {})
         if steps in known:
-            if trial.size < known[steps].trial.size:
-                known[steps].trial, known[steps].finding = trial, finding
+            if tried.size < known[steps].input.size:
+                known[steps].input, known[steps].finding = tried, finding
             return
         if any(fewer < steps for fewer in known) or self._count >= MAX_BUGS:
             return
-        first = min([examples, *(met.examples for more, met in known.items() if steps < more)])
-        kept = {more: met for more, met in known.items() if not steps < more}
-        kept[steps] = SmallestInput(trial, finding, first)
+        replaced = [each for more, each in known.items() if steps < more]
+        kept = {more: each for more, each in known.items() if not steps < more}
+        first = min([examples, *(each.examples for each in replaced)])
+        kept[steps] = SmallestInput(tried, finding, first)
         self._count += len(kept) - len(known)
-        self._met[signature.place] = kept
+        self._bugs[location] = kept
+
+
+def merge_findings(findings: Iterable[FuzzFinding]) -> tuple[FuzzFinding, ...]:
+    """Return each bug once, on the smallest input, the worst first.
+
+    Of bugs at one location, those that need more steps than another are left out.
+    """
+    best: dict[BugSignature, FuzzFinding] = {}
+    for each in findings:
+        known = best.setdefault(each.signature, each)
+        if each.size < known.size:
+            best[each.signature] = each
+    kept = (it for signature, it in best.items() if not _has_fewer_steps(signature, best))
+    return tuple(sorted(kept, key=lambda finding: finding.rank))
+
+
+def _has_fewer_steps(signature: BugSignature, known: Iterable[BugSignature]) -> bool:
+    steps = frozenset(signature.mutators)
+    return any(
+        other.location == signature.location and frozenset(other.mutators) < steps
+        for other in known
+    )

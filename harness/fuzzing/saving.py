@@ -39,12 +39,12 @@ def scenario_text(finding: FuzzFinding, cassette: str) -> str:
 
 
 def _head(finding: FuzzFinding, cassette: str) -> Iterator[str]:
-    steps = ", ".join(dict.fromkeys(step.name for step in finding.trail))
+    steps = ", ".join(dict.fromkeys(step.name for step in finding.steps))
     after = f" after {steps}" if steps else ""
     title = f"Fuzzing: {finding.normalizer} breaks {finding.finding.rule}{after}"
     yield f"title: {format_flow(title)}"
     yield f"cassette: {format_flow(cassette)}"
-    quirks = sorted({quirk for step in finding.trail for quirk in _QUIRKS.get(step.name, ())})
+    quirks = sorted({quirk for step in finding.steps for quirk in _QUIRKS.get(step.name, ())})
     lists = (("quirks", quirks), ("rules", [finding.finding.rule]))
     for key, names in (*lists, ("capabilities", finding.capabilities)):
         if names:
@@ -94,7 +94,7 @@ def plain_name(normalizer: str) -> str:
 
 
 def _cassette(finding: FuzzFinding) -> Cassette:
-    steps = "".join(f"; {step}" for step in finding.trail)
+    steps = "".join(f"; {step}" for step in finding.steps)
     source = f"shrunk from {finding.cassette or finding.parent}{steps}; seed {finding.random}"
     return Cassette(
         _name(finding),

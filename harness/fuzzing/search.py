@@ -1,34 +1,223 @@
-"""Hypothesis as a source of values: every one is used, none ends the search before its time.
+"""The engine of a search: draw inputs, judge each, keep the smallest for each bug, shrink it.
 
-What a value shows is noted by whoever uses it, so that a first bug does not stop the search for
-a second one.
+It knows nothing of turns or conversations: an `InputSource` draws, judges and shrinks them.
+Hypothesis draws the values, and every value is used: a first bug does not stop the search for a
+second one.
 """
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TypeVar
+from random import Random
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
+import msgspec
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
+from harness.fuzzing.found import (
+    FailureLocation,
+    Found,
+    FuzzFinding,
+    FuzzReport,
+    InputT,
+    SmallestInput,
+    location_of,
+    merge_findings,
+)
+from harness.fuzzing.profiles import Budget, Profile
+from harness.judging.replaying import deadlines
+from harness.judging.results import Finding
+
 T = TypeVar("T")
+
+_SECONDS_FOR_ONE_BUG = 5.0
 
 
 class EnoughError(BaseException):
-    """Raised by the user of a value: no further one is wanted."""
+    """Raised by the user of a value: no further one is needed.
+
+    Not an `Exception`, because Hypothesis takes any of those for a failure that it found.
+    """
+
+
+class Draws(NamedTuple, Generic[InputT]):
+    """Up to `examples` values of `strategy`, each with some inputs.
+
+    A value has several inputs, because a draw costs as much as judging a few of them.
+    """
+
+    strategy: SearchStrategy[tuple[InputT, ...]]
+    examples: int
+
+
+class InputSource(Protocol[InputT]):
+    """The inputs for one normalizer or agent."""
+
+    def draws(self, random: Random) -> Iterator[Iterable[InputT] | Draws[InputT]]:
+        """Yield inputs to try in their order, or what to draw them from; may never end."""
+
+    def judge(self, tried: InputT) -> tuple[Sequence[Finding], int]:
+        """Return the findings on one input, and how many replays that took."""
+
+    def shrink(self, shrinking: "Shrinking[InputT]") -> None:
+        """Offer smaller inputs to `shrinking`."""
+
+    def finding(self, smallest: SmallestInput[InputT]) -> FuzzFinding:
+        """Return the finding that reports a bug."""
+
+
+def fuzz(
+    source: InputSource[InputT], profile: Profile, *, random: int, search_random: int
+) -> FuzzReport:
+    """Search `source` and shrink each bug, the worst first.
+
+    Args:
+        source: what to search.
+        profile: what the search may spend.
+        random: the seed that the findings report.
+        search_random: the seed of this process's share of the search.
+    """
+    budget = Budget(profile.examples, profile.seconds)
+    search = Search(source, budget, random=search_random)
+    found = search.run()
+    end = time.monotonic() + profile.shrinking
+    findings = []
+    with deadlines():
+        for number, (signature, smallest) in enumerate(found):
+            left = (end - time.monotonic()) / (len(found) - number)
+            shrinking = Shrinking(
+                source, smallest, signature.location, min(left, _SECONDS_FOR_ONE_BUG)
+            )
+            findings.append(source.finding(shrinking.run()))
+    reported = (msgspec.structs.replace(each, random=random) for each in findings)
+    return FuzzReport(
+        merge_findings(reported), budget.examples, budget.chunkings, search.interrupted
+    )
+
+
+class Search(Generic[InputT]):
+    """One search; `run` may be called once."""
+
+    def __init__(
+        self,
+        source: InputSource[InputT],
+        budget: Budget,
+        *,
+        random: int = 0,
+        until: Callable[[Found[InputT]], bool] | None = None,
+    ) -> None:
+        """Prepare a search.
+
+        Args:
+            source: what to search.
+            budget: what it may spend.
+            random: decides every draw.
+            until: called after each new bug; True ends the search.
+        """
+        self.found = Found[InputT]()
+        self.interrupted = False
+        self._source = source
+        self._budget = budget
+        self._random = Random(random)  # noqa: S311 - a search is repeatable, not secret
+        self._until = until
+
+    def run(self) -> Found[InputT]:
+        """Search until the budget is spent."""
+        with deadlines():
+            try:
+                for draws in self._source.draws(self._random):
+                    self._draw(draws)
+            except EnoughError:
+                pass
+            except KeyboardInterrupt:
+                self.interrupted = True
+        return self.found
+
+    def _draw(self, draws: Iterable[InputT] | Draws[InputT]) -> None:
+        if isinstance(draws, Draws):
+            random = self._random.getrandbits(32)
+            draw_all(draws.strategy, self._try_all, examples=draws.examples, random=random)
+        else:
+            self._try_all(draws)
+
+    def _try_all(self, inputs: Iterable[InputT]) -> None:
+        for each in inputs:
+            if self._budget.spent:
+                raise EnoughError
+            findings, replays = self._source.judge(each)
+            self._budget.count(replays)
+            new = self.found.note(each, findings, self._budget.examples)
+            if new and self._until is not None and self._until(self.found):
+                raise EnoughError
+
+
+class Shrinking(Generic[InputT]):
+    """The smallest input so far that shows one bug, within a time limit."""
+
+    def __init__(
+        self,
+        source: InputSource[InputT],
+        smallest: SmallestInput[InputT],
+        location: FailureLocation,
+        seconds: float,
+    ) -> None:
+        """Start from `smallest`; what is kept fails at `location` too."""
+        self._source = source
+        self._smallest = smallest
+        self._location = location
+        self._end = time.monotonic() + seconds
+
+    @property
+    def best(self) -> InputT:
+        """The smallest input so far."""
+        return self._smallest.input
+
+    def run(self) -> SmallestInput[InputT]:
+        """Shrink until nothing smaller shows the bug, or the time is over."""
+        with suppress(EnoughError):
+            self._source.shrink(self)
+        return self._smallest
+
+    def finding_on(self, candidate: InputT) -> Finding | None:
+        """Return what shows the bug on `candidate`.
+
+        Raises:
+            EnoughError: the time is over.
+        """
+        if time.monotonic() > self._end:
+            raise EnoughError
+        key = candidate.dialect_key
+        findings, _ = self._source.judge(candidate)
+        return next((each for each in findings if location_of(each, key) == self._location), None)
+
+    def keep(self, candidate: InputT) -> bool:
+        """Take `candidate` as the smallest if it shows the bug; return whether it does."""
+        finding = self.finding_on(candidate)
+        if finding is not None:
+            self._smallest = SmallestInput(candidate, finding, self._smallest.examples)
+        return finding is not None
+
+    def keep_first(self, candidates: Iterable[InputT]) -> bool:
+        """Take the first of `candidates` that shows the bug; return whether one does."""
+        return any(map(self.keep, candidates))
+
+    def repeat(self, smaller: Callable[[InputT], Iterable[InputT]]) -> None:
+        """Take the first smaller input that shows the bug, and start over from it."""
+        while self.keep_first(smaller(self.best)):
+            pass
 
 
 def draw_all(
     strategy: SearchStrategy[T], use: Callable[[T], None], *, examples: int, random: int
 ) -> None:
-    """Draw up to `examples` values and hand each to `use`; what that raises comes out here.
+    """Draw up to `examples` values and hand each to `use`, whose exceptions come out here.
 
     Args:
         strategy: to draw from.
-        use: called in this thread; raises EnoughError where it wants no further value, since
-            Hypothesis would take any other for a failure of its own.
-        examples: at most; fewer where there are no more different ones.
+        use: called in this thread; raises EnoughError to end the draws.
+        examples: at most; fewer if there are no more different ones.
         random: the same gives the same values.
     """
 

@@ -17,9 +17,9 @@ import msgspec
 
 from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.search import fuzz_agent
-from harness.fuzzing.found import FuzzFinding
+from harness.fuzzing.found import FuzzFinding, FuzzReport, merge_findings
 from harness.fuzzing.profiles import Profile, find_profile
-from harness.fuzzing.turns.search import FuzzReport, fuzz_normalizer, merge_findings
+from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.plan import Subject
@@ -59,7 +59,7 @@ def fuzz_here(task: FuzzTask) -> FuzzReport:
 
 
 def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
-    """Search in `processes` of their own; one that dies is counted in `lost`.
+    """Search in `processes` of their own; one that dies is counted in `crashed`.
 
     Raises:
         HarnessError: the normalizer or a seed cannot be loaded.
@@ -92,7 +92,7 @@ def _ended(futures: Sequence[Future[FuzzReport]]) -> list[FuzzReport]:
         try:
             ended.append(_waited(future))
         except BrokenProcessPool:
-            ended.append(FuzzReport(lost=1))
+            ended.append(FuzzReport(crashed=1))
     return ended
 
 
@@ -110,7 +110,7 @@ def _join_reports(hunts: Sequence[FuzzReport]) -> FuzzReport:
         examples=sum(each.examples for each in hunts),
         chunkings=sum(each.chunkings for each in hunts),
         interrupted=any(each.interrupted for each in hunts),
-        lost=sum(each.lost for each in hunts),
+        crashed=sum(each.crashed for each in hunts),
     )
 
 

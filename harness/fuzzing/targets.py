@@ -6,12 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from harness.fuzzing.conversations.search import DIALECT_KEY
-from harness.fuzzing.found import FuzzFinding
+from harness.fuzzing.conversations.plans import DIALECT_KEY
+from harness.fuzzing.found import FuzzFinding, FuzzReport
 from harness.fuzzing.profiles import Profile
 from harness.fuzzing.saving import delete_saved, replay_saved, save
 from harness.fuzzing.shards import FuzzTask, fuzz_here, fuzz_in_processes
-from harness.fuzzing.turns.search import FuzzReport
 from harness.judging.results import Result
 from harness.runs.plan import Subject
 from harness.runs.worker import load_subject
@@ -92,13 +91,13 @@ def _repeated_finding(subject: Subject, result: Result) -> FuzzFinding:
         normalizer=result.normalizer,
         finding=result.findings[0],
         blame=result.blame or "normalizer",
-        room=DIALECT_KEY if subject.conversation else room,
+        dialect_key=DIALECT_KEY if subject.conversation else room,
         parent=loaded.cassette.origin.source,
         cassette=loaded.cassette.id,
-        trail=(),
+        steps=(),
         interaction=interaction,
         expectation=expected,
         chunking=result.chunking,
         others=loaded.cassette.interactions[1:],
-        again=True,
+        found_before=True,
     )

@@ -6,11 +6,11 @@ source did not keep them; then each event, line, element or message is one read.
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Any, Final
 
 from harness.errors import StreamError
 from harness.wire.aws import borders
-from harness.wire.interaction import Read
+from harness.wire.interaction import Headers, Interaction, Read, Request
 from harness.wire.json_stream import ElementDecoder, holds_lines
 
 SYNTHETIC: Final = "synthetic"
@@ -31,6 +31,28 @@ def parse_reads(text: str) -> tuple[Read, ...] | None:
 def format_reads(reads: tuple[Read, ...]) -> str:
     """Return the text that `parse` reads back as `reads`."""
     return " ".join(f"{read.delay_ms}:{read.size}" for read in reads)
+
+
+def synthetic_interaction(  # noqa: PLR0913 - an interaction has these parts
+    body: bytes,
+    request: Request | None = None,
+    *,
+    status: int = 200,
+    headers: Headers = (),
+    dialect: str = "openai-chat",
+    tools: tuple[dict[str, Any], ...] = (),
+) -> Interaction:
+    """Return an interaction that no network transferred: one read for each frame of `body`."""
+    return Interaction(
+        request or Request(),
+        status,
+        headers,
+        body,
+        synthetic_reads(body),
+        reads_kept=False,
+        dialect=dialect,
+        tools=tools,
+    )
 
 
 def synthetic_reads(body: bytes) -> tuple[Read, ...]:

@@ -143,14 +143,14 @@ def test_names_are_unique() -> None:
 @given(st.data())
 def test_a_mutant_has_a_trail_of_the_steps_that_applied(data: st.DataObject) -> None:
     interaction = data.draw(st.sampled_from(clean()["openai-chat"]))
-    mutant = data.draw(mutated_inputs(interaction, most=3))
+    mutated = data.draw(mutated_inputs(interaction, most=3))
     known = {mutator.name: mutator for mutator in MUTATORS}
-    assert len(mutant.trail) <= 3
-    assert mutant.preserving == all(known[step.name].preserving for step in mutant.trail)
-    assert bool(mutant.trail) or mutant == MutatedInput(interaction, (), preserving=True)
-    assert sum(read.size for read in mutant.interaction.reads) == len(mutant.interaction.body)
-    if mutant.preserving:
-        assert same_turn(turn_of(mutant.interaction)) == same_turn(turn_of(interaction))
+    assert len(mutated.steps) <= 3
+    assert mutated.preserving == all(known[step.name].preserving for step in mutated.steps)
+    assert bool(mutated.steps) or mutated == MutatedInput(interaction, (), preserving=True)
+    assert sum(read.size for read in mutated.interaction.reads) == len(mutated.interaction.body)
+    if mutated.preserving:
+        assert same_turn(turn_of(mutated.interaction)) == same_turn(turn_of(interaction))
 
 
 def test_fitting_leaves_out_other_dialects_and_what_is_not_declared() -> None:

@@ -1,4 +1,6 @@
-"""A search finds what is wrong, keeps on after a finding, and gives the same from the same seed."""
+"""A search finds bugs, continues after a finding, and is repeatable with the same seed."""
+
+from collections.abc import Sequence
 
 import msgspec
 import pytest
@@ -6,13 +8,13 @@ import pytest
 from harness import shipped
 from harness.errors import UsageError
 from harness.fuzzing import shards
-from harness.fuzzing.found import BugSignature, FailureLocation, Found
+from harness.fuzzing.found import BugSignature, FailureLocation, Found, FuzzReport
 from harness.fuzzing.mutators import MutatedInput, Mutation
 from harness.fuzzing.profiles import PROFILES, Budget, Profile, find_profile
-from harness.fuzzing.search import EnoughError
+from harness.fuzzing.search import EnoughError, Search
 from harness.fuzzing.shards import FuzzTask
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
-from harness.fuzzing.turns.search import FuzzReport, Search, fuzz_normalizer
+from harness.fuzzing.turns.search import TurnSource, fuzz_normalizer
 from harness.fuzzing.turns.seeds import Seed, by_round, seeds, varied_seeds
 from harness.judging.results import Finding, Outcome
 from harness.normalizers.discovery import load_normalizer
@@ -26,37 +28,37 @@ def _seeds(name: str, area: str = "finish", *, clean: bool = False) -> tuple[See
     return seeds(subjects, load_normalizer(name), clean=clean)
 
 
-def test_seeds_come_smallest_first_and_clean_ones_show_no_quirk() -> None:
+def test_seeds_are_sorted_by_size_and_clean_seeds_have_no_quirk() -> None:
     found, clean = _seeds("reference"), _seeds("reference", clean=True)
     sizes = [len(seed.interaction.body) for seed in found]
     assert sizes == sorted(sizes)
     assert 0 < len(clean) < len(found)
 
 
-def test_rounds_hold_each_varied_seed_once() -> None:
+def test_rounds_contain_each_varied_seed_once() -> None:
     kept = varied_seeds(_seeds("reference"))
     rounds = by_round(_seeds("reference"))
     assert sorted(it.id for each in rounds for it in each) == sorted(it.id for it in kept)
-    assert all(len({it.room for it in each}) == len(each) for each in rounds)
+    assert all(len({it.dialect_key for it in each}) == len(each) for each in rounds)
 
 
-def test_what_is_right_has_no_finding_as_it_is() -> None:
+def test_reference_has_no_finding_on_unchanged_seeds() -> None:
     normalizer = load_normalizer("reference")
     for seed in _seeds("reference"):
         assert evaluate(Trial(seed, unchanged(seed)), normalizer).findings == ()
 
 
-def test_after_a_changing_step_the_bytes_say_what_must_come_out() -> None:
+def test_oracle_decides_expected_result_after_changing_step() -> None:
     seed = next(it for it in _seeds("naive") if it.expectation.calls)
     body = seed.interaction.body
     cut = msgspec.structs.replace(seed.interaction, body=body[: len(body) // 2])
-    mutant = MutatedInput(cut, (Mutation("cut-short", "in the middle"),), preserving=False)
-    done = evaluate(Trial(seed, mutant), load_normalizer("naive"))
+    mutated = MutatedInput(cut, (Mutation("cut-short", "in the middle"),), preserving=False)
+    done = evaluate(Trial(seed, mutated), load_normalizer("naive"))
     assert done.expectation.failure is not None
-    assert not evaluate(Trial(seed, mutant), load_normalizer("reference")).findings
+    assert not evaluate(Trial(seed, mutated), load_normalizer("reference")).findings
 
 
-def test_a_search_goes_on_after_a_finding_and_is_repeatable() -> None:
+def test_search_continues_after_finding_and_is_repeatable() -> None:
     normalizer = load_normalizer("naive")
     first, second = (fuzz_normalizer(normalizer, _seeds("naive"), FEW, random=7) for _ in range(2))
     assert first.examples == FEW.examples
@@ -67,18 +69,19 @@ def test_a_search_goes_on_after_a_finding_and_is_repeatable() -> None:
 
 
 @pytest.mark.parametrize("name", ["name-doubled", "decoded-per-read", "last-call-dropped"])
-def test_miniatures_are_found_from_clean_seeds(name: str) -> None:
+def test_search_finds_mutants_from_clean_seeds(name: str) -> None:
     normalizer = load_normalizer(name)
     clean = _seeds(name, "mistral", clean=True)
 
-    def is_found(found: Found) -> bool:
-        return any(signature.place.rule in normalizer.breaks for signature, _ in found)
+    def is_found(found: Found[Trial]) -> bool:
+        return any(signature.location.rule in normalizer.breaks for signature, _ in found)
 
     budget = Budget(400, 60)
-    assert is_found(Search(normalizer, clean, budget, until=is_found).run())
+    source = TurnSource(normalizer, clean)
+    assert is_found(Search(source, budget, until=is_found).run())
 
 
-def test_shares_try_different_things() -> None:
+def test_shares_try_different_inputs() -> None:
     normalizer = load_normalizer("reference")
     known = _seeds("reference", "mistral")
     few = msgspec.structs.replace(FEW, examples=len(known) // 2 + 2)
@@ -87,26 +90,26 @@ def test_shares_try_different_things() -> None:
     assert hunts[0].chunkings != hunts[1].chunkings
 
 
-def test_after_each_step_was_tried_seeds_break_off_after_each_byte() -> None:
+def test_search_truncates_seeds_after_each_byte() -> None:
     seed = min(_seeds("reference"), key=lambda it: len(it.interaction.body))
     size = len(seed.interaction.body)
     missing = {(name, str(at)) for name in ("cut-short", "error-glued") for at in range(size)}
 
-    class Watched(Search):
-        def _try(self, trial: Trial) -> None:
-            super()._try(trial)
-            if len(trial.mutators) == 1 and not trial.cuts:
-                missing.discard((trial.mutators[0], str(trial.mutant.trail[0]).split()[3]))
+    class WatchedSource(TurnSource):
+        def judge(self, tried: Trial) -> tuple[Sequence[Finding], int]:
+            if len(tried.mutators) == 1 and not tried.cuts:
+                missing.discard((tried.mutators[0], str(tried.mutated.steps[0]).split()[3]))
             if not missing:
                 raise EnoughError
+            return super().judge(tried)
 
-    search = Watched(load_normalizer("reference"), [seed], Budget(4_000, 3_600))
-    search._steps = search._steps[:1]  # so that the first turn is short
-    search.run()
+    source = WatchedSource(load_normalizer("reference"), [seed])
+    source.steps = source.steps[:1]  # so that the first round is short
+    Search(source, Budget(4_000, 3_600)).run()
     assert missing == set()
 
 
-def test_a_budget_ends_with_its_examples_or_its_time() -> None:
+def test_budget_ends_with_examples_or_time() -> None:
     now = [0.0]
     budget = Budget(2, 10, clock=lambda: now[0])
     budget.count(5)
@@ -119,7 +122,7 @@ def test_a_budget_ends_with_its_examples_or_its_time() -> None:
     assert late.spent
 
 
-def test_profiles_are_found_by_name() -> None:
+def test_find_profile_by_name() -> None:
     assert [find_profile(name).name for name in PROFILES] == ["dev", "ci", "deep"]
     with pytest.raises(UsageError, match="quick"):
         find_profile("quick")
@@ -131,27 +134,23 @@ def _finding(rule: str = "CALLS-KEPT", path: str = "turns[0].calls[1]") -> Findi
 
 def _noted(*steps: tuple[str, ...]) -> list[tuple[str, ...]]:
     seed = _seeds("reference")[0]
-    found = Found()
+    found = Found[Trial]()
     for number, names in enumerate(steps):
-        trail = tuple(Mutation(name, "") for name in names)
-        trial = Trial(seed, MutatedInput(seed.interaction, trail, preserving=True))
-        done = msgspec.structs.replace(
-            evaluate(Trial(seed, unchanged(seed)), load_normalizer("reference")),
-            findings=(_finding(path=f"turns[0].calls[{number}]"),),
-        )
-        found.note(trial, done, number)
+        mutations = tuple(Mutation(name, "") for name in names)
+        trial = Trial(seed, MutatedInput(seed.interaction, mutations, preserving=True))
+        found.note(trial, [_finding(path=f"turns[0].calls[{number}]")], number)
     assert len(found) == len(list(found))
     return [signature.mutators for signature, _ in found]
 
 
-def test_a_bug_that_takes_fewer_steps_explains_one_that_takes_more() -> None:
+def test_bug_with_fewer_steps_replaces_bug_with_more() -> None:
     assert _noted(("a", "b"), ("a",)) == [("a",)]
     assert _noted(("a",), ("a", "b")) == [("a",)]
     assert _noted(("a",), ("b",)) == [("a",), ("b",)]
     assert _noted(("a",), ("b",), ()) == [()]
 
 
-def test_a_slug_depends_on_the_signature_alone() -> None:
+def test_slug_depends_on_signature_alone() -> None:
     place = FailureLocation("MUST", 1, "CALLS-KEPT", "turns[*].calls[*]", "openai-chat/glm")
     assert place.outcome is Outcome.LOST_CALL
     assert BugSignature(place, ("a",)).slug == BugSignature(place, ("a",)).slug
@@ -159,13 +158,13 @@ def test_a_slug_depends_on_the_signature_alone() -> None:
     assert BugSignature(place).slug.startswith("calls-kept-openai-chat-glm-")
 
 
-def test_a_process_asked_to_stop_before_it_searches_says_so(
+def test_interrupted_process_reports_interruption(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def stopped(_task: FuzzTask) -> FuzzReport:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(shards, "search_here", stopped)
+    monkeypatch.setattr(shards, "fuzz_here", stopped)
     assert shards.fuzz_share(FuzzTask("normalizer", "reference", (), FEW)) == FuzzReport(
         interrupted=True
     )

@@ -1,8 +1,8 @@
-"""A talk: a whole conversation as data, small enough to shrink, from which all of it follows.
+"""The plan of a conversation: a small value that can shrink, from which everything else follows.
 
-What the provider says, what the tools answer and what must come of it are made from the same
-plan, as an agent has to go about it: run each call that can be used, once and in order, tell the
-model of the others, and stop where a turn breaks off or says nothing.
+The responses, the results of the tools and the expected result are made from one plan. An agent
+must execute each usable call once and in order, report the others to the model, and stop if a
+turn is truncated or empty.
 """
 
 from collections.abc import Iterator
@@ -14,24 +14,26 @@ from hypothesis.strategies import SearchStrategy
 
 from harness.conversation.agent import Agent
 
+DIALECT_KEY: Final = "conversation"
+
 End = Literal["whole", "cut", "empty"]
 Probed = Literal["", "ok", "no", "error"]
 Prompted = Literal["native-tools/v1", "tag-tools/v1", "action-protocol/v1"]
 
-# What a tool answers; the last one always fails.
+# The result of each tool; `FAILING` always fails.
 RESULTS: Final[dict[str, Any]] = {
     "get_weather": {"temperature": 4},
     "schema.list": ["orders", "items"],
     "note": "",
 }
 FAILING: Final = "fetch"
-# Nearly a tool's name; nothing is called so, so that a call of it must run nothing.
+# Almost the name of a tool: a call of it must execute nothing.
 UNKNOWN: Final = "get_wether"
 _BROKEN: Final = ('{"city": "Os', "Oslo, please", "['Oslo']")
 
 
 class PlannedCall(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call of the model; `broken` stands in place of arguments that can be read."""
+    """A call of the model; `broken` replaces arguments that can be parsed."""
 
     tool: str = "get_weather"
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -49,15 +51,15 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """One conversation.
 
     Fields:
-        questions: for each, the turns with calls that come before its answer.
-        answer: what the model says in the end of each; made different by its number.
-        end: of the last turn: a whole answer, one that breaks off, or nothing at all.
-        again: after that, the model asks for the same call until it is stopped.
-        stopped: in place of an answer comes one call more than there may be turns.
-        same_ids: each turn calls its calls by the same ids.
-        probed: how the provider answers a probe; "" where its capabilities are declared.
-        capabilities: beside that it takes tools.
-        prompt: that the agent is had with.
+        questions: for each, the turns with calls before its answer.
+        answer: the final text of each; its number makes it distinct.
+        end: of the last turn: a complete answer, a truncated one, or an empty turn.
+        again: then the model repeats one call until the agent stops.
+        stopped: instead of an answer, the model calls once more than the limit allows.
+        same_ids: each turn uses the same call ids.
+        probed: the provider's answer to a probe; "" if its capabilities are declared.
+        capabilities: further ones, besides `takes_tools`.
+        prompt: id of the agent's prompt.
     """
 
     questions: tuple[tuple[PlannedTurn, ...], ...]
@@ -74,29 +76,41 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     dialect: str = "openai-chat"
 
     @property
-    def taught(self) -> bool:
-        """Whether the tools are told in words, and calls come as text."""
+    def has_text_calls(self) -> bool:
+        """Whether the prompt describes the tools, so that calls are text."""
         return self.prompt != "native-tools/v1"
 
     @property
     def size(self) -> tuple[int, int]:
-        """Return what makes one talk smaller than another: its turns, and all that is said."""
-        turns = sum(len(rounds) + 1 for rounds in self.questions)
+        """Return what makes one plan smaller than another: its turns, and its whole text."""
+        turns = sum(len(planned) + 1 for planned in self.questions)
         return turns, len(msgspec.json.encode(self))
+
+    @property
+    def dialect_key(self) -> str:
+        """Return one key for all conversations: bugs of agents are not those of a dialect."""
+        return DIALECT_KEY
+
+    @property
+    def mutators(self) -> tuple[str, ...]:
+        """Return no step: a plan is drawn as it is."""
+        return ()
 
 
 def conversation_plans(agent: Agent) -> SearchStrategy[ConversationPlan]:
-    """Return talks that `agent` can have."""
-    ways = []
+    """Return conversations that `agent` supports."""
+    kinds = []
     if "native-tools/v1" in agent.prompts:
-        ways += [_native_plans(agent, dialect) for dialect in sorted(agent.dialects & _DIALECTS)]
+        kinds += [_native_plans(agent, dialect) for dialect in sorted(agent.dialects & _DIALECTS)]
     if "openai-chat" in agent.dialects:
-        ways += [_text_call_plans(prompt) for prompt in _TAUGHT if prompt in agent.prompts]
-    return st.one_of(ways) if ways else st.nothing()
+        kinds += [
+            _text_call_plans(prompt) for prompt in _TEXT_CALL_PROMPTS if prompt in agent.prompts
+        ]
+    return st.one_of(kinds) if kinds else st.nothing()
 
 
 _DIALECTS: Final = frozenset(("openai-chat", "ollama"))
-_TAUGHT: Final[tuple[Prompted, ...]] = ("tag-tools/v1", "action-protocol/v1")
+_TEXT_CALL_PROMPTS: Final[tuple[Prompted, ...]] = ("tag-tools/v1", "action-protocol/v1")
 _ARGUMENTS = st.fixed_dictionaries(
     {},
     optional={
@@ -124,11 +138,11 @@ _CAPABILITIES = st.sampled_from(
 
 
 def _native_plans(agent: Agent, dialect: str) -> SearchStrategy[ConversationPlan]:
-    # Ollama sends arguments as objects, so that none can be broken off.
+    # Ollama sends arguments as objects, so that none can be truncated.
     broken = dialect == "openai-chat"
-    talk = _plans(broken=broken, unknown=True, dialect=dialect)
+    plan = _plans(broken=broken, unknown=True, dialect=dialect)
     if agent.policies.get("probe") != "undeclared":
-        return talk
+        return plan
     without = st.builds(
         ConversationPlan,
         st.just(((),)),
@@ -137,17 +151,17 @@ def _native_plans(agent: Agent, dialect: str) -> SearchStrategy[ConversationPlan
         probed=st.sampled_from(["", "no", "error"]),
         dialect=st.just(dialect),
     )
-    return talk | without | talk.map(_with_probe)
+    return plan | without | plan.map(_with_probe)
 
 
-def _with_probe(talk: ConversationPlan) -> ConversationPlan:
-    return msgspec.structs.replace(talk, probed="ok")
+def _with_probe(plan: ConversationPlan) -> ConversationPlan:
+    return msgspec.structs.replace(plan, probed="ok")
 
 
 def _text_call_plans(prompt: Prompted) -> SearchStrategy[ConversationPlan]:
     return _plans(broken=False, unknown=False, dialect="openai-chat").map(
-        lambda talk: msgspec.structs.replace(
-            talk, prompt=prompt, reasoning="", capabilities={}, same_ids=False
+        lambda plan: msgspec.structs.replace(
+            plan, prompt=prompt, reasoning="", capabilities={}, same_ids=False
         )
     )
 
@@ -158,10 +172,10 @@ def _plans(*, broken: bool, unknown: bool, dialect: str) -> SearchStrategy[Conve
     alone = st.tuples(_BROKEN_CALLS)
     calls = several.map(tuple) | mixed | alone if broken else several.map(tuple)
     calls = calls | _UNKNOWN_CALLS if unknown else calls
-    rounds = st.lists(st.builds(PlannedTurn, calls, _TEXTS), max_size=2).map(tuple)
+    turns = st.lists(st.builds(PlannedTurn, calls, _TEXTS), max_size=2).map(tuple)
     built = st.builds(
         ConversationPlan,
-        st.lists(rounds, min_size=1, max_size=2).map(tuple),
+        st.lists(turns, min_size=1, max_size=2).map(tuple),
         answer=_ANSWERS,
         reasoning=st.sampled_from(["", "Hm."]),
         end=st.sampled_from(["whole", "whole", "cut", "empty"]),
@@ -174,30 +188,30 @@ def _plans(*, broken: bool, unknown: bool, dialect: str) -> SearchStrategy[Conve
     return built.map(_unambiguous)
 
 
-def _unambiguous(talk: ConversationPlan) -> ConversationPlan:
-    """Return `talk` without what agents may rightly go about in different ways."""
-    # Ollama's messages have no ids, no null and no reasoning to be sent back.
-    plain = talk.dialect == "ollama" and "supports_parallel_tools" not in talk.capabilities
-    capabilities = {} if plain else talk.capabilities
+def _unambiguous(plan: ConversationPlan) -> ConversationPlan:
+    """Return `plan` without what agents may rightly handle in different ways."""
+    # Ollama's messages have no ids, no null and no reasoning to send back.
+    plain = plan.dialect == "ollama" and "supports_parallel_tools" not in plan.capabilities
+    capabilities = {} if plain else plan.capabilities
     serial = capabilities.get("supports_parallel_tools") is False
-    questions = tuple(tuple(_unambiguous_turns(rounds, serial=serial)) for rounds in talk.questions)
-    broken = any(call.broken for rounds in questions for it in rounds for call in it.calls)
-    alone = len(questions) == 1 and not talk.again and talk.end == "whole"
+    questions = tuple(tuple(_unambiguous_turns(turns, serial=serial)) for turns in plan.questions)
+    broken = any(call.broken for turns in questions for it in turns for call in it.calls)
+    alone = len(questions) == 1 and not plan.again and plan.end == "whole"
     return msgspec.structs.replace(
-        talk,
+        plan,
         questions=questions,
-        stopped=talk.stopped and alone and not broken,
+        stopped=plan.stopped and alone and not broken,
         capabilities=capabilities,
-        again=talk.again and talk.end == "whole",
-        same_ids=talk.same_ids and "tool_id_pattern" not in talk.capabilities,
+        again=plan.again and plan.end == "whole",
+        same_ids=plan.same_ids and "tool_id_pattern" not in plan.capabilities,
     )
 
 
-def _unambiguous_turns(rounds: tuple[PlannedTurn, ...], *, serial: bool) -> Iterator[PlannedTurn]:
-    """Yield rounds: one call at a time where that was asked for, nothing broken twice in a row."""
+def _unambiguous_turns(turns: tuple[PlannedTurn, ...], *, serial: bool) -> Iterator[PlannedTurn]:
+    """Yield turns: one call at a time if that was requested, no broken turn after another."""
     broken_before = False
     made: set[bytes] = set()
-    for each in rounds:
+    for each in turns:
         calls = each.calls[:1] if serial else each.calls
         broken = all(call.broken for call in calls)
         known = {msgspec.json.encode(call) for call in calls}
@@ -213,29 +227,29 @@ _MEMBERS: Final = (
 )
 
 
-def smaller_plans(talk: ConversationPlan) -> Iterator[ConversationPlan]:
-    """Yield talks with one thing less, the boldest first."""
-    for less in map(_unambiguous, _less(talk)):
-        if less.size < talk.size:
+def smaller_plans(plan: ConversationPlan) -> Iterator[ConversationPlan]:
+    """Yield plans with one part less, the largest change first."""
+    for less in map(_unambiguous, _less(plan)):
+        if less.size < plan.size:
             yield less
 
 
-def _less(talk: ConversationPlan) -> Iterator[ConversationPlan]:
+def _less(plan: ConversationPlan) -> Iterator[ConversationPlan]:
     replace = msgspec.structs.replace
-    for at in range(len(talk.questions)) if len(talk.questions) > 1 else ():
-        yield replace(talk, questions=talk.questions[:at] + talk.questions[at + 1 :])
-    for at, rounds in enumerate(talk.questions):
-        for fewer in _fewer(rounds):
-            yield replace(talk, questions=(*talk.questions[:at], fewer, *talk.questions[at + 1 :]))
-    plain = ConversationPlan(talk.questions)
+    for at in range(len(plan.questions)) if len(plan.questions) > 1 else ():
+        yield replace(plan, questions=plan.questions[:at] + plan.questions[at + 1 :])
+    for at, turns in enumerate(plan.questions):
+        for fewer in _fewer(turns):
+            yield replace(plan, questions=(*plan.questions[:at], fewer, *plan.questions[at + 1 :]))
+    plain = ConversationPlan(plan.questions)
     for name in _MEMBERS:
-        if getattr(talk, name) != getattr(plain, name) and (talk.takes_tools or name != "probed"):
-            yield replace(talk, **{name: getattr(plain, name)})
+        if getattr(plan, name) != getattr(plain, name) and (plan.takes_tools or name != "probed"):
+            yield replace(plan, **{name: getattr(plain, name)})
 
 
-def _fewer(rounds: tuple[PlannedTurn, ...]) -> Iterator[tuple[PlannedTurn, ...]]:
-    for at, each in enumerate(rounds):
-        before, after = rounds[:at], rounds[at + 1 :]
+def _fewer(turns: tuple[PlannedTurn, ...]) -> Iterator[tuple[PlannedTurn, ...]]:
+    for at, each in enumerate(turns):
+        before, after = turns[:at], turns[at + 1 :]
         yield before + after
         for place in range(len(each.calls)) if len(each.calls) > 1 else ():
             calls = each.calls[:place] + each.calls[place + 1 :]

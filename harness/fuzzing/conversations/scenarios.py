@@ -1,4 +1,4 @@
-"""A talk -> the cassette of its replies and the scenario that says what an agent makes of them."""
+"""A plan -> the cassette of its responses, and the scenario with the expected result."""
 
 import json
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from harness.fuzzing.conversations.plans import (
     PlannedCall,
     PlannedTurn,
 )
+from harness.fuzzing.mutators.mutator import with_body
 from harness.judging.conversations.script import ConversationFile, script_from_file
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import Scenario
@@ -32,7 +33,7 @@ from harness.turns.deltas import (
 )
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Request
-from harness.wire.reads import synthetic_reads
+from harness.wire.reads import synthetic_interaction
 
 _TOOLS: Final = (*RESULTS, FAILING)
 _FAILED: Final = "no network"
@@ -43,11 +44,11 @@ _AGAIN: Final = PlannedCall("note", {"again": True})
 
 
 class GeneratedScenario(msgspec.Struct, frozen=True):
-    """A talk made ready.
+    """The cassette and the scenario of a plan.
 
     Fields:
         conversation: the value of the key `conversation` of a scenario file.
-        policies: of the agent, on which what is expected rests.
+        policies: of the agent, which the expected result depends on.
     """
 
     cassette: Cassette
@@ -63,199 +64,195 @@ class GeneratedScenario(msgspec.Struct, frozen=True):
         return LoadedSubject(msgspec.structs.replace(self.cassette, id=name), scenario)
 
 
-def build_scenario(talk: ConversationPlan, agent: Agent) -> GeneratedScenario:
-    """Return what `agent` is to be judged by."""
-    replies = tuple(_replies(talk, agent))
+def build_scenario(plan: ConversationPlan, agent: Agent) -> GeneratedScenario:
+    """Return the scenario that `agent` is judged by."""
+    replies = tuple(_replies(plan, agent))
     cassette = Cassette("talk", replies, Origin("emulated", by="harness fuzz"))
-    probes = bool(talk.probed)
-    return GeneratedScenario(
-        cassette,
-        _conversation(talk, agent),
-        {"probe": "undeclared"} if probes or not talk.takes_tools else {},
-    )
+    undeclared = plan.probed or not plan.takes_tools
+    policies = {"probe": "undeclared"} if undeclared else {}
+    return GeneratedScenario(cassette, _conversation(plan, agent), policies)
 
 
-# What the provider says
+# The responses
 
 
-def _replies(talk: ConversationPlan, agent: Agent) -> Iterator[Interaction]:
-    if talk.probed and agent.policies.get("probe") == "undeclared":
-        yield _probe(talk)
+def _replies(plan: ConversationPlan, agent: Agent) -> Iterator[Interaction]:
+    if plan.probed and agent.policies.get("probe") == "undeclared":
+        yield _probe_response(plan)
     number = 0
-    for place, rounds in enumerate(talk.questions):
-        for each in rounds:
-            yield _reply(talk, _turn_deltas(talk, each, number))
-            number += len(each.calls)
-        last = place == len(talk.questions) - 1
-        if last and talk.again:
+    for index, turns in enumerate(plan.questions):
+        for turn in turns:
+            yield _reply(plan, _turn_deltas(plan, turn, number))
+            number += len(turn.calls)
+        last = index == len(plan.questions) - 1
+        if last and plan.again:
             for _ in range(_IDENTICAL + 1):
-                yield _reply(talk, _turn_deltas(talk, PlannedTurn((_AGAIN,)), number))
+                yield _reply(plan, _turn_deltas(plan, PlannedTurn((_AGAIN,)), number))
                 number += 1
-        elif last and talk.stopped:
-            yield _reply(talk, _turn_deltas(talk, PlannedTurn((_AGAIN,)), number))
-        elif not last or talk.end == "whole":
-            yield _reply(talk, [TextDelta(_answer_text(talk, place)), Finish(FinishReason.STOP)])
-        elif talk.end == "cut":
-            yield _cut(_reply(talk, _cut_turn(talk, number)))
+        elif last and plan.stopped:
+            yield _reply(plan, _turn_deltas(plan, PlannedTurn((_AGAIN,)), number))
+        elif not last or plan.end == "whole":
+            yield _reply(plan, [TextDelta(_answer_text(plan, index)), Finish(FinishReason.STOP)])
+        elif plan.end == "cut":
+            yield _truncated(_reply(plan, _truncated_turn(plan, number)))
         else:
-            yield _reply(talk, [Finish(FinishReason.STOP)])
+            yield _reply(plan, [Finish(FinishReason.STOP)])
 
 
-def _cut_turn(talk: ConversationPlan, number: int) -> list[Delta]:
-    if talk.taught:
-        said = (TextDelta(_in_prompt_format(talk, "So far so")[:-2]), TextDelta(" good"))
-        return [*said, Finish(FinishReason.STOP)]
-    called = _turn_deltas(talk, PlannedTurn((PlannedCall(),)), number)
+def _truncated_turn(plan: ConversationPlan, number: int) -> list[Delta]:
+    if plan.has_text_calls:
+        texts = (TextDelta(_in_prompt_format(plan, "So far so")[:-2]), TextDelta(" good"))
+        return [*texts, Finish(FinishReason.STOP)]
+    called = _turn_deltas(plan, PlannedTurn((PlannedCall(),)), number)
     return [TextDelta("So far "), *called[:-1], Finish(FinishReason.TOOL_CALLS)]
 
 
-def _answer_text(talk: ConversationPlan, place: int) -> str:
-    return _in_prompt_format(talk, _answer(talk, place))
+def _answer_text(plan: ConversationPlan, index: int) -> str:
+    return _in_prompt_format(plan, _answer(plan, index))
 
 
-def _in_prompt_format(talk: ConversationPlan, answer: str) -> str:
-    """Return the answer as the prompt asks for it."""
-    said = {"reasoning": "", "action": "finish", "content": answer}
-    return _json_text(said) if talk.prompt == _ACTION else answer
+def _in_prompt_format(plan: ConversationPlan, answer: str) -> str:
+    """Return the answer in the format of the prompt."""
+    action = {"reasoning": "", "action": "finish", "content": answer}
+    return _json_text(action) if plan.prompt == _ACTION else answer
 
 
-def _answer(talk: ConversationPlan, place: int) -> str:
-    return f"{talk.answer} ({place + 1})"
+def _answer(plan: ConversationPlan, index: int) -> str:
+    return f"{plan.answer} ({index + 1})"
 
 
-def _turn_deltas(talk: ConversationPlan, each: PlannedTurn, number: int) -> list[Delta]:
-    said: list[Delta] = [ReasoningDelta(talk.reasoning)] if talk.reasoning else []
-    text = _text_with_calls(talk, each) if talk.taught else each.text
-    said += [TextDelta(text)] if text else []
-    if talk.taught:
-        return [*said, Finish(FinishReason.STOP)]
-    first = 0 if talk.same_ids else number
-    for index, call in enumerate(each.calls):
-        said += [
+def _turn_deltas(plan: ConversationPlan, turn: PlannedTurn, number: int) -> list[Delta]:
+    deltas: list[Delta] = [ReasoningDelta(plan.reasoning)] if plan.reasoning else []
+    text = _text_with_calls(plan, turn) if plan.has_text_calls else turn.text
+    deltas += [TextDelta(text)] if text else []
+    if plan.has_text_calls:
+        return [*deltas, Finish(FinishReason.STOP)]
+    first = 0 if plan.same_ids else number
+    for index, call in enumerate(turn.calls):
+        deltas += [
             ToolCallStart(index, f"call_{first + index}", call.tool.replace(".", "_")),
             ArgumentsDelta(index, call.broken or _json_text(call.arguments)),
             ToolCallEnd(index),
         ]
-    return [*said, Finish(FinishReason.TOOL_CALLS)]
+    return [*deltas, Finish(FinishReason.TOOL_CALLS)]
 
 
 def _json_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _text_with_calls(talk: ConversationPlan, each: PlannedTurn) -> str:
-    """Return a turn with calls as the prompt asks for it."""
-    calls = [{"name": call.tool, "arguments": call.arguments} for call in each.calls]
-    if talk.prompt == _ACTION:
-        return _json_text({"reasoning": each.text, "action": "tool_call", "tool_calls": calls})
-    return each.text + "".join(f"<tool_call>\n{_json_text(call)}\n</tool_call>\n" for call in calls)
+def _text_with_calls(plan: ConversationPlan, turn: PlannedTurn) -> str:
+    """Return the text of a turn with calls in the format of the prompt."""
+    calls = [{"name": call.tool, "arguments": call.arguments} for call in turn.calls]
+    if plan.prompt == _ACTION:
+        return _json_text({"reasoning": turn.text, "action": "tool_call", "tool_calls": calls})
+    return turn.text + "".join(f"<tool_call>\n{_json_text(call)}\n</tool_call>\n" for call in calls)
 
 
-def _reply(talk: ConversationPlan, deltas: list[Delta]) -> Interaction:
-    dialect = DIALECTS[talk.dialect]
-    return _interaction(talk, b"".join(dialect.write(deltas)), dialect.content_type)
+def _reply(plan: ConversationPlan, deltas: list[Delta]) -> Interaction:
+    dialect = DIALECTS[plan.dialect]
+    return _interaction(plan, b"".join(dialect.write(deltas)), dialect.content_type)
 
 
 def _interaction(
-    talk: ConversationPlan, body: bytes, content_type: str = "application/json", status: int = 200
+    plan: ConversationPlan, body: bytes, content_type: str = "application/json", status: int = 200
 ) -> Interaction:
-    tools = [_declared(name) for name in _TOOLS]
-    asked = {"model": "any", "stream": True, "messages": []}
-    request = Request(body=json.dumps(asked if talk.taught else asked | {"tools": tools}).encode())
-    return Interaction(
-        request,
-        status,
-        (("content-type", content_type),),
+    tools = [_tool_declaration(name) for name in _TOOLS]
+    request: dict[str, Any] = {"model": "any", "stream": True, "messages": []}
+    if not plan.has_text_calls:
+        request["tools"] = tools
+    return synthetic_interaction(
         body,
-        synthetic_reads(body),
-        reads_kept=False,
-        dialect=talk.dialect,
-        tools=tuple(tool["function"] for tool in tools) if talk.taught else (),
+        Request(body=json.dumps(request).encode()),
+        status=status,
+        headers=(("content-type", content_type),),
+        dialect=plan.dialect,
+        tools=tuple(tool["function"] for tool in tools) if plan.has_text_calls else (),
     )
 
 
-def _declared(name: str) -> dict[str, Any]:
+def _tool_declaration(name: str) -> dict[str, Any]:
     parameters = {"type": "object", "properties": {}}
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
 
-def _probe(talk: ConversationPlan) -> Interaction:
-    match talk.probed:
+def _probe_response(plan: ConversationPlan) -> Interaction:
+    match plan.probed:
         case "ok":
             call = ToolCallStart(0, "call_p", "harness_probe")
             end = (ToolCallEnd(0), Finish(FinishReason.TOOL_CALLS))
-            return _reply(talk, [call, ArgumentsDelta(0, "{}"), *end])
+            return _reply(plan, [call, ArgumentsDelta(0, "{}"), *end])
         case "no":
-            return _reply(talk, [TextDelta("I cannot."), Finish(FinishReason.STOP)])
+            return _reply(plan, [TextDelta("I cannot."), Finish(FinishReason.STOP)])
         case _:
-            return _interaction(talk, b'{"error": {"message": "down"}}', status=500)
+            return _interaction(plan, b'{"error": {"message": "down"}}', status=500)
 
 
-def _cut(reply: Interaction) -> Interaction:
-    """Return `reply` without its last frames, so that it does not come to its end."""
+def _truncated(reply: Interaction) -> Interaction:
+    """Return `reply` without its last frames, so that it is truncated."""
     sizes = [read.size for read in reply.reads]
     while sizes:
         sizes.pop()
         body = reply.body[: sum(sizes)]
-        cut = msgspec.structs.replace(reply, body=body, reads=synthetic_reads(body))
+        cut = with_body(reply, body)
         if not oracle_reading(cut).ended:
             return cut
     return reply
 
 
-# What must come of it
+# The expected result
 
 
-def _conversation(talk: ConversationPlan, agent: Agent) -> dict[str, Any]:
-    count = len(talk.questions)
-    said: dict[str, Any] = {
+def _conversation(plan: ConversationPlan, agent: Agent) -> dict[str, Any]:
+    count = len(plan.questions)
+    conversation: dict[str, Any] = {
         "questions": [f"Question {number + 1}?" for number in range(count)],
         "tools": {name: {"result": value} for name, value in RESULTS.items()}
         | {FAILING: {"error": _FAILED}},
-        "prompt": talk.prompt,
-        "capabilities": talk.capabilities | _tool_capability(talk),
-        "expect": _expect(talk, agent),
+        "prompt": plan.prompt,
+        "capabilities": plan.capabilities | _tool_capability(plan),
+        "expect": _expect(plan, agent),
     }
-    if talk.stopped:
-        said["limits"] = {"rounds": len(talk.questions[0]) + 1}
-    return said
+    if plan.stopped:
+        conversation["limits"] = {"rounds": len(plan.questions[0]) + 1}
+    return conversation
 
 
-def _tool_capability(talk: ConversationPlan) -> dict[str, Any]:
-    return {"supports_tool_use": None if talk.probed else talk.takes_tools}
+def _tool_capability(plan: ConversationPlan) -> dict[str, Any]:
+    return {"supports_tool_use": None if plan.probed else plan.takes_tools}
 
 
-def _expect(talk: ConversationPlan, agent: Agent) -> dict[str, Any]:
-    rounds = [each for rounds in talk.questions for each in rounds]
-    calls = [call for each in rounds for call in each.calls]
-    calls += [_AGAIN] * _IDENTICAL if talk.again else []
+def _expect(plan: ConversationPlan, agent: Agent) -> dict[str, Any]:
+    turns = [turn for question in plan.questions for turn in question]
+    calls = [call for turn in turns for call in turn.calls]
+    calls += [_AGAIN] * _IDENTICAL if plan.again else []
     broken = sum(bool(call.broken) for call in calls)
-    alone = sum(all(call.broken for call in each.calls) for each in rounds)
+    alone = sum(all(call.broken for call in turn.calls) for turn in turns)
     expect: dict[str, Any] = {
-        "ending": _ending(talk),
+        "ending": _ending(plan),
         "executed": [
             {"tool": call.tool, "arguments": call.arguments}
             for call in calls
             if not call.broken and call.tool != UNKNOWN
         ],
-        "parse_errors": "any" if talk.end == "cut" else broken,
+        "parse_errors": "any" if plan.end == "cut" else broken,
         "retries": alone if agent.policies.get("retry") == _RETRIED else 0,
     }
-    if _ending(talk) == "done":
-        expect["answer"] = _answer(talk, len(talk.questions) - 1)
-    probes = talk.probed if agent.policies.get("probe") == "undeclared" else ""
+    if _ending(plan) == "done":
+        expect["answer"] = _answer(plan, len(plan.questions) - 1)
+    probes = plan.probed if agent.policies.get("probe") == "undeclared" else ""
     if probes:
         expect["probe"] = probes
-    if not talk.taught:
-        expect["strategy"] = "tool_use" if talk.takes_tools else "json_fallback"
-    if talk.capabilities.get("supports_parallel_tools") is False and not probes:
+    if not plan.has_text_calls:
+        expect["strategy"] = "tool_use" if plan.takes_tools else "json_fallback"
+    if plan.capabilities.get("supports_parallel_tools") is False and not probes:
         expect["requests"] = [
-            {"fields": {"parallel_tool_calls": False}} for _ in _replies(talk, agent)
+            {"fields": {"parallel_tool_calls": False}} for _ in _replies(plan, agent)
         ]
     return expect
 
 
-def _ending(talk: ConversationPlan) -> str:
-    if talk.again or talk.stopped:
+def _ending(plan: ConversationPlan) -> str:
+    if plan.again or plan.stopped:
         return "limit"
-    return {"whole": "done", "cut": "interrupted", "empty": "empty"}[talk.end]
+    return {"whole": "done", "cut": "interrupted", "empty": "empty"}[plan.end]

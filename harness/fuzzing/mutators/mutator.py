@@ -64,12 +64,12 @@ class MutatedInput(msgspec.Struct, frozen=True):
     """An interaction after some steps, in the order in which they were applied.
 
     Fields:
-        trail: empty where no step applied; then the interaction is the one given.
+        steps: empty where no step applied; then the interaction is the one given.
         preserving: whether all steps were.
     """
 
     interaction: Interaction
-    trail: tuple[Mutation, ...]
+    steps: tuple[Mutation, ...]
     preserving: bool
 
 

@@ -62,13 +62,13 @@ def fitting(
     )
 
 
-def may_call_more(trail: Collection[Mutation]) -> bool:
+def may_call_more(steps: Collection[Mutation]) -> bool:
     """Whether, after these steps, a call may come out that the clean turn has not.
 
     Where not, one that does (another name, other arguments, or the same once more) is a wrong
     executed call, also where the strict reading of the changed bytes leaves open what they say.
     """
-    return any(_BY_NAME[step.name].new_calls for step in trail if step.name in _BY_NAME)
+    return any(_BY_NAME[step.name].new_calls for step in steps if step.name in _BY_NAME)
 
 
 def mutated_inputs(
@@ -76,7 +76,7 @@ def mutated_inputs(
 ) -> SearchStrategy[MutatedInput]:
     """Return a strategy for `interaction` after up to `most` steps.
 
-    A mutator that does not apply is passed over, so a trail may be shorter than what was
+    A mutator that does not apply is passed over, so the steps may be fewer than what was
     drawn, and empty; it shrinks to fewer steps and to mutators that stand first.
 
     Args:
@@ -100,12 +100,12 @@ def apply_mutators(
     draw: DrawFn, interaction: Interaction, steps: Iterable[Mutator]
 ) -> MutatedInput:
     """Return `interaction` after `steps` in their order; one that does not apply is passed over."""
-    trail: list[Mutation] = []
+    applied: list[Mutation] = []
     preserving = True
     for mutator in steps:
         changed = mutator.mutate(draw, interaction)
         if changed is not None:
             interaction, detail = changed
-            trail.append(Mutation(mutator.name, detail))
+            applied.append(Mutation(mutator.name, detail))
             preserving = preserving and mutator.preserving
-    return MutatedInput(interaction, tuple(trail), preserving)
+    return MutatedInput(interaction, tuple(applied), preserving)

@@ -1,9 +1,9 @@
-"""A mutant under some chunkings -> findings, with the engine and the rules of a run.
+"""Judge one input under some chunkings, with the engine and the rules of a run.
 
-After steps that keep the meaning, what must come out is what the clean seed says. After others
-the strict reading of the changed bytes says it. Of a turn that failed or broke off it always
-says that nothing may be run; where it leaves the calls open, none may come out that the clean
-seed has not, unless a step may have made one.
+After steps that keep the meaning, the expected result is that of the clean seed. After others,
+it is the oracle's reading of the changed bytes. If the turn failed or was truncated, that always
+forbids to execute a call. If it does not judge the calls, only those of the clean seed are
+allowed, unless a step may have made one.
 """
 
 import msgspec
@@ -20,68 +20,71 @@ from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import FinishReason
 from harness.wire.cuts import Chunking
 
-# Inputs are small: who needs longer hangs.
+# Inputs are small: a normalizer that needs longer hangs.
 LIMITS = ReplayLimits(seconds=2.0)
 _EXAMPLE = "text-example"
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """One input: a seed, what became of it, and how it is cut beside being whole."""
+    """One input: a seed, the seed after some steps, and its chunkings besides the unsplit one."""
 
     seed: Seed
-    mutant: MutatedInput
+    mutated: MutatedInput
     cuts: tuple[Chunking, ...] = ()
+
+    @property
+    def dialect_key(self) -> str:
+        """Return the seed's dialect, and after it that of its text calls."""
+        return self.seed.dialect_key
 
     @property
     def mutators(self) -> tuple[str, ...]:
         """Return the names of the steps, in their order."""
-        return tuple(step.name for step in self.mutant.trail)
+        return tuple(step.name for step in self.mutated.steps)
 
     @property
     def size(self) -> tuple[int, int, int]:
         """Return what makes one input smaller than another: steps, bytes, cuts."""
         cuts = sum(map(len, self.cuts))
-        return len(self.mutant.trail), len(self.mutant.interaction.body), cuts
+        return len(self.mutated.steps), len(self.mutated.interaction.body), cuts
+
+    @property
+    def without_cuts(self) -> "Trial":
+        """Return the same input, unsplit."""
+        return msgspec.structs.replace(self, cuts=())
 
 
 class TrialResult(msgspec.Struct, frozen=True):
-    """What came of a trial.
-
-    Fields:
-        expectation: what it was judged by.
-        chunking: of the worst replay, of equal ones that with the fewest cuts.
-        replays: how many there were.
-    """
+    """The result of a trial: what is wrong, the expected result, and the number of replays."""
 
     findings: tuple[Finding, ...]
     expectation: Expectation
-    chunking: Chunking
     replays: int
 
 
 def unchanged(seed: Seed) -> MutatedInput:
-    """Return the seed's interaction as a mutant without a step."""
+    """Return the seed's interaction as an input without a step."""
     return MutatedInput(seed.interaction, (), preserving=True)
 
 
 def evaluate(trial: Trial, normalizer: Normalizer, limits: ReplayLimits = LIMITS) -> TrialResult:
     """Judge `trial`."""
-    mutant = trial.mutant
-    strict = oracle_reading(mutant.interaction)
+    interaction = trial.mutated.interaction
+    oracle = oracle_reading(interaction)
     expectation = trial.seed.expectation
-    if not mutant.preserving:
-        expectation = _expected_from_bytes(expectation_from(strict), trial, normalizer)
+    if not trial.mutated.preserving:
+        expectation = _expected_from_bytes(expectation_from(oracle), trial, normalizer)
     expectation = apply_declared_policies(expectation, normalizer.policies)
-    seen = examine(
-        0, mutant.interaction, expectation, strict, normalizer, cuts=trial.cuts, limits=limits
+    examined = examine(
+        0, interaction, expectation, oracle, normalizer, cuts=trial.cuts, limits=limits
     )
-    return TrialResult(tuple(seen.findings), expectation, seen.worst.chunking, seen.replays)
+    return TrialResult(tuple(examined.findings), expectation, examined.replays)
 
 
 def _expected_from_bytes(
     expectation: Expectation, trial: Trial, normalizer: Normalizer
 ) -> Expectation:
-    """Leave open what a strict reading cannot know: what a text means that spells calls."""
+    """Return an expected result without what the oracle cannot know, such as text calls."""
     seed = trial.seed
     if seed.text_dialect:
         known: set[Field] = {"failure"} if expectation.failure is None else {"failure", "calls"}
@@ -93,13 +96,16 @@ def _expected_from_bytes(
 
 
 def _may_call_more(trial: Trial, normalizer: Normalizer) -> bool:
-    """Who takes JSON for a call anywhere need not know the markup in which it is quoted."""
+    """Return whether the steps may add a call.
+
+    A normalizer that takes JSON anywhere for a call need not know the markup that quotes it.
+    """
     loose = normalizer.policies.get("bare") == "anywhere" and _EXAMPLE in trial.mutators
-    return loose or may_call_more(trial.mutant.trail)
+    return loose or may_call_more(trial.mutated.steps)
 
 
 def _is_complete(seed: Seed) -> bool:
-    """Whether the seed says which calls there are, and none that a step might complete."""
+    """Return whether the seed's calls are known, and none that a step might complete."""
     known = seed.expectation
     ended = known.failure is None and known.finish in (FinishReason.STOP, FinishReason.TOOL_CALLS)
     return ended and not known.rejected and known.judged >= {"calls", "rejected"}

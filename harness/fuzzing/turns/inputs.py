@@ -1,30 +1,45 @@
-"""What a search draws: seeds after steps, written turns, and how each is cut."""
+"""What a search draws: seeds after steps, generated turns, and their chunkings.
+
+A dialect's own writer encodes the generated turns. Their expected result is the oracle's reading
+of the bytes, because the oracle shares no code with the writer.
+"""
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators import MUTATORS, MutatedInput, Mutator, apply_mutators, fitting
-from harness.fuzzing.strategies import chunkings
+from harness.fuzzing.strategies import argument_texts, chunkings, malformed_arguments, turn_scripts
 from harness.fuzzing.turns.evaluate import Trial
 from harness.fuzzing.turns.seeds import Seed
+from harness.judging.expected import expectation_from
 from harness.normalizers.protocol import Normalizer
+from harness.turns.deltas import Delta
+from harness.wire.reads import synthetic_interaction
 
-# What one draw gives: many trials at once, since a draw costs as much as several of them.
+GENERATED: Final = "written"  # an id of findings that are stored
+
+# What one draw gives: many trials at once, because a draw costs as much as several of them.
 TrialGroup: TypeAlias = tuple[Trial, ...]
-TrialGroups: TypeAlias = SearchStrategy[TrialGroup]
 
 _MOST_STEPS = 3
+_ANY: Final = True  # the schema that allows all
+# Larger than the integers that a double holds exactly.
+_LONG = st.integers(2**53 + 1, 2**63).map(lambda number: f'{{"id": {number}}}')
+_ARGUMENTS = _LONG | argument_texts(_ANY) | malformed_arguments(_ANY).map(lambda bad: bad.text)
 
 
 def steps_for(normalizer: Normalizer) -> tuple[Mutator, ...]:
     """Return the mutators whose bytes `normalizer` undertakes to read.
 
-    Those that keep the meaning and those that do not stand by turns, since each kind finds bugs
-    of its own.
+    Those that keep the meaning alternate with those that do not, because each kind finds
+    different bugs.
     """
     found = {
         step.name
@@ -39,11 +54,9 @@ def steps_for(normalizer: Normalizer) -> tuple[Mutator, ...]:
 
 @st.composite
 def stepped_trials(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> Trial | None:
-    """Draw `seed` after `steps` in their order; None where not all of them apply."""
-    mutant = draw_steps(draw, seed, steps)
-    if len(mutant.trail) < len(steps):
-        return None
-    return Trial(seed, mutant, (draw(chunkings(mutant.interaction.body)),))
+    """Draw `seed` after `steps` in their order; None if one of them does not apply."""
+    trial = _draw_trial(draw, seed, steps)
+    return None if len(trial.mutators) < len(steps) else trial
 
 
 @st.composite
@@ -52,16 +65,55 @@ def mutated_trials(draw: DrawFn, seeds: Sequence[Seed], steps: Sequence[Mutator]
     seed = draw(st.sampled_from(seeds))
     those = fitting(seed.interaction.dialect, chosen=tuple(steps))
     chosen = draw(st.lists(st.sampled_from(those), max_size=_MOST_STEPS)) if those else []
-    mutant = draw_steps(draw, seed, chosen)
-    return (Trial(seed, mutant, (draw(chunkings(mutant.interaction.body)),)),)
+    return (_draw_trial(draw, seed, chosen),)
 
 
-def one_of_each(drawn: Iterable[SearchStrategy[Trial | None]]) -> TrialGroups:
-    """Return one trial of each strategy, of those that have one."""
+def one_of_each(drawn: Iterable[SearchStrategy[Trial | None]]) -> SearchStrategy[TrialGroup]:
+    """Return one trial of each strategy that has one."""
     return st.tuples(*drawn).map(lambda found: tuple(it for it in found if it is not None))
 
 
-def draw_steps(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> MutatedInput:
-    """Apply those of `steps` to `seed` that are of its dialect."""
+def draw_steps(draw: DrawFn, seed: Seed, steps: Iterable[Mutator]) -> MutatedInput:
+    """Apply those of `steps` to `seed` that fit its dialect."""
     fit = fitting(seed.interaction.dialect, chosen=tuple(steps))
     return apply_mutators(draw, seed.interaction, fit)
+
+
+def _draw_trial(draw: DrawFn, seed: Seed, steps: Iterable[Mutator]) -> Trial:
+    mutated = draw_steps(draw, seed, steps)
+    return Trial(seed, mutated, (draw(chunkings(mutated.interaction.body)),))
+
+
+@st.composite
+def generated_trials(draw: DrawFn, dialects: Sequence[str], steps: Sequence[Mutator]) -> TrialGroup:
+    """Draw one turn in each of `dialects` that can encode it, some after a step, cut anywhere."""
+    deltas = draw(_deltas())
+    step = draw(st.none() | st.sampled_from(steps))
+    trials = []
+    for dialect in dialects:
+        try:
+            seed = generated_seed(dialect, deltas)
+        except ValueError:  # the API cannot encode it
+            continue
+        trials.append(_draw_trial(draw, seed, () if step is None else (step,)))
+    return tuple(trials)
+
+
+def generated_seed(dialect: str, deltas: list[Delta]) -> Seed:
+    """Return `deltas`, encoded by the writer of `dialect`."""
+    row = DIALECTS[dialect]
+    headers = (("content-type", row.content_type),)
+    interaction = synthetic_interaction(
+        b"".join(row.write(deltas)), headers=headers, dialect=dialect
+    )
+    return Seed(GENERATED, "", interaction, expectation_from(oracle_reading(interaction)))
+
+
+@st.composite
+def _deltas(draw: DrawFn) -> list[Delta]:
+    """Draw a turn; half of those with calls have other arguments, and some of them broken ones."""
+    script = draw(turn_scripts())
+    if draw(st.booleans()):
+        return script.deltas()
+    calls = tuple((call_id, name, (draw(_ARGUMENTS),)) for call_id, name, _ in script.calls)
+    return msgspec.structs.replace(script, calls=calls).deltas()

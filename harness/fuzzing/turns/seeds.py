@@ -38,7 +38,7 @@ class Seed(msgspec.Struct, frozen=True):
     licence: str = ""
 
     @property
-    def room(self) -> str:
+    def dialect_key(self) -> str:
         """Return the dialect, and behind it that of the calls in its text."""
         dialect = self.interaction.dialect
         return f"{dialect}/{self.text_dialect}" if self.text_dialect else dialect
@@ -100,7 +100,7 @@ def varied_seeds(found: Iterable[Seed]) -> tuple[Seed, ...]:
     known: dict[str, set[str]] = {}
     kept = []
     for seed in found:
-        shown = known.setdefault(seed.room, set())
+        shown = known.setdefault(seed.dialect_key, set())
         new = set(_features(seed)) - shown
         if new:
             shown |= new
@@ -131,7 +131,7 @@ def by_round(found: Iterable[Seed]) -> tuple[tuple[Seed, ...], ...]:
     """
     rooms: dict[str, list[Seed]] = {}
     for seed in varied_seeds(found):
-        rooms.setdefault(seed.room, []).append(seed)
+        rooms.setdefault(seed.dialect_key, []).append(seed)
     for kept in rooms.values():
         kept.sort(key=lambda seed: -len(tuple(_features(seed))))
     ordered = sorted(rooms, key=lambda room: ("/" in room, room))

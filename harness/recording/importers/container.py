@@ -17,7 +17,7 @@ from harness.errors import UnreadableError
 from harness.providers import UNKNOWN
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Headers, Interaction, Read, Request
-from harness.wire.reads import synthetic_reads
+from harness.wire.reads import synthetic_interaction
 
 BY: Final = "harness import"
 
@@ -91,9 +91,7 @@ def _encodable(text: str) -> str:
 
 def body_interaction(body: bytes, request: Request | None = None, status: int = 200) -> Interaction:
     """Return an interaction whose reads the source did not keep."""
-    return Interaction(
-        request or Request(), status, (), body, synthetic_reads(body), reads_kept=False
-    )
+    return synthetic_interaction(body, request, status=status)
 
 
 def join_reads(chunks: Iterable[tuple[bytes, int]]) -> tuple[bytes, tuple[Read, ...]]:
