@@ -96,7 +96,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 @pytest.fixture
 def harness_recorder(request: pytest.FixtureRequest) -> "Iterator[Recorder]":
     """Play or record the cassette of this test: `cassettes/MODULE/TEST.yaml` beside its file."""
-    from harness.recording.recorder.recorder import recorder_for_test  # noqa: PLC0415 - see the rule of this module
+    from harness.recording.recorder import recorder_for_test  # noqa: PLC0415 - see the rule of this module
 
     option = request.config.getoption
     recorder = recorder_for_test(

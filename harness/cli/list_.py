@@ -17,7 +17,7 @@ from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import available_normalizers
 from harness.normalizers.protocol import Normalizer
-from harness.recording.age import age_text
+from harness.recording.identify import age_text
 from harness.text_calls import TEXT_DIALECTS
 from harness.wire import cassette_file
 

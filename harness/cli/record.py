@@ -26,8 +26,7 @@ from harness.judging.scenario_file import load_scenario
 from harness.recording.identify import identify
 from harness.recording.prompt_set import load_prompts, prompt_requests
 from harness.recording.proxy import RecordingProxy
-from harness.recording.recorder import Recorder, RecordingLabels
-from harness.recording.recorder.recorder import MODES, RecordMode
+from harness.recording.recorder import MODES, Recorder, RecordingLabels, RecordMode
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
 from harness.runs.refresh import differences

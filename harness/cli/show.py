@@ -18,9 +18,8 @@ from harness.cli.options import dialect_option, resolve_cassette
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.dialects.table import read_request
 from harness.errors import StreamError
-from harness.recording.age import age_text
 from harness.recording.detect import Detected
-from harness.recording.identify import detected, identify
+from harness.recording.identify import age_text, detected, identify
 from harness.recording.importing import reasons_to_skip
 from harness.reporting.visible import marked
 from harness.wire.cassette import Cassette

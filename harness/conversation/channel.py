@@ -1,11 +1,13 @@
-"""One provider, one prompt: history -> request, and reply -> turn, names and ids there and back.
+"""Convert between the history and the requests and replies of one provider and one prompt.
 
-The provider sees names that every API takes and ids that match its pattern; the application
-sees its own names, and each id as it came. Results and calls go back in the shape that the
-prompt taught: as fields of the API, or as text.
+The provider gets names that every API accepts and ids that match its pattern. The application gets
+its own names, and each id unchanged. Results and calls are sent back in the form that the prompt
+uses: in fields of the API, or as text. In text the model must see its calls in the format that its
+prompt describes, because a model whose history contains none learns to answer without calls.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -15,14 +17,73 @@ from harness.conversation.asking import next_request
 from harness.conversation.feedback import ToolResult
 from harness.conversation.history.identifiers import NameMap, distinct_ids, fit_ids
 from harness.conversation.history.limit import HistoryLimit, limit_history
-from harness.conversation.history.storing import HistoryPolicy, StoringOptions, incomplete_reason
-from harness.conversation.prompts import Prompt, system_text
+from harness.conversation.history.storing import (
+    HistoryPolicy,
+    StoringOptions,
+    incomplete_reason,
+    parse_error_text,
+)
+from harness.conversation.prompts import Prompt, Protocol, system_text
 from harness.conversation.replies import request_turn
 from harness.conversation.task import Task
-from harness.conversation.taught import assistant_text
 from harness.normalizers.protocol import Normalize
+from harness.text_calls import TEXT_DIALECTS, WrittenCall
+from harness.turns.deltas import ToolCall
 from harness.turns.messages import Message, assistant, system
 from harness.turns.turn import Turn
+
+
+def assistant_text(prompt: Prompt, turn: Turn) -> str:
+    """Return the assistant's text for a turn that did not break off; "" where it says nothing."""
+    if turn.parse_errors and not turn.tool_calls:
+        return _paragraphs(turn.text, _format_errors(prompt, turn))
+    if not turn.tool_calls and not turn.text.strip():
+        return ""
+    said = _FORMATS.get(prompt.protocol, _format_turn)(prompt, turn)
+    return _paragraphs(_format_errors(prompt, turn), said)
+
+
+def _format_turn(prompt: Prompt, turn: Turn) -> str:
+    return _paragraphs(turn.text, _format_calls(prompt, turn.tool_calls))
+
+
+def _format_action(prompt: Prompt, turn: Turn) -> str:
+    """One object: with what the model said as its reasoning beside calls, else as the answer."""
+    if not turn.tool_calls:
+        said = {"reasoning": turn.reasoning, "action": "finish", "content": turn.text}
+        return json.dumps(said, ensure_ascii=False)
+    reasoning = json.dumps(turn.reasoning or turn.text, ensure_ascii=False)
+    return f'{{"reasoning": {reasoning}, ' + _format_calls(prompt, turn.tool_calls)[1:]
+
+
+def _format_react(prompt: Prompt, turn: Turn) -> str:
+    thought = f"Thought: {' '.join(turn.reasoning.split())}\n" if turn.reasoning.strip() else ""
+    if not turn.tool_calls:
+        return f"{thought}Final Answer: {turn.text}"
+    return thought + _paragraphs(turn.text, _format_calls(prompt, turn.tool_calls))
+
+
+_FORMATS: Final[dict[Protocol, Callable[[Prompt, Turn], str]]] = {
+    "action-protocol": _format_action,
+    "react": _format_react,
+}
+
+
+def _format_calls(prompt: Prompt, calls: Sequence[ToolCall]) -> str:
+    if not calls:
+        return ""
+    dialect = TEXT_DIALECTS[prompt.text_dialects[0]]
+    return dialect.write([WrittenCall(call.name, call.arguments) for call in calls])
+
+
+def _format_errors(prompt: Prompt, turn: Turn) -> str:
+    told = (parse_error_text(error, prompt.language) for error in turn.parse_errors)
+    return "\n\n".join(told)
+
+
+def _paragraphs(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part.strip())
+
 
 # What a provider refuses beside no tools.
 _OPTIONS_WITH_TOOLS: Final = frozenset(("parallel_tool_calls", "tool_choice"))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.conversation.prompts.table import Prompt
+from harness.conversation.prompts import Prompt
 from harness.conversation.results import MOST_CHARACTERS, error_text, result_text
 from harness.conversation.wording import Language
 from harness.turns.deltas import ParseError

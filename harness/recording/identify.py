@@ -6,6 +6,7 @@ What none of them says stays "unknown"; what the file says is never changed.
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime
 from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import unquote
@@ -16,19 +17,37 @@ from harness.dialects.prompts import NATIVE_TOOLS, prompt_id
 from harness.dialects.table import read_request
 from harness.providers import PROVIDER_NAMES, UNKNOWN, provider_of
 from harness.recording.detect import Detected, detect, first_events
-from harness.wire.cassette import Cassette
+from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction
 
-__all__ = [
-    "detected",
-    "dialect_of",
-    "identify",
-    "model_of",
-    "prompt_of",
-    "provider",
-    "provider_of_interaction",
-    "provider_of_path",
-]
+# Providers change their streams without notice; half a year is several releases of most.
+STALE_DAYS: Final = 180
+
+
+def days_old(origin: Origin, today: date | None = None) -> int | None:
+    """Return the age of a recording in days; None where it has no date, or was not recorded.
+
+    Args:
+        origin: of a cassette.
+        today: by default that of the clock, in UTC.
+    """
+    if origin.kind == "emulated":
+        return None
+    try:
+        made = date.fromisoformat(origin.at[:10])
+    except ValueError:
+        return None
+    return max(((today or datetime.now(UTC).date()) - made).days, 0)
+
+
+def age_text(origin: Origin, today: date | None = None) -> str:
+    """Return such as `3 days` or `200 days, stale (over 180)`; "" where the age is not known."""
+    days = days_old(origin, today)
+    if days is None:
+        return ""
+    stale = f", stale (over {STALE_DAYS})" if days > STALE_DAYS else ""
+    return f"{days} {'day' if days == 1 else 'days'}{stale}"
+
 
 # Folder names under which projects keep the recordings of a provider.
 _FOLDERS: Final = {

@@ -15,7 +15,7 @@ from harness.errors import BlockedRequestError, UsageError
 from harness.playback.handler import LoopbackHandler
 from harness.playback.listener import LoopbackServer
 from harness.playback.transports import RawHeaders
-from harness.recording.recorder.recorder import Recorder
+from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
 from harness.recording.upstream import UpstreamError, check_address, upstream_response
 from harness.wire.cuts import split

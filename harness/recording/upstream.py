@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from harness.errors import RecordingError, UsageError
 from harness.playback.handler import BODILESS
-from harness.recording.recorder.recorder import Recorder
+from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
 from harness.wire.interaction import Request
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
+from harness.conversation.channel import assistant_text
 from harness.conversation.prompts import Prompt, find_prompt
-from harness.conversation.taught import assistant_text
 from harness.conversation.wording import Language
 from harness.turns.deltas import ToolCall
 from harness.turns.messages import Message, assistant, user

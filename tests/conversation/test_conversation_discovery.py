@@ -41,7 +41,7 @@ def test_an_agent_is_called_what_it_was_named_by(name: str) -> None:
     ("spec", "kind"),
     [
         ("harness.conversation.plain_loop:plain", Agent),
-        ("harness.conversation.gateway.agent:converse", Agent),
+        ("harness.conversation.gateway:converse", Agent),
     ],
 )
 def test_a_module_names_an_agent_or_a_function(spec: str, kind: type) -> None:

@@ -1,11 +1,12 @@
 """Provider, model, prompt and dialect are told by what the recording shows."""
 
 import json
+from datetime import date
 from pathlib import PurePath
 
 import pytest
 
-from harness.recording.identify import identify, provider_of_path
+from harness.recording.identify import STALE_DAYS, age_text, days_old, identify, provider_of_path
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic_reads
@@ -111,3 +112,24 @@ def test_a_placeholder_host_names_a_provider() -> None:
 )
 def test_the_innermost_folder_counts_and_then_the_name(path: str, provider: str) -> None:
     assert provider_of_path(PurePath(path)) == provider
+
+
+TODAY = date(2026, 11, 22)
+
+
+@pytest.mark.parametrize(
+    ("origin", "days", "words"),
+    [
+        (Origin("recorded", at="2026-11-22"), 0, "0 days"),
+        (Origin("recorded", at="2026-11-21T10:00:00Z"), 1, "1 day"),
+        (Origin("imported", at="2026-05-26"), STALE_DAYS, "180 days"),
+        (Origin("imported", at="2026-05-25"), 181, "181 days, stale (over 180)"),
+        (Origin("recorded", at="2027-01-01"), 0, "0 days"),
+        (Origin("recorded"), None, ""),
+        (Origin("recorded", at="yesterday"), None, ""),
+        (Origin("emulated", at="2020-01-01"), None, ""),
+    ],
+)
+def test_age(origin: Origin, days: int | None, words: str) -> None:
+    assert days_old(origin, TODAY) == days
+    assert age_text(origin, TODAY) == words

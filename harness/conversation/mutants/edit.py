@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation, Probe
-from harness.conversation.gateway.agent import choose_config, gateway
+from harness.conversation.gateway import choose_config, gateway
 from harness.conversation.plain_loop import agent_config, plain
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from harness.conversation.calling import CallResults
 from harness.conversation.conversation import Ending, Probe
-from harness.conversation.gateway.agent import choose_config, tool_use_config
+from harness.conversation.gateway import choose_config, tool_use_config
 from harness.conversation.mutants.edit import gateway_mutant, mutant
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
