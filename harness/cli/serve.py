@@ -83,8 +83,8 @@ def _summary_lines(playback: Playback) -> Iterator[str]:
         yield f"unplayed: interaction {place}, {_answer(interactions[place])}"
 
 
-def _surplus_line(exchange: AnsweredRequest) -> str:
-    return f"surplus: {_address(exchange.request)}: {marked(exchange.why)}"
+def _surplus_line(surplus: AnsweredRequest) -> str:
+    return f"surplus: {_address(surplus.request)}: {marked(surplus.reason)}"
 
 
 def _answer(interaction: Interaction) -> str:

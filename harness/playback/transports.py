@@ -1,19 +1,27 @@
-"""The recorded headers of a response -> those that are true of what is sent now.
+"""Answer clients of httpx or httpx2, sync and async, from a cassette.
 
-The body goes out decoded and in reads of our own, so nothing may claim its length, its
-content encoding or how the connection was kept. What HTTP does not allow is left out.
+The library is a parameter, because both have the same classes. Each read is passed to the client
+when the client asks for it, not before. If the connection broke while the response was recorded,
+the client gets the error that its own library raises in that case. If the recorded client left
+early, the response ends normally, because the rest of it is unknown.
+
+The body is sent decoded and in the reads of the playback, so no header may state its length, its
+content encoding or how the connection was kept. Headers that HTTP does not allow are left out.
 """
 
 import re
-from collections.abc import AsyncIterator, Iterator
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable, Iterator
+from types import ModuleType
+from typing import Any, Final, TypeAlias
 
-from harness.playback.playback import Playback
 from harness.wire.interaction import Ended, Headers, Interaction, Request
 
-RawHeaders = tuple[tuple[bytes, bytes], ...]
+RawHeaders: TypeAlias = tuple[tuple[bytes, bytes], ...]
+Answer: TypeAlias = tuple[Interaction, Iterator[bytes]]
+# The types of httpx and httpx2 are equal in structure only, and neither may be installed.
+Library: TypeAlias = Any
 
-_NOT_OURS: Final = frozenset(
+_FRAMING_HEADERS: Final = frozenset(
     {
         "connection",
         "content-encoding",
@@ -32,66 +40,104 @@ _CONTROLS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def headers_to_send(headers: Headers) -> RawHeaders:
-    """Return `headers` as bytes, without what is not true of the body that is sent."""
+    """Return the recorded headers as bytes, without those that are not true of the body sent."""
     return tuple(
         (name.encode("ascii"), value.strip().encode("utf-8", "replace"))
         for name, value in headers
-        if _NAME.fullmatch(name) and name.lower() not in _NOT_OURS and not _CONTROLS.search(value)
+        if _NAME.fullmatch(name)
+        and name.lower() not in _FRAMING_HEADERS
+        and not _CONTROLS.search(value)
     )
 
 
-def play_request(library: Any, playback: Playback, request: Any, body: bytes) -> Any:  # noqa: ANN401 - one of two libraries, its request and its response
-    """Return what a playback answers to a client's request, as a response of `library`."""
-    answer = playback.answer(client_request(request, body))
-    return client_response(library, answer, playback.reads(answer))
-
-
-def client_request(request: Any, body: bytes) -> Request:  # noqa: ANN401 - of one of two libraries
-    """Return a client's request; its `body` is read by then, in the way of its kind of client."""
-    headers = tuple(request.headers.multi_items())
-    return Request(request.method, str(request.url), headers, bytes(body))
-
-
-def client_response(library: Any, answer: Interaction, reads: Iterator[bytes]) -> Any:  # noqa: ANN401 - one of two libraries, and a response of it
-    """Return the response of `library`, which is httpx or httpx2.
+class CassetteTransport:
+    """Answers requests from a cassette; a subclass sends those that the cassette does not answer.
 
     Args:
-        library: the module.
-        answer: an interaction.
-        reads: its body under any cuts.
+        library: the module, httpx or httpx2.
+        play: returns the interaction that answers a request and its body, or None.
     """
-    bases = (_Reads, library.SyncByteStream, library.AsyncByteStream)
-    stream = type("Reads", bases, {})(library, reads, answer.ended)
-    return library.Response(answer.status, headers=headers_to_send(answer.headers), stream=stream)
+
+    def __init__(self, library: Library, play: Callable[[Request], Answer | None]) -> None:
+        self.library = library
+        self._play = play
+
+    def handle_request(self, request: Library) -> Library:
+        """Answer a request of a sync client."""
+        sent = _request(request, request.read())
+        response = self._played(sent)
+        return self.send(request, sent) if response is None else response
+
+    async def handle_async_request(self, request: Library) -> Library:
+        """Answer a request of an async client."""
+        sent = _request(request, await request.aread())
+        response = self._played(sent)
+        return await self.send_async(request, sent) if response is None else response
+
+    def send(self, request: Library, sent: Request) -> Library:
+        """Send a request of a sync client that the cassette does not answer."""
+        raise NotImplementedError
+
+    async def send_async(self, request: Library, sent: Request) -> Library:
+        """Send a request of an async client that the cassette does not answer."""
+        raise NotImplementedError
+
+    def _played(self, sent: Request) -> Library:
+        found = self._play(sent)
+        if found is None:
+            return None
+        answer, reads = found
+        stream = with_bases(self.library, _Reads, "ByteStream")(self.library, reads, answer.ended)
+        headers = headers_to_send(answer.headers)
+        return self.library.Response(answer.status, headers=headers, stream=stream)
+
+
+def with_bases(library: ModuleType, kind: type, base: str) -> Any:  # noqa: ANN401 - a class with bases of `library`
+    """Return `kind` as a subclass of a library's sync and async base classes.
+
+    Args:
+        library: the module, httpx or httpx2.
+        kind: a class that implements the methods of both.
+        base: `ByteStream` or `BaseTransport`.
+    """
+    names = ("BaseTransport", "AsyncBaseTransport")
+    if base == "ByteStream":
+        names = ("SyncByteStream", "AsyncByteStream")
+    return type(kind.__name__, (kind, *(getattr(library, name) for name in names)), {})
 
 
 class _Reads:
-    """The stream of a response for sync and async clients."""
+    """The body of a response for sync and async clients."""
 
-    def __init__(self, library: Any, reads: Iterator[bytes], ended: Ended) -> None:  # noqa: ANN401 - one of two libraries
+    def __init__(self, library: Library, reads: Iterator[bytes], ended: Ended) -> None:
         self._library = library
         self._reads = reads
         self._ended = ended
 
     def __iter__(self) -> Iterator[bytes]:
         yield from self._reads
-        self._break()
+        self._raise_if_broken()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for read in self._reads:
             yield read
-        self._break()
+        self._raise_if_broken()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because no connection is open."""
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because no connection is open."""
 
-    def _break(self) -> None:
+    def _raise_if_broken(self) -> None:
         if self._ended == "reset":
             raise self._library.ReadError("recorded: the connection was reset")
         if self._ended == "truncated":
             raise self._library.RemoteProtocolError(
                 "recorded: the server closed the connection in the middle of the body"
             )
+
+
+def _request(request: Library, body: bytes) -> Request:
+    headers = tuple(request.headers.multi_items())
+    return Request(request.method, str(request.url), headers, bytes(body))

@@ -65,7 +65,7 @@ def test_what_is_surplus_and_what_is_unplayed_is_told() -> None:
     first, surplus, unplayed = done.out.splitlines()
     assert first == "1 of 2 interactions played"
     assert surplus == (
-        f"surplus: POST {base_url}/v1: the request is not that of interaction 1: "
+        f"surplus: POST {base_url}/v1: the request differs from interaction 1: "
         f"path: expected '{PATH}', found '/v1'"
     )
     assert unplayed.startswith("unplayed: interaction 1, POST https://dashscope.aliyuncs.com/")

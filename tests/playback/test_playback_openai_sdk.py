@@ -13,7 +13,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from harness.playback import httpx2_transport, httpx_transport
 from harness.playback.playback import Playback
 from harness.playback.server import PlaybackServer
 from harness.wire.cassette import Cassette
@@ -76,8 +75,8 @@ def test_the_sdk_sees_the_same_in_every_way(path: Path) -> None:
     with sdk(httpx2.Client(transport=unplayed_mock(played))) as client:
         wanted = seen(client, count)
     clients = (
-        httpx2.Client(transport=httpx2_transport.PlaybackTransport(Playback(played))),
-        httpx.Client(transport=httpx_transport.PlaybackTransport(Playback(played))),
+        httpx2.Client(transport=Playback(played).transport(httpx2)),
+        httpx.Client(transport=Playback(played).transport(httpx)),
     )
     for http_client in clients:
         with sdk(http_client) as client:
@@ -96,7 +95,7 @@ def test_an_async_client_sees_the_same() -> None:
         wanted = seen(client, len(played.interactions))
 
     async def ask() -> list[list[str]]:
-        transport = httpx2_transport.PlaybackTransport(Playback(played))
+        transport = Playback(played).transport(httpx2)
         http_client = httpx2.AsyncClient(transport=transport)
         async with openai.AsyncOpenAI(
             api_key="none", base_url=BASE, http_client=http_client
@@ -114,7 +113,7 @@ def test_an_async_client_sees_the_same() -> None:
 
 def test_a_surplus_request_is_not_sent_again() -> None:
     playback = Playback(Cassette("a", (), load_shipped(SHIPPED[0]).origin))
-    http_client = httpx2.Client(transport=httpx2_transport.PlaybackTransport(playback))
+    http_client = httpx2.Client(transport=playback.transport(httpx2))
     with (
         openai.OpenAI(api_key="none", base_url=BASE, http_client=http_client) as client,
         pytest.raises(openai.APIStatusError, match="surplus request"),

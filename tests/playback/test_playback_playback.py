@@ -40,21 +40,20 @@ def ask(body: bytes = b"{}", uri: str = URI, method: str = "POST") -> Request:
 
 @given(CASSETTES, st.lists(REQUESTS, max_size=6), MATCHES)
 def test_every_request_is_answered_and_every_interaction_at_most_once(
-    tape: Cassette, requests: list[Request], match: list[str]
+    played: Cassette, requests: list[Request], match: list[str]
 ) -> None:
-    playback = Playback(tape, match)
+    playback = Playback(played, match)
     answers = [playback.answer(request) for request in requests]
-    exchanges = playback.exchanges
-    assert [exchange.request for exchange in exchanges] == requests
-    assert [exchange.answer for exchange in exchanges] == answers
-    places = [exchange.place for exchange in exchanges if exchange.place is not None]
-    assert sorted([*places, *playback.unplayed()]) == list(range(len(tape.interactions)))
-    assert all(tape.interactions[place] in answers for place in places)
-    assert len(playback.surplus()) == playback.surplus_count == len(requests) - len(places)
+    assert [each.request for each in playback.requests] == requests
+    assert [each.answer for each in playback.requests] == answers
+    indexes = [each.index for each in playback.requests if each.index is not None]
+    assert sorted([*indexes, *playback.unplayed()]) == list(range(len(played.interactions)))
+    assert all(played.interactions[index] in answers for index in indexes)
+    assert len(playback.surplus()) == playback.surplus_count == len(requests) - len(indexes)
     for surplus in playback.surplus():
         document = json.loads(surplus.answer.body)["error"]
         assert surplus.answer.status == SURPLUS_STATUS
-        assert surplus.why in document["message"]
+        assert surplus.reason in document["message"]
 
 
 @given(CASSETTES, st.integers(0, 5))
@@ -94,8 +93,8 @@ def test_an_unmatched_request_is_told_what_was_expected() -> None:
     playback = Playback(cassette(interaction(b"1", sent=b'{"a": [1, 2]}')), ("path", "body"))
     answer = playback.answer(ask(b'{"a": [1, true]}', "http://127.0.0.1:1/v2?x=1"))
     (surplus,) = playback.surplus()
-    assert surplus.why == (
-        "the request is not that of interaction 0: "
+    assert surplus.reason == (
+        "the request differs from interaction 0: "
         "path: expected '/v1/chat/completions', found '/v2'; "
         "body: .a[1]: expected number 2, found True"
     )
@@ -103,7 +102,7 @@ def test_an_unmatched_request_is_told_what_was_expected() -> None:
         "error": {
             "code": "no_interaction_matches",
             "type": "surplus_request",
-            "message": f"surplus request: {surplus.why}",
+            "message": f"surplus request: {surplus.reason}",
             "expected": [
                 {
                     "interaction": 0,
@@ -141,7 +140,7 @@ def test_a_flood_of_surplus_requests_is_counted_not_kept() -> None:
     playback = Playback(cassette())
     for _ in range(1_500):
         playback.answer(ask())
-    assert (playback.surplus_count, len(playback.exchanges)) == (1_500, 1_000)
+    assert (playback.surplus_count, len(playback.requests)) == (1_500, 1_000)
 
 
 @given(interactions(), st.sampled_from(sorted(CUTS)))

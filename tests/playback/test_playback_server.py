@@ -126,7 +126,7 @@ def test_the_standard_library_reads_it_too_and_the_request_is_kept() -> None:
             connection.request("POST", PATH, body=iter([b'{"a"', b": 1}"]), headers={"X-A": "b"})
             assert connection.getresponse().read() == wanted
         connection.close()
-    kept = playback.exchanges[0].request
+    kept = playback.requests[0].request
     assert (kept.method, kept.uri) == ("POST", server.base_url + PATH)
     assert kept.body == b'{"a": 1}'
     assert ("X-A", "b") in kept.headers
@@ -168,7 +168,7 @@ def test_what_is_no_bounded_local_request_is_refused(request_head: str, status: 
         wire = talk(server, request_head.encode())
     assert status_of(wire) == status
     assert b"secret" not in wire
-    assert playback.exchanges == ()
+    assert playback.requests == ()
 
 
 @given(st.binary(max_size=200))

@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -132,10 +131,9 @@ def test_a_broken_body_is_kept_as_such_and_replayed_as_such(
     assert cassette.interactions[0].ended == end
     assert cassette.interactions[0].body == b"".join(EVENTS[:2])
     for library in (httpx, httpx2):
-        ours = importlib.import_module(f"harness.playback.{library.__name__}_transport")
         seen: list[bytes] = []
         with (
-            library.Client(transport=ours.PlaybackTransport(Playback(cassette))) as client,
+            library.Client(transport=Playback(cassette).transport(library)) as client,
             pytest.raises(library.TransportError),
         ):
             _read(client, "http://localhost" + PATH, seen.append)

@@ -196,9 +196,9 @@ class Session:
             raise TypeError(f"expected a Request, found {type(request).__name__}")
         if self.stopped or len(self._sent) >= self._most_requests:
             self._stop(f"more than {self._most_requests} requests")
-        exchange = self.playback.exchange(request)
-        answer = exchange.answer
-        self._sent.append(SentRequest(request, answer, exchange.place))
+        answered = self.playback.receive(request)
+        answer = answered.answer
+        self._sent.append(SentRequest(request, answer, answered.index))
         return Reply(answer.status, answer.headers, self.playback.reads(answer))
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> object:

@@ -18,14 +18,16 @@ import msgspec
 
 from harness.errors import BlockedRequestError, RecordingError, UsageError
 from harness.playback.matching import matchers
+from harness.playback.transports import Answer, with_bases
 from harness.providers import UNKNOWN
 from harness.recording.identify import identify
 from harness.recording.recorder.response import ResponseRecorder
-from harness.recording.recorder.transports import transport
+from harness.recording.recorder.transports import RecordingTransport
 from harness.recording.recorder.vcrpy_filters import Filters
 from harness.recording.secrets.scrubber import Scrubber, check_labels
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import load_cassette, save_cassette
+from harness.wire.cuts import split
 from harness.wire.interaction import Due, Interaction, Request
 
 
@@ -166,7 +168,13 @@ class Recorder:
             library: the module; its `Client` and `AsyncClient` both take the transport.
             inner: the transport that asks the server; by default the library's own.
         """
-        return transport(self, library, inner)
+
+        def play(request: Request) -> Answer | None:
+            answer = self.play(request)
+            return (answer, split(answer.body, answer.recorded_cuts())) if answer else None
+
+        kind = with_bases(library, RecordingTransport, "BaseTransport")
+        return kind(library, play, self.record, inner)
 
     def play(self, request: Request) -> Interaction | None:
         """Return what answers `request` from the cassette, or None where it may be asked.

@@ -1,70 +1,49 @@
-"""A recorder as a transport of httpx or httpx2, for sync and async clients alike.
+"""Record through a transport of httpx or httpx2, for sync and async clients.
 
-One core: the library is an argument, and its classes are the bases of ours, so that its
-clients take them. Each read goes on to the client as it comes; content encodings too.
+Each read is passed to the client when it arrives, with its content encoding.
 """
 
-from collections.abc import AsyncIterator, Iterator
-from types import ModuleType
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
-from harness.playback.transports import client_request, client_response
+from harness.playback.transports import Answer, CassetteTransport, Library, with_bases
 from harness.recording.recorder.response import ResponseRecorder
-from harness.wire.cuts import split
-from harness.wire.interaction import Ended, Interaction, Request
+from harness.wire.interaction import Ended, Request
 
 
-class Recording(Protocol):
-    """What a transport asks of a recorder."""
+class RecordingTransport(CassetteTransport):
+    """Answers requests from a cassette, and sends and records all others.
 
-    def play(self, request: Request) -> Interaction | None:
-        """Return what answers `request` from the cassette, or None where it may be asked."""
+    Args:
+        library: the module, httpx or httpx2.
+        play: returns what answers a request from the cassette, or None if it may be sent.
+        record: returns the recorder for the response to a request that is sent now.
+        inner: sends requests; by default the library's own transport.
+    """
 
-    def record(self, request: Request) -> ResponseRecorder:
-        """Return the tape for the answer to a request that is sent now."""
-
-
-# The types of another library are its own: this module is told at run time which one it is.
-Library = Any
-
-
-def transport(recorder: Recording, library: ModuleType, inner: object = None) -> Any:  # noqa: ANN401 - see Library
-    """Return the transport; `inner` asks the server, by default the library's own."""
-    bases = (_Transport, library.BaseTransport, library.AsyncBaseTransport)
-    return type("RecordingTransport", bases, {})(recorder, library, inner)
-
-
-class _Transport:
-    """What both kinds of client call."""
-
-    def __init__(self, recorder: Recording, library: Library, inner: Any) -> None:  # noqa: ANN401 - see Library
-        self._recorder = recorder
-        self._library = library
+    def __init__(
+        self,
+        library: Library,
+        play: Callable[[Request], Answer | None],
+        record: Callable[[Request], ResponseRecorder],
+        inner: Any,  # noqa: ANN401 - a transport of the library
+    ) -> None:
+        super().__init__(library, play)
+        self._record = record
         self._sync: Library = inner
         self._async: Library = inner
-        self._stream = type(
-            "_Stream", (_Reads, library.SyncByteStream, library.AsyncByteStream), {}
-        )
 
-    def handle_request(self, request: Library) -> Library:
-        """Answer a request of a sync client: from the cassette, or from the server."""
-        sent = client_request(request, request.read())
-        answer = self._recorder.play(sent)
-        if answer is not None:
-            return self._replayed(answer)
-        self._sync = self._sync or self._library.HTTPTransport()
-        tape = self._recorder.record(sent)
-        return self._taped(self._sync.handle_request(request), tape)
+    def send(self, request: Library, sent: Request) -> Library:
+        """Send a request of a sync client, and record the response."""
+        self._sync = self._sync or self.library.HTTPTransport()
+        recorder = self._record(sent)
+        return self._recorded(self._sync.handle_request(request), recorder)
 
-    async def handle_async_request(self, request: Library) -> Library:
-        """Answer a request of an async client, as `handle_request` does."""
-        sent = client_request(request, await request.aread())
-        answer = self._recorder.play(sent)
-        if answer is not None:
-            return self._replayed(answer)
-        self._async = self._async or self._library.AsyncHTTPTransport()
-        tape = self._recorder.record(sent)
-        return self._taped(await self._async.handle_async_request(request), tape)
+    async def send_async(self, request: Library, sent: Request) -> Library:
+        """Send a request of an async client, and record the response."""
+        self._async = self._async or self.library.AsyncHTTPTransport()
+        recorder = self._record(sent)
+        return self._recorded(await self._async.handle_async_request(request), recorder)
 
     def close(self) -> None:
         """Close the connections of a sync client."""
@@ -76,58 +55,52 @@ class _Transport:
         if self._async is not None:
             await self._async.aclose()
 
-    def _taped(self, response: Library, tape: ResponseRecorder) -> Library:
-        tape.head(response.status_code, _headers(response))
-        response.stream = self._stream(response.stream, tape, self._library)
+    def _recorded(self, response: Library, recorder: ResponseRecorder) -> Library:
+        recorder.head(response.status_code, tuple(response.headers.multi_items()))
+        stream = with_bases(self.library, _RecordedStream, "ByteStream")
+        response.stream = stream(response.stream, recorder, self.library)
         return response
 
-    def _replayed(self, answer: Interaction) -> Library:
-        return client_response(self._library, answer, split(answer.body, answer.recorded_cuts()))
 
+class _RecordedStream:
+    """The body of a response, passed to the client and to the recorder."""
 
-class _Reads:
-    """The stream of a response, on its way to the client and onto the tape."""
-
-    def __init__(self, stream: Any, tape: ResponseRecorder, library: Library) -> None:  # noqa: ANN401 - see Library
+    def __init__(self, stream: Any, recorder: ResponseRecorder, library: Library) -> None:  # noqa: ANN401 - a stream of the library
         self._inner = stream
-        self._tape = tape
+        self._recorder = recorder
         self._library = library
 
     def __iter__(self) -> Iterator[bytes]:
         try:
             for piece in self._inner:
-                self._tape.add(piece)
+                self._recorder.add(piece)
                 yield piece
         except Exception as error:
-            self._tape.end(self._how(error))
+            self._recorder.end(self._end_by(error))
             raise
-        self._tape.end("complete")
+        self._recorder.end("complete")
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for piece in self._inner:
-                self._tape.add(piece)
+                self._recorder.add(piece)
                 yield piece
         except Exception as error:
-            self._tape.end(self._how(error))
+            self._recorder.end(self._end_by(error))
             raise
-        self._tape.end("complete")
+        self._recorder.end("complete")
 
     def close(self) -> None:
-        """Let a sync client leave; before the end that is an abort."""
-        self._tape.end("aborted")
+        """Close the response of a sync client; before the end of the body, that is an abort."""
+        self._recorder.end("aborted")
         self._inner.close()
 
     async def aclose(self) -> None:
-        """Let an async client leave, as `close`."""
-        self._tape.end("aborted")
+        """Close the response of an async client, as `close` does."""
+        self._recorder.end("aborted")
         await self._inner.aclose()
 
-    def _how(self, error: Exception) -> Ended:
+    def _end_by(self, error: Exception) -> Ended:
         if isinstance(error, self._library.RemoteProtocolError):
             return "truncated"
         return "reset" if isinstance(error, self._library.ReadError) else "aborted"
-
-
-def _headers(response: Library) -> tuple[tuple[str, str], ...]:
-    return tuple(response.headers.multi_items())
