@@ -8,7 +8,7 @@ import msgspec
 
 from harness.text_calls.boundaries import Ending
 from harness.text_calls.context import Context
-from harness.text_calls.dialect import HEAD_CHARACTERS, Offered, Section, TextDialect
+from harness.text_calls.dialect import HEAD_CHARACTERS, BlockStart, Offered, Section, TextDialect
 from harness.text_calls.notations.think import THINK, TOKENS
 from harness.text_calls.policy import TextPolicy
 
@@ -168,15 +168,14 @@ class Block(msgspec.Struct):
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """A dialect whose block or section begins, and what follows its opener."""
+    """A dialect whose block or section begins, and where."""
 
     dialect: TextDialect
-    opener: str
-    head: str
+    start: BlockStart
 
 
 # More text must tell what opens, if anything does.
-WAIT: Final = Opening(THINK, "", "")
+WAIT: Final = Opening(THINK, BlockStart("", "", Offered(), final=False))
 
 
 def counts_at(opener: str, dialect: TextDialect, said: Transcript, *, start: bool) -> bool:
@@ -211,10 +210,11 @@ def opening_of(  # noqa: PLR0913 - a place in a text, and what is known of it
     for opener, dialect in owners:
         head = text[at + len(opener) : at + len(opener) + HEAD_CHARACTERS]
         over = final or len(head) == HEAD_CHARACTERS
-        verdict = dialect.starts(opener, head, offered, final=over)
-        if verdict:
+        start = BlockStart(opener, head, offered, over)
+        begins = dialect.starts(start)
+        if begins:
             # What it refuses amid a line is no markup of a dialect after it either.
-            counts = dialect.amid_line(head, final=over) if amid_line else True
-            return Opening(dialect, opener, head) if counts else WAIT if counts is None else None
-        wait = wait or (verdict is None and not over)
+            counts = dialect.amid_line(start) if amid_line else True
+            return Opening(dialect, start) if counts else WAIT if counts is None else None
+        wait = wait or (begins is None and not over)
     return WAIT if wait else None

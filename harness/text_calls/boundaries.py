@@ -2,11 +2,15 @@
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Container
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 
 MORE = -1
+
+_SOLID: Final = re.compile(r"\S")
 
 
 class Ending(ABC):
@@ -37,8 +41,6 @@ class PatternEnd(Ending):
         inclusive: the match belongs to the block; else the block ends before it.
     """
 
-    __slots__ = ("_inclusive", "_pattern", "_span", "_tail", "_taken")
-
     def __init__(self, pattern: "re.Pattern[str]", span: int, *, inclusive: bool = True) -> None:
         self._pattern = pattern
         self._span = span
@@ -68,10 +70,56 @@ class PatternEnd(Ending):
         return MORE
 
 
+@lru_cache(maxsize=64)
+def _any_literal(*literals: str) -> "re.Pattern[str]":
+    return re.compile("|".join(map(re.escape, sorted(literals, key=len, reverse=True))))
+
+
 def literal_end(*closers: str, inclusive: bool = True) -> PatternEnd:
     """Return the ending at the first of these literal markers."""
-    pattern = re.compile("|".join(map(re.escape, sorted(closers, key=len, reverse=True))))
-    return PatternEnd(pattern, max(map(len, closers)), inclusive=inclusive)
+    return PatternEnd(_any_literal(*closers), max(map(len, closers)), inclusive=inclusive)
+
+
+class SequenceEnd(Ending):
+    """A block of two parts, each with its own end.
+
+    Args:
+        first: finds the end of the first part, in the same piece of text that contains it; an
+            end in an earlier piece is the end of the block.
+        then: returns what finds the end of the block, for the text and the offset at which the
+            second part begins; None if the block ends there.
+    """
+
+    def __init__(self, first: Ending, then: Callable[[str, int], Ending | None]) -> None:
+        self._first = first
+        self._choose = then
+        self._then: Ending | None = None
+        self._taken = 0
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        if self._then is None:
+            end = self._first.feed(text, start)
+            if end == MORE:
+                self._taken += len(text) - start
+                return MORE
+            at = start + end - self._taken
+            self._then = self._choose(text, at) if at >= start else None
+            if self._then is None:
+                return end
+            self._taken, start = end, at
+        end = self._then.feed(text, start)
+        return end if end == MORE else self._taken + end
+
+    def close(self) -> int:
+        """See `Ending.close`."""
+        end = self._then.close() if self._then else MORE
+        return end if end == MORE else self._taken + end
+
+
+def chosen_end(choose: Callable[[str], Ending]) -> SequenceEnd:
+    """Return the ending that `choose` returns for the first character that is not a space."""
+    return SequenceEnd(PatternEnd(_SOLID, 1, inclusive=False), lambda text, at: choose(text[at]))
 
 
 SPACE: Final = r"\s*+"
@@ -85,29 +133,33 @@ def literal(text: str) -> tuple[str, ...]:
 
 
 class Head:
-    """One way to go on.
+    """One form in which a block goes on after its opening marker, decided from partial text.
+
+    It is written in atoms, which the end of the text may separate: the characters of a literal,
+    and classes of characters. A head is matched from its start each time, and has at most 224
+    characters.
 
     Args:
         atoms: patterns that follow each other, each possessive.
-        commits: the place of the atom from which on an end of the text cuts markup short, and
-            is not the end of prose about the marker; None where there is no such place.
+        commits: the index of the atom from which on an end of the text truncates markup, and
+            is not the end of prose about the marker; None if there is no such atom.
+        offered: its name must be that of an offered tool.
     """
 
-    __slots__ = ("_commits", "_part", "_whole")
-
-    def __init__(self, *atoms: str, commits: int | None = None) -> None:
+    def __init__(self, *atoms: str, commits: int | None = None, offered: bool = False) -> None:
         self._commits = commits is not None
-        self._whole = re.compile("".join(atoms))
+        self._offered = offered
+        self._complete = re.compile("".join(atoms))
         part = ""
-        for place in range(len(atoms) - 1, -1, -1):
-            opening = "(?P<committed>" if place == commits else "(?:"
-            part = f"(?:{opening}{atoms[place]}{part}))?"
+        for index in range(len(atoms) - 1, -1, -1):
+            opening = "(?P<committed>" if index == commits else "(?:"
+            part = f"(?:{opening}{atoms[index]}{part}))?"
         self._part = re.compile(part + r"\Z")
 
-    def verdict(self, head: str, *, final: bool) -> bool | None:
-        """Return whether `head` goes on so; None where more text must tell."""
-        if self._whole.match(head):
-            return True
+    def matches(self, head: str, offered: Container[str] = (), *, final: bool) -> bool | None:
+        """Return whether `head` has this form; None if more text must decide."""
+        if complete := self._complete.match(head):
+            return not self._offered or complete["name"] in offered
         part = self._part.match(head)
         if part is None:
             return False
@@ -116,16 +168,16 @@ class Head:
         return self._commits and part["committed"] is not None
 
     def name(self, head: str) -> str:
-        """Return the name in a head that goes on so; "" where it holds none."""
-        match = self._whole.match(head)
+        """Return the name in a head of this form; "" if it has none."""
+        match = self._complete.match(head)
         return match["name"] if match else ""
 
 
-def any_of(*verdicts: bool | None) -> bool | None:
-    """Return True where one way is taken, None where one may still be."""
-    if True in verdicts:
+def any_of(*answers: bool | None) -> bool | None:
+    """Return True if one answer is, None if one may still become so."""
+    if True in answers:
         return True
-    return None if None in verdicts else False
+    return None if None in answers else False
 
 
 _NEWLINE: Final = "\n"
@@ -211,17 +263,6 @@ class QuotedEnd(Ending):
     Args:
         depth: how many brackets the opening marker itself opened.
     """
-
-    __slots__ = (
-        "_broken",
-        "_closer",
-        "_closer_at",
-        "_depth",
-        "_notation",
-        "_quote",
-        "_rest",
-        "_taken",
-    )
 
     def __init__(self, notation: Notation, depth: int = 0) -> None:
         self._notation = notation

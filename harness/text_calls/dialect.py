@@ -1,31 +1,31 @@
-"""What a text dialect is: how its calls begin, where they end, what they say, how to write them.
+"""What a text dialect is: where its calls begin and end, what they contain, how to write them.
 
-A block is one stretch of markup from its opening marker on; it may hold several calls. The
-scanner finds opening markers, asks `starts` until it knows, lets an `Ending` look for the
-end of the block piece by piece, and hands the whole raw block to `calls`, once. So time is
-linear in the text if each of the four is, and no dialect needs to know how text was cut.
+A block is one stretch of markup from its opening marker on; it may contain several calls. The
+scanner finds opening markers, calls `starts` until the answer is certain, feeds text to an
+`Ending` that looks for the end of the block, and passes the complete raw block to `calls`, once.
+So time is linear in the text if each of the four is, and no dialect depends on how text was split.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from harness.text_calls.boundaries import Ending
+from harness.text_calls.boundaries import Ending, Head, any_of
 from harness.turns.turn import Tool
 
 
 class WrittenCall(msgspec.Struct, frozen=True):
-    """One call that stood in a text.
+    """One call that a model wrote in a text.
 
     Fields:
-        name: as spelled.
-        arguments: the JSON text of the arguments object: the model's own characters where the
-            dialect holds JSON, else JSON made of its typed values. "" for a call without any.
-        id: as spelled; "" where the dialect has none, and then one is made up.
-        error: why it cannot be used, in one sentence; "" where it can. A call that cannot be
-            used is reported with as much of its raw text as a snippet holds, and never run.
+        name: as written.
+        arguments: the JSON text of the arguments object: the model's own characters if the
+            dialect contains JSON, else JSON made of its typed values. "" for a call without any.
+        id: as written; "" if the dialect has none, and then one is generated.
+        error: why it cannot be used, in one sentence; "" if it can. A call that cannot be
+            used is reported with the start of its raw text, and never executed.
     """
 
     name: str
@@ -35,13 +35,10 @@ class WrittenCall(msgspec.Struct, frozen=True):
 
 
 class Offered:
-    """The tools of one request; text that is no call of one of them stays text."""
-
-    __slots__ = ("_longest", "_tools")
+    """The tools of one request; text that does not call one of them stays text."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools = {tool.name: tool for tool in tools if tool.name}
-        self._longest = max(map(len, self._tools), default=0)
 
     def __bool__(self) -> bool:
         """Whether any tool is offered."""
@@ -55,36 +52,69 @@ class Offered:
         """Iterate over the names."""
         return iter(self._tools)
 
-    @property
-    def longest(self) -> int:
-        """How many characters the longest name has."""
-        return self._longest
-
     def begins(self, start: str) -> bool:
         """Whether some name begins with `start`."""
         return any(name.startswith(start) for name in self._tools)
 
     def schema(self, name: str) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments of the tool; {} where it is not known."""
+        """Return the JSON Schema of the arguments of the tool; {} if it is not known."""
         tool = self._tools.get(name)
         return tool.parameters if tool else {}
 
 
-# Where an opening marker may stand: anywhere, first on its line (but for spaces), or before any
+# Where an opening marker may be: anywhere, first on its line (but for spaces), or before any
 # other visible text.
 Where = Literal["anywhere", "line", "start"]
 
-# `starts` must know after at most this many characters; what it does not know by then is text.
+# `starts` must answer after at most this many characters; what is uncertain by then is text.
 # With the marker before it, no more than 256 are held back.
 HEAD_CHARACTERS = 224
 
 
-class Section(msgspec.Struct, frozen=True):
-    """A stretch of plain text of another kind, such as reasoning, with markers around it.
+class BlockStart(msgspec.Struct, frozen=True):
+    """A place where a block may begin.
 
     Fields:
-        reasoning: whether what stands in it is reasoning; else it is visible text, with which
-            only the opening is hidden, and which nothing need end.
+        opener: the marker that was found.
+        head: what follows it, as much as has arrived, at most `HEAD_CHARACTERS`.
+        offered: the tools of the request; never empty.
+        final: no more text will arrive.
+    """
+
+    opener: str
+    head: str
+    offered: Offered
+    final: bool
+
+
+class RawBlock(msgspec.Struct, frozen=True):
+    """A complete block.
+
+    Fields:
+        opener: the marker that began it.
+        raw: all that follows the opener up to the end of the block, closing marker included
+            if the ending includes it.
+        offered: for types of parameters and for telling calls from data.
+        closed: the ending was found; False if the text ended before.
+    """
+
+    opener: str
+    raw: str
+    offered: Offered
+    closed: bool
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self.opener + self.raw
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A stretch of text of another kind, such as reasoning, with markers around it.
+
+    Fields:
+        reasoning: whether it contains reasoning; else it is visible text, of which only the
+            opening is hidden, and which needs no end.
         closers: the markers that end it; none of them is shown.
         header: how many characters of the head, after the opener, belong to its opening.
         ended_by: openers that end it as well, and begin what they begin.
@@ -99,36 +129,38 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class TextDialect(ABC):
-    """One way to spell tool calls in text. Has no state; blocks are asked about one by one.
+    """One format of tool calls in text. Has no state; it is given blocks one by one.
 
     Fields:
         name: stable, with hyphens; scenarios and policies use it.
-        title: for people.
+        title: human-readable.
         openers: the literal markers that may begin a block.
+        heads: the forms in which a block goes on after each opener, if `starts` needs no more.
         where: where those markers count.
         explicit: its markers are never part of an ordinary answer; False for JSON and other
-            notations that an answer may well hold, whose block goes back to being text
-            wherever `calls` finds no call.
-        whole: the block counts only where nothing else but such blocks is in the visible text.
-        last: openers whose block counts only where nothing else but such blocks follows it.
+            formats that an answer may well contain, whose block becomes text again
+            if `calls` finds no call.
+        whole: the block counts only if nothing else but such blocks is in the visible text.
+        last: openers whose block counts only if nothing else but such blocks follows it.
         trailers: markers swallowed after a block, with white space before them.
         open_ended: text without an end of its own may be the input of its calls, so that one which
-            the end of the reply ends cannot be used where the reply was cut at its length.
+            the end of the reply ends cannot be used if the reply was cut at its length.
         closed_by_trailer: a block is closed by a trailer that follows it; else by its ending.
-        orphans: closing markers that, alone in the text, tell of a call whose start was lost.
+        orphans: closing markers that, alone in the text, indicate a call whose start was lost.
         untyped_end: its closing marker may be part of a value, so that one which comes after
             the block makes the last call of the block ambiguous.
-        noise: special tokens of the model's template that say nothing; shown only by a sentence
-            that speaks of them.
-        taught_by: words of the prompts that teach it. It is read by default only where the system
+        noise: special tokens of the model's template without meaning; shown only by a sentence
+            that mentions them.
+        taught_by: words of the prompts that describe it. It is read by default only if the system
             text has all of them; () for those that models know by themselves.
         markers: what must never show in text, names or arguments; a superset of `openers`
-            where explicit.
+            if explicit.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     openers: ClassVar[tuple[str, ...]]
+    heads: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
     where: ClassVar[Where] = "anywhere"
     explicit: ClassVar[bool] = True
     whole: ClassVar[bool] = False
@@ -142,36 +174,32 @@ class TextDialect(ABC):
     taught_by: ClassVar[tuple[str, ...]] = ()
     markers: ClassVar[tuple[str, ...]] = ()
 
-    @abstractmethod
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """Return whether a block of this dialect begins here.
 
-        Args:
-            opener: the marker that was found.
-            head: what follows it, as much as has come, at most `HEAD_CHARACTERS`.
-            offered: the tools of the request; never empty.
-            final: no more text will come.
-
-        Returns:
-            None where more text is needed to know (never where `final`). An answer must stay
-            the same when more text comes. After True the block is this dialect's, up to
-            its end, and is never scanned for others.
+        None if more text is needed (never if `start.final`). An answer must stay the same when
+        more text arrives. After True the block is this dialect's, up to its end, and is never
+        scanned for others.
         """
+        heads = self.heads.get(start.opener, ())
+        return any_of(
+            *(head.matches(start.head, start.offered, final=start.final) for head in heads)
+        )
 
-    def amid_line(self, head: str, *, final: bool) -> bool | None:
+    def amid_line(self, start: BlockStart) -> bool | None:
         """Return whether a block that `starts` accepted counts in the middle of a line, too.
 
-        None where more text is needed to know (never where `final`).
+        None if more text is needed (never if `start.final`).
         """
-        del head, final
+        del start
         return True
 
-    def section(self, opener: str, head: str) -> Section | None:
-        """Return the section that begins here; asked first, once `starts` said True.
+    def section(self, start: BlockStart) -> Section | None:
+        """Return the section that begins here; called first, once `starts` returned True.
 
-        None, as for nearly all dialects, where it is a block with calls.
+        None, as in nearly all dialects, if it is a block with calls.
         """
-        del opener, head
+        del start
         return None
 
     @abstractmethod
@@ -179,31 +207,21 @@ class TextDialect(ABC):
         """Return what finds the end of a new block."""
 
     @abstractmethod
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the calls of one block, good and bad, in order. Must never raise.
 
-        Args:
-            opener: the marker that began the block.
-            raw: all that follows it up to the end of the block, closing marker included
-                where the ending includes it.
-            offered: for types of parameters and for telling calls from data.
-            closed: the ending was found; False where the text was over before.
-
-        Returns:
-            None where there is no call in it after all: a block of a dialect that is not
-            explicit is then shown as text. An explicit one must report what it holds: a
-            `SpelledCall` with an `error`.
+        None if it contains no call after all: a block of a dialect that is not explicit is
+        then shown as text. An explicit one must report its content: a `WrittenCall` with an
+        `error`.
         """
 
-    def shown(self, opener: str, raw: str) -> tuple[bool, str]:
-        """Return what is said of a block in which `calls` found none: is it reasoning, text."""
-        return False, opener + raw
+    def shown(self, block: RawBlock) -> tuple[bool, str]:
+        """Return what a block means in which `calls` found none: is it reasoning, text."""
+        return False, block.text
 
     @abstractmethod
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return the text in which a model spells `calls`, all in one go.
+        """Return the text in which a model writes `calls`, all at once.
 
-        Between its blocks stands nothing that a scanner would take for visible text.
+        Between its blocks there is nothing that a scanner would take for visible text.
         """

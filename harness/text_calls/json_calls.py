@@ -65,6 +65,16 @@ def read_json_calls(
     return tuple(calls) if any(call.name or call.error for call in calls) else None
 
 
+def read_marked_calls(text: str, offered: Offered, error: str) -> tuple[WrittenCall, ...]:
+    """Return the calls of JSON after a marker; an empty array has none.
+
+    JSON that names no tool is one call with `error`.
+    """
+    if text.startswith("[") and text[1:].lstrip() == "]":
+        return ()
+    return read_json_calls(text, offered) or (WrittenCall("", error=error),)
+
+
 def iter_values(text: str) -> Iterator[str]:
     """Yield the JSON values of `text` one after another; the last may be broken."""
     at = 0

@@ -20,7 +20,7 @@ from harness.text_calls.block import (
     trailing,
 )
 from harness.text_calls.boundaries import MORE
-from harness.text_calls.dialect import Offered, Section, TextDialect
+from harness.text_calls.dialect import Offered, RawBlock, Section, TextDialect
 from harness.text_calls.found import (
     Found,
     Pending,
@@ -252,9 +252,9 @@ class Scanner:
     # Sections
 
     def _open(self, opening: Opening, at: int) -> int:
-        dialect, opener = opening.dialect, opening.opener
+        dialect, opener = opening.dialect, opening.start.opener
         at += len(opener)
-        section = dialect.section(opener, opening.head)
+        section = dialect.section(opening.start)
         if self._section is not None and opener in self._section.ended_by:
             self._enter(None)
         quoted = self._transcript.quotation
@@ -340,9 +340,10 @@ class Scanner:
             unclosed = not dialect.explicit and raw[-1:].isspace()
             self._transcript.show(block.opener + raw, word=unclosed)
             return
-        calls = dialect.calls(block.opener, raw, self._offered, closed=closed)
+        whole = RawBlock(block.opener, raw, self._offered, closed)
+        calls = dialect.calls(whole)
         if calls is None:
-            as_reasoning, said = dialect.shown(block.opener, raw)
+            as_reasoning, said = dialect.shown(whole)
             self._shown = self._shown or (dialect.explicit and not as_reasoning)
             self._transcript.say(said, as_reasoning=as_reasoning)
             return
@@ -399,7 +400,7 @@ class Scanner:
             opening = self._opening(buffer, at, only, final=final)
             if opening is WAIT:
                 return self._hold(buffer, at)
-            if opening and opening.dialect.section(opening.opener, opening.head) is None:
+            if opening and opening.dialect.section(opening.start) is None:
                 return self._open(opening, at)
         self.settle(count=False)
         return at

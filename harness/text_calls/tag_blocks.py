@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, any_of, literal
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, literal
+from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
 from harness.text_calls.tags import (
     BLOCK,
     CALL,
@@ -235,17 +235,14 @@ class TagDialect(TextDialect):
         """The closing tag that can be one."""
         return TagBlockEnd(self.grammar, opener)
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Each call tag is a call."""
-        del closed
-        return read_tagged_calls(self.grammar, opener + raw, offered)
+        return read_tagged_calls(self.grammar, block.text, block.offered)
 
 
 _NAME: Final = r"""[^"'<>\n]{1,128}"""
 _END: Final = r"\s{0,8}>"
-QUOTED: Final = ("[\"']", rf"(?P<name>{_NAME}+)", "[\"']", SPACE, ">", SPACE)
+_QUOTED: Final = ("[\"']", rf"(?P<name>{_NAME}+)", "[\"']", SPACE, ">", SPACE)
 
 
 def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
@@ -273,30 +270,22 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
     return Grammar(re.compile("|".join(kinds)), span=340)
 
 
-class BareInvoke:
-    """How a call without its outer tag goes on after `<invoke name=`.
+def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:
+    """Return how a call without its outer tag goes on after `<invoke name=`.
+
+    With a parameter, or, if the tool is offered, with the end of the call.
 
     Args:
-        prefixes: what stands before the words of tags, such as a namespace.
+        prefixes: what precedes the words of tags, such as a namespace.
     """
-
-    __slots__ = ("_nothing", "_parameter")
-
-    def __init__(self, *prefixes: str) -> None:
-        self._parameter = tuple(
-            Head(*QUOTED, *literal(f"<{prefix}parameter"), commits=len(QUOTED))
-            for prefix in prefixes
+    return tuple(
+        head
+        for prefix in prefixes
+        for head in (
+            Head(*_QUOTED, *literal(f"<{prefix}parameter"), commits=len(_QUOTED)),
+            Head(*_QUOTED, *literal(f"</{prefix}invoke"), offered=True),
         )
-        self._nothing = tuple(
-            Head(*QUOTED, *literal(f"</{prefix}invoke"), commits=len(QUOTED)) for prefix in prefixes
-        )
-
-    def verdict(self, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """Return whether a call goes on: with a parameter, or of an offered tool with none."""
-        nothing = any_of(*(each.verdict(head, final=final) for each in self._nothing))
-        if nothing and not any(each.name(head) in offered for each in self._nothing):
-            nothing = False
-        return any_of(nothing, *(each.verdict(head, final=final) for each in self._parameter))
+    )
 
 
 def write_invoke_calls(

@@ -11,9 +11,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from harness.text_calls.boundaries import Ending, literal_end
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
-from harness.text_calls.json_scan import AfterEnd, HeadedEnd
+from harness.text_calls.boundaries import Ending, SequenceEnd, literal_end
+from harness.text_calls.dialect import BlockStart, Offered, RawBlock, TextDialect, WrittenCall
+from harness.text_calls.json_scan import HeadedEnd
 from harness.text_calls.native import NAMESPACE
 
 _HEADER = re.compile(r"\s*([\w./:-]*)\s*")
@@ -43,16 +43,16 @@ class TokenCalls(TextDialect):
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
         """Return the call whose `header` stands before the separator, `body` behind it."""
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """A name and its separator follow, behind the token of the call."""
-        in_section = opener in self.section_begins
-        body = head
+        in_section = start.opener in self.section_begins
+        body = start.head
         if in_section:
-            body = head.lstrip()
+            body = start.head.lstrip()
             begin = next((it for it in self.call_begins if body.startswith(it)), "")
             if not begin:
                 maybe = any(it.startswith(body) for it in self.call_begins)
-                return maybe and (bool(body) if final else None)
+                return maybe and (bool(body) if start.final else None)
             body = body[len(begin) :]
         header = _HEADER.match(body)
         name, rest = (header[1], body[header.end() :]) if header else ("", body)
@@ -60,8 +60,8 @@ class TokenCalls(TextDialect):
             return bool(name)
         if not any(it.startswith(rest) for it in self.separators):
             return False
-        cut = bool(rest) or self._begins(name, offered) if name else in_section
-        return cut if final else None
+        cut = bool(rest) or self._begins(name, start.offered) if name else in_section
+        return cut if start.final else None
 
     def _begins(self, name: str, offered: Offered) -> bool:
         plain = name.removeprefix(NAMESPACE).partition(":")[0]
@@ -72,23 +72,20 @@ class TokenCalls(TextDialect):
         del opener
         begins = (*self.section_begins, *self.call_begins)
         closers = (*self.call_ends, *self.section_ends, *begins, *self.ends)
-        return AfterEnd(literal_end(*self.separators), HeadedEnd(closers))
+        return SequenceEnd(literal_end(*self.separators), lambda _text, _at: HeadedEnd(closers))
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the one call of the block."""
-        del closed
-        body = raw
-        if opener in self.section_begins:
-            body = raw.lstrip()
+        body = block.raw
+        if block.opener in self.section_begins:
+            body = block.raw.lstrip()
             body = body[len(next((it for it in self.call_begins if body.startswith(it)), "")) :]
         separator = next((it for it in self.separators if it in body), "")
         header, _, rest = body.partition(separator) if separator else (body, "", "")
         if not separator:
-            name = header.strip() if header.strip() in offered else ""
+            name = header.strip() if header.strip() in block.offered else ""
             return (WrittenCall(name, error="the text ended before the call's arguments"),)
-        call = self.named(header.strip(), rest, offered)
+        call = self.named(header.strip(), rest, block.offered)
         if not call.arguments and not call.error:
             error = "no arguments stand behind the name"
             call = WrittenCall(call.name, "", call.id, error)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text_calls.dialect import Offered
+from harness.text_calls.dialect import Offered, RawBlock
 from harness.text_calls.notations.gemma import ESCAPE, GEMMA, read_object, write_object
 from harness.turns.turn import Turn
 from tests.text_calls.round_trip import (
@@ -171,7 +171,7 @@ def test_a_lost_start_is_reported() -> None:
 def test_no_text_raises_and_no_cut_matters(text: str, size: int) -> None:
     offered = Offered(TOOLS)
     for opener in GEMMA.openers[:3]:
-        assert isinstance(GEMMA.calls(opener, text, offered, closed=True), tuple)
+        assert isinstance(GEMMA.calls(RawBlock(opener, text, offered, closed=True)), tuple)
         said = f'a {opener}call:f{{city:{text}<|"|><escape><tool_call|>'
         assert _read(said, size) == _read(said, 4000)
     read_object(text, 0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text_calls.dialect import Offered
+from harness.text_calls.dialect import BlockStart, Offered, RawBlock
 from harness.text_calls.notations.harmony import HARMONY
 from harness.turns.turn import Turn
 from tests.text_calls.round_trip import SIZES, TOOLS, Piece, check_round_trip, conversations, read
@@ -185,9 +185,10 @@ _PARTS = st.sampled_from(
 def test_no_text_raises_and_no_cut_matters(text: str, size: int) -> None:
     assert _read(text, size) == _read(text, 4000)
     for opener in HARMONY.openers:
-        HARMONY.calls(opener, text, Offered(TOOLS), closed=True)
-        HARMONY.shown(opener, text)
-        HARMONY.section(opener, text)
+        block = RawBlock(opener, text, Offered(TOOLS), closed=True)
+        HARMONY.calls(block)
+        HARMONY.shown(block)
+        HARMONY.section(BlockStart(opener, text, Offered(TOOLS), final=False))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.text_calls.dialect import Offered
+from harness.text_calls.dialect import BlockStart, Offered
 from harness.text_calls.notations.pythonic import PYTHONIC, TAGGED_PYTHONIC
 from harness.text_calls.python import read_python_calls
 from harness.turns.turn import Turn
@@ -133,9 +133,9 @@ def test_words_and_other_lists_stay_text(text: str) -> None:
 
 
 def test_a_list_that_is_no_call_is_said_at_once() -> None:
-    assert PYTHONIC.starts("[", "s", Offered(TOOLS), final=False) is None
-    assert PYTHONIC.starts("[", "see", Offered(TOOLS), final=False) is False
-    assert PYTHONIC.starts("[", "1", Offered(TOOLS), final=False) is False
+    assert PYTHONIC.starts(BlockStart("[", "s", Offered(TOOLS), final=False)) is None
+    assert PYTHONIC.starts(BlockStart("[", "see", Offered(TOOLS), final=False)) is False
+    assert PYTHONIC.starts(BlockStart("[", "1", Offered(TOOLS), final=False)) is False
 
 
 def test_only_the_bad_call_of_a_list_is_rejected() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text_calls.dialect import Offered
+from harness.text_calls.dialect import Offered, RawBlock
 from harness.text_calls.notations.react import REACT
 from harness.turns.turn import Tool, Turn
 from tests.text_calls.round_trip import SIZES, TOOLS, Piece, check_round_trip, conversations, read
@@ -240,7 +240,7 @@ _PARTS = st.sampled_from(
 def test_no_text_raises_and_no_cut_matters(text: str, size: int) -> None:
     assert _read(text, size) == _read(text, 4000)
     for opener in REACT.openers:
-        REACT.calls(opener, text, Offered(TOOLS), closed=True)
+        REACT.calls(RawBlock(opener, text, Offered(TOOLS), closed=True))
 
 
 @pytest.mark.parametrize("schema", [{"required": ["q"]}, {"required": "q"}, {"required": [1]}, {}])

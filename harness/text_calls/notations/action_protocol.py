@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from harness.text_calls.boundaries import Ending
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import (
     ID_KEYS,
     NAME_KEYS,
@@ -194,21 +194,13 @@ class ActionProtocol(TextDialect):
     markers = (f'"{CALLS_KEY}":',)
     taught_by = (f'"{ACTION_KEY}"', f'"{TOOL_CALL}"', f'"{FINISH}"', f'"{CALLS_KEY}"')
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """No marker opens it."""
-        del opener, head, offered, final
-        return False
-
     def ending(self, opener: str) -> Ending:
         """The end of the object."""
         return JsonEnd(opener)
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """The entries of `tool_calls`; a reply that only answers has none."""
-        del offered, closed
-        reply = read_reply(opener + raw)
+        reply = read_reply(block.text)
         return tuple(entry.call for entry in reply.entries) or None if reply else None
 
     def write(self, calls: Sequence[WrittenCall]) -> str:

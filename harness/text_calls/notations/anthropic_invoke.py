@@ -13,11 +13,16 @@ quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE, TEXT-ORPHAN-CLOSER.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import SPACE, Head, any_of, literal
-from harness.text_calls.dialect import Offered, WrittenCall
-from harness.text_calls.tag_blocks import BareInvoke, TagDialect, invoke_grammar, write_invoke_calls
+from harness.text_calls.boundaries import SPACE, Head, literal
+from harness.text_calls.dialect import WrittenCall
+from harness.text_calls.tag_blocks import (
+    TagDialect,
+    bare_invoke_heads,
+    invoke_grammar,
+    write_invoke_calls,
+)
 
 _PREFIXES: Final = ("", "antml:")
 _BLOCKS: Final = tuple(f"<{prefix}function_calls>" for prefix in _PREFIXES)
@@ -31,7 +36,6 @@ _GRAMMAR: Final = invoke_grammar(r"<(?:antml:)?", r"</(?:antml:)?", "function_ca
 _IN_BLOCK: Final = tuple(
     Head(SPACE, *literal(f"<{prefix}invoke"), r"\s", commits=1) for prefix in _PREFIXES
 )
-_BARE: Final = BareInvoke(*_PREFIXES)
 
 
 class AnthropicInvoke(TagDialect):
@@ -41,17 +45,15 @@ class AnthropicInvoke(TagDialect):
     name = "anthropic-invoke"
     title = "invoke and parameter tags (Claude's markup)"
     openers = (*_BLOCKS, *_CALLS)
+    heads: ClassVar = {
+        **dict.fromkeys(_BLOCKS, _IN_BLOCK),
+        **dict.fromkeys(_CALLS, bare_invoke_heads(*_PREFIXES)),
+    }
     # An outer tag whose start is missing; that of MiniMax is one where only the call is left.
     trailers = ("</function_calls>", "</antml:function_calls>", "</minimax:tool_call>")
     untyped_end = True
     orphans = _CLOSERS
     markers = (*openers, *(f"<{prefix}parameter name=" for prefix in _PREFIXES), *_CLOSERS)
-
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """A call follows the outer tag; a parameter, or the end, follows the call."""
-        if opener in _BLOCKS:
-            return any_of(*(each.verdict(head, final=final) for each in _IN_BLOCK))
-        return _BARE.verdict(head, offered, final=final)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """All calls in one outer tag."""

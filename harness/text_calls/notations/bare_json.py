@@ -14,7 +14,14 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import Ending
-from harness.text_calls.dialect import Offered, TextDialect, Where, WrittenCall
+from harness.text_calls.dialect import (
+    BlockStart,
+    Offered,
+    RawBlock,
+    TextDialect,
+    Where,
+    WrittenCall,
+)
 from harness.text_calls.json_calls import (
     ARGUMENTS_KEYS,
     FLAT_KEY,
@@ -48,32 +55,30 @@ class BareJson(TextDialect):
     explicit = False
     whole = True
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """The first key is one that calls have, and a name there is that of an offered tool."""
-        inside = head
-        if opener == "[":
-            body = head.lstrip()
+        inside = start.head
+        if start.opener == "[":
+            body = start.head.lstrip()
             if body[:1] not in ("", "{"):
                 return False
             inside = body[1:]
-        verdict = _lead(inside.lstrip(), offered)
-        return False if verdict is None and final else verdict
+        verdict = _lead(inside.lstrip(), start.offered)
+        return False if verdict is None and start.final else verdict
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON value; where it is broken, the end of the text."""
         return JsonEnd(opener)
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """All objects name offered tools and have arguments, or it is data."""
-        text = opener + raw
-        if not closed:
-            return self._broken(text, offered)
-        calls = read_json_calls(text, offered, marked=False)
+        text = block.text
+        if not block.closed:
+            return self._broken(text, block.offered)
+        calls = read_json_calls(text, block.offered, marked=False)
         if calls is None or any(call.error and not call.name for call in calls):
-            return self._broken(text, offered)
-        if all(call.name in offered and not call.error for call in calls):
+            return self._broken(text, block.offered)
+        if all(call.name in block.offered and not call.error for call in calls):
             return calls
         return None
 
@@ -84,11 +89,8 @@ class BareJson(TextDialect):
         argued = _ARGUED.search(text)
         if broken.name not in offered or argued is None:
             return None
-        return (
-            None
-            if _is_data(text, argued, declared_names(offered.schema(broken.name)))
-            else (broken,)
-        )
+        known = declared_names(offered.schema(broken.name))
+        return None if _is_data(text, argued, known) else (broken,)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One object after another, each on its line."""
@@ -101,13 +103,12 @@ class BareAnywhere(BareJson):
     where = "anywhere"
     whole = False
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """Brackets with anything in them that is no list of plain words or numbers."""
-        del offered
-        body = head.lstrip()
+        body = start.head.lstrip()
         if not body:
-            return False if final or len(head) >= _BLANK_CHARACTERS else None
-        return body[0] in _BEGINS[opener] or (opener == "{" and body[0].isidentifier())
+            return False if start.final or len(start.head) >= _BLANK_CHARACTERS else None
+        return body[0] in _BEGINS[start.opener] or (start.opener == "{" and body[0].isidentifier())
 
     def ending(self, opener: str) -> Ending:
         """The bracket that closes it, JSON or not."""

@@ -7,11 +7,11 @@ of Command R7B and Command A; quirk TEXT-COHERE-ACTION.
 
 import json
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import Ending
-from harness.text_calls.dialect import Offered, Section, TextDialect, WrittenCall
-from harness.text_calls.json_calls import read_json_calls
+from harness.text_calls.boundaries import SPACE, Ending, Head
+from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_marked_calls
 from harness.text_calls.json_scan import JsonEnd
 
 _OPENER: Final = "<|START_ACTION|>"
@@ -35,6 +35,7 @@ class CohereAction(TextDialect):
     name = "cohere-action"
     title = "Action blocks and thinking sections (Cohere Command)"
     openers = (_OPENER, _THINKING)
+    heads: ClassVar = {_OPENER: (Head(SPACE, r"[\[{]"),), _THINKING: (Head(),)}
     trailers = (_CLOSER,)
     closed_by_trailer = True
     untyped_end = True
@@ -42,37 +43,19 @@ class CohereAction(TextDialect):
     noise = (_THOUGHT, *_SAID)
     markers = (_OPENER, _CLOSER, _THINKING, _THOUGHT, *_SAID)
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """JSON follows the token of an action; that of thinking is enough."""
-        del offered
-        if opener == _THINKING:
-            return True
-        body = head.lstrip()
-        if not body:
-            return False if final else None
-        return body[0] in "[{"
-
-    def section(self, opener: str, head: str) -> Section | None:
+    def section(self, start: BlockStart) -> Section | None:
         """Return the reasoning."""
-        del head
-        return Section(reasoning=True, closers=(_THOUGHT,)) if opener == _THINKING else None
+        return Section(reasoning=True, closers=(_THOUGHT,)) if start.opener == _THINKING else None
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or the closing token where it is broken."""
         del opener
         return JsonEnd(closers=(_CLOSER, _OPENER, "<|END_OF_TURN_TOKEN|>"))
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object of the array is a call; an empty one has none."""
-        del opener, closed
-        body = raw.strip()
-        if body.startswith("[") and body[1:].lstrip() == "]":
-            return ()
-        return read_json_calls(body, offered) or (
-            WrittenCall("", error="the JSON of the action names no tool"),
-        )
+        error = "the JSON of the action names no tool"
+        return read_marked_calls(block.raw.strip(), block.offered, error)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One block with all calls, numbered where they have no ids."""

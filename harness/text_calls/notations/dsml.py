@@ -16,8 +16,8 @@ TEXT-DSML-VARIANTS, TEXT-OPEN-MISSING, TEXT-LITERAL-MARKER-TRUNCATES.
 from collections.abc import Sequence
 from typing import Final
 
-from harness.text_calls.boundaries import SPACE, Head, any_of, literal
-from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.boundaries import SPACE, Head, literal
+from harness.text_calls.dialect import WrittenCall
 from harness.text_calls.tag_blocks import TagDialect, invoke_grammar, write_invoke_calls
 
 # Full width, ASCII, each of them twice, and the double bar.
@@ -50,15 +50,11 @@ class Dsml(TagDialect):
     name = "dsml"
     title = "DSML: invoke tags of special tokens (DeepSeek V3.2 and later)"
     openers = _OPENERS
+    heads = dict.fromkeys(_OPENERS, _HEADS)
     trailers = tuple(closer for closer in _CLOSERS if closer.endswith("calls>"))
     untyped_end = True
     orphans = _CLOSERS
     markers = (*_OPENERS, *_ENDS)
-
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """The outer tag and another one follow, or a call."""
-        del opener, offered
-        return any_of(*(each.verdict(head, final=final) for each in _HEADS))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """All calls in one outer tag, as DeepSeek's encoding renders them."""

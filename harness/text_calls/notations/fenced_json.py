@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness.text_calls.boundaries import Ending
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import write_json_call
 from harness.text_calls.json_scan import JsonEnd
 from harness.text_calls.notations.bare_json import BARE_JSON
@@ -33,36 +33,32 @@ class FencedJson(TextDialect):
     trailers = (CLOSER, *_FENCES)
     closed_by_trailer = True
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """A word that such blocks have, and then what begins a call of an offered tool."""
-        del opener
-        line, newline, body = head.partition("\n")
+        line, newline, body = start.head.partition("\n")
         if not newline:
             begins = any(word.startswith(line.strip().lower()) for word in _WORDS)
-            return None if begins and not final and len(line) < _WORD_CHARACTERS else False
+            return None if begins and not start.final and len(line) < _WORD_CHARACTERS else False
         if line.strip().lower() not in _WORDS:
             return False
         body = body.lstrip()
         if body.startswith(OPENER):
             body = body[len(OPENER) :].lstrip()
         if not body or OPENER.startswith(body):
-            return False if final else None
+            return False if start.final else None
         if body[0] not in BARE_JSON.openers:
             return False
-        return BARE_JSON.starts(body[0], body[1:], offered, final=final)
+        return BARE_JSON.starts(BlockStart(body[0], body[1:], start.offered, start.final))
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or the next line that begins with a fence where it is broken."""
         del opener
         return JsonEnd(lead=True, several=True, closers=("\n```", "\n~~~"))
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """What bare JSON would find in it."""
-        del opener
-        inside = raw.partition("\n")[2].strip().removeprefix(OPENER).lstrip()
-        return BARE_JSON.calls("", inside, offered, closed=closed)
+        inside = block.raw.partition("\n")[2].strip().removeprefix(OPENER).lstrip()
+        return BARE_JSON.calls(RawBlock("", inside, block.offered, block.closed))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One block with an object for each call."""

@@ -13,7 +13,7 @@ Source: Google's pages on function calling with Gemma, and the models' chat temp
 import json
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -28,7 +28,14 @@ from harness.text_calls.boundaries import (
     QuotedEnd,
     literal,
 )
-from harness.text_calls.dialect import Offered, Section, TextDialect, WrittenCall
+from harness.text_calls.dialect import (
+    BlockStart,
+    Offered,
+    RawBlock,
+    Section,
+    TextDialect,
+    WrittenCall,
+)
 from harness.text_calls.native import clean_name
 from harness.text_calls.python import WORDS, read_python_calls
 from harness.turns.exact_json import encode_json
@@ -134,12 +141,10 @@ _NOTATIONS: Final = {
     ),
     FENCE: Notation(PYTHON_QUOTES, (_CLOSERS[FENCE],)),
 }
-_HEADS: Final = {
-    GEMMA_4: Head(SPACE, *literal("call:"), r"\s*+", NAME, r"\s*+", r"[{(]", commits=1),
-    FUNCTION_GEMMA: Head(SPACE, *literal("call:"), r"\s*+", NAME, r"\s*+", r"[{(]", commits=1),
-    FENCE: Head(r"[ \t]*+", r"\r?\n", r"\s*+", r"(?:print\(\s*+)?+", r"\[?+\s*+", NAME, r"\("),
-    THOUGHT: Head(*literal("thought\n")),
-}
+_CALL_HEAD: Final = (Head(SPACE, *literal("call:"), r"\s*+", NAME, r"\s*+", r"[{(]", commits=1),)
+_FENCE_HEAD: Final = (
+    Head(r"[ \t]*+", r"\r?\n", r"\s*+", r"(?:print\(\s*+)?+", r"\[?+\s*+", NAME, r"\("),
+)
 _CALL = re.compile(r"\s*+call:\s*+([^\s{(]++)\s*+")
 _PRINT = re.compile(r"\s*+print\(\s*+")
 # Gemini's name for the module that holds the tools.
@@ -152,24 +157,30 @@ class Gemma(TextDialect):
 
     name = "gemma"
     title = "Gemma 4 and FunctionGemma tokens, and tool_code fences (Gemma 3)"
-    openers = (GEMMA_4, FUNCTION_GEMMA, FENCE, THOUGHT)
+    heads: ClassVar = {
+        GEMMA_4: _CALL_HEAD,
+        FUNCTION_GEMMA: _CALL_HEAD,
+        FENCE: _FENCE_HEAD,
+        THOUGHT: (Head(*literal("thought\n")),),
+    }
+    openers = tuple(heads)
     last = (FENCE,)
     trailers = ("<start_function_response>", "<|tool_response>", "<end_of_turn>", "<turn|>")
     orphans = ("<tool_call|>", "<end_function_call>")
     noise = ("<end_of_turn>", "<turn|>")
     markers = (*openers, *orphans, *trailers, ESCAPE, QUOTE, "<channel|>")
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """`call:NAME{` follows the token; a fence calls an offered tool."""
-        verdict = _HEADS[opener].verdict(head, final=final)
-        if verdict and opener == FENCE:
-            return _plain(_HEADS[opener].name(head), offered) in offered
-        return verdict
+        begins = super().starts(start)
+        if begins and start.opener == FENCE:
+            (fence,) = self.heads[FENCE]
+            return _plain(fence.name(start.head), start.offered) in start.offered
+        return begins
 
-    def section(self, opener: str, head: str) -> Section | None:
+    def section(self, start: BlockStart) -> Section | None:
         """Gemma 4 thinks in a channel of its own."""
-        del head
-        if opener != THOUGHT:
+        if start.opener != THOUGHT:
             return None
         return Section(reasoning=True, closers=("<channel|>",), header=len("thought\n"))
 
@@ -177,13 +188,10 @@ class Gemma(TextDialect):
         """The closing marker outside strings."""
         return QuotedEnd(_NOTATIONS[opener])
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...]:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """One call in tokens, any number in a fence."""
-        del closed
-        body = raw.removesuffix(_CLOSERS[opener])
-        return _in_fence(body, offered) if opener == FENCE else (_in_tokens(body),)
+        body = block.raw.removesuffix(_CLOSERS[block.opener])
+        return _in_fence(body, block.offered) if block.opener == FENCE else (_in_tokens(body),)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """Gemma 4's tokens, one call after the other with nothing between."""

@@ -13,10 +13,10 @@ GLM-4.6 and GLM-4.7; quirk TEXT-GLM-ZERO-ARG.
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import NAME, SPACE, Head, any_of, literal
-from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.boundaries import NAME, SPACE, Head, literal
+from harness.text_calls.dialect import BlockStart, WrittenCall
 from harness.text_calls.tag_blocks import TagDialect
 from harness.text_calls.tags import Grammar, iter_members
 
@@ -33,7 +33,7 @@ _TAGS: Final = re.compile(
 _GRAMMAR: Final = Grammar(_TAGS, span=320)
 _WITH_ARGUMENTS: Final = Head(*_NAMED, *literal("<arg_key>"), commits=4)
 _ALONE: Final = re.compile(rf"\s*{NAME}\s*{_CLOSER}\s*")
-_WITHOUT: Final = Head(*_NAMED, *literal(_CLOSER))
+_WITHOUT: Final = Head(*_NAMED, *literal(_CLOSER), offered=True)
 
 
 class Glm(TagDialect):
@@ -43,27 +43,20 @@ class Glm(TagDialect):
     name = "glm"
     title = "Keys and values in tags (GLM-4.5 and later)"
     openers = (_OPENER,)
+    heads: ClassVar = {_OPENER: (_WITH_ARGUMENTS, _WITHOUT)}
     untyped_end = True
     orphans = _CLOSERS
     noise = ("<|observation|>",)
     markers = (_OPENER, "<arg_key>", "</arg_key>", "<arg_value>", *_CLOSERS)
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """A name and a key follow, or the name of an offered tool and the closing tag."""
-        del opener
-        without = _WITHOUT.verdict(head, final=final)
-        if without and _WITHOUT.name(head) not in offered:
-            without = False
-        return any_of(_WITH_ARGUMENTS.verdict(head, final=final), without)
-
-    def amid_line(self, head: str, *, final: bool) -> bool | None:
+    def amid_line(self, start: BlockStart) -> bool | None:
         """A name alone in the tags is a call where nothing but markup follows it, else words."""
-        match = _ALONE.match(head)
+        match = _ALONE.match(start.head)
         if not match:
             return True
-        rest = head[match.end() :]
+        rest = start.head[match.end() :]
         if not rest or _OPENER.startswith(rest):
-            return (not rest) if final else None
+            return (not rest) if start.final else None
         return rest.startswith((_OPENER, "<|"))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:

@@ -14,10 +14,9 @@ Source: OpenAI's page on the Harmony response format; the chat template of gpt-o
 import re
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Final
+from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import (
-    MORE,
     SPACE,
     Ending,
     Head,
@@ -25,10 +24,10 @@ from harness.text_calls.boundaries import (
     PatternEnd,
     Quote,
     QuotedEnd,
-    any_of,
+    SequenceEnd,
     literal,
 )
-from harness.text_calls.dialect import Offered, Section, TextDialect, WrittenCall
+from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
 
 START: Final = "<|start|>"
 CHANNEL: Final = "<|channel|>"
@@ -67,7 +66,6 @@ def _start_heads() -> Iterator[Head]:
         yield from _channel_heads((*role, *literal(CHANNEL)))
 
 
-_HEADS: Final = {START: tuple(_start_heads()), CHANNEL: tuple(_channel_heads(()))}
 _HEADER_END = re.compile(rf"{re.escape(MESSAGE)}|\{{")
 _HEADER = re.compile(
     rf"(?:{re.escape(START)}\s*+(?P<role>{_ROLE})(?:{_GAP}to=(?P<first>[^\s<{{]++))?+{_GAP})?+"
@@ -79,8 +77,6 @@ _HEADER = re.compile(
 
 class _Message:
     """One message, its header read."""
-
-    __slots__ = ("body", "channel", "marked", "role", "to", "typed")
 
     def __init__(self, text: str) -> None:
         match = _HEADER.match(text)
@@ -105,55 +101,22 @@ class _Message:
         return self.channel == "analysis" or self.role not in _OURS
 
 
-class _MessageEnd(Ending):
-    """The end of the content, which begins after the header: a channel in that is no message."""
-
-    __slots__ = ("_content", "_header", "_header_end", "_taken")
-
-    def __init__(self) -> None:
-        self._header = PatternEnd(_HEADER_END, len(MESSAGE))
-        self._header_end = MORE
-        self._content = QuotedEnd(_CONTENT)
-        self._taken = 0
-
-    def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
-        if self._header_end == MORE:
-            self._header_end = self._header.feed(text, start)
-            if self._header_end == MORE:
-                self._taken += len(text) - start
-                return MORE
-            start += self._header_end - self._taken
-        return self._after(self._content.feed(text, start))
-
-    def close(self) -> int:
-        """See `Ending.close`."""
-        return self._after(self._content.close())
-
-    def _after(self, end: int) -> int:
-        return end if end == MORE else self._header_end + end
-
-
 class Harmony(TextDialect):
     """See the module."""
 
     name = "harmony"
     title = "OpenAI Harmony channels (gpt-oss)"
     openers = (START, CHANNEL)
+    heads: ClassVar = {START: tuple(_start_heads()), CHANNEL: tuple(_channel_heads(()))}
     noise = (*ENDS, MESSAGE, CONSTRAIN)
     markers = (*openers, *noise)
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """The header of a message goes on up to its content."""
-        del offered
-        return any_of(*(way.verdict(head, final=final) for way in _HEADS[opener]))
-
-    def section(self, opener: str, head: str) -> Section | None:
+    def section(self, start: BlockStart) -> Section | None:
         """Every message to nobody is a section: reasoning, or visible text."""
-        message = _Message(opener + head)
+        message = _Message(start.opener + start.head)
         if not message.marked or message.is_call:
             return None
-        header = message.body - len(opener)
+        header = message.body - len(start.opener)
         if not message.hidden:
             return Section(reasoning=False, closers=(), header=header)
         return Section(reasoning=True, closers=ENDS, header=header, ended_by=self.openers)
@@ -161,16 +124,15 @@ class Harmony(TextDialect):
     def ending(self, opener: str) -> Ending:
         """An end token outside strings, or the next message."""
         del opener
-        return _MessageEnd()
+        return SequenceEnd(
+            PatternEnd(_HEADER_END, len(MESSAGE)), lambda _text, _at: QuotedEnd(_CONTENT)
+        )
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """One message is one call."""
-        del offered, closed
-        text = opener + raw
+        text = block.text
         message = _Message(text)
-        if message.channel == "analysis" and not raw.endswith(CALL):
+        if message.channel == "analysis" and not block.raw.endswith(CALL):
             return None
         if not message.is_call:
             return ()  # a header without its content
@@ -181,9 +143,9 @@ class Harmony(TextDialect):
             return (WrittenCall(message.to, error=f"no {MESSAGE} stands before its arguments"),)
         return (WrittenCall(message.to, body),)
 
-    def shown(self, opener: str, raw: str) -> tuple[bool, str]:
+    def shown(self, block: RawBlock) -> tuple[bool, str]:
         """A message on `analysis` that is no call is reasoning."""
-        text = opener + raw
+        text = block.text
         return True, _without_end(text[_Message(text).body :])
 
     def write(self, calls: Sequence[WrittenCall]) -> str:

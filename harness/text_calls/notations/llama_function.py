@@ -7,10 +7,18 @@ quirk TEXT-DIALECT-COLLISION.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import MORE, NAME, SPACE, Ending, Head, literal
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.boundaries import (
+    NAME,
+    SPACE,
+    Ending,
+    Head,
+    SequenceEnd,
+    literal,
+    literal_end,
+)
+from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_scan import JsonEnd
 from harness.turns.json_prefix import PrefixState, scan
 
@@ -18,38 +26,6 @@ _CALL: Final = "<function="
 _BLOCK: Final = "<tool_call>"
 _CLOSER: Final = "</function>"
 _NAMED: Final = (NAME, ">", SPACE, r"\{")
-_HEAD: Final = Head(*_NAMED)
-_IN_BLOCK: Final = Head(SPACE, *literal(_CALL), *_NAMED)
-
-
-class _BodyEnd(Ending):
-    """The end of the JSON object that follows the tag, or its closing tag if it is no JSON."""
-
-    __slots__ = ("_head", "_json", "_taken")
-
-    def __init__(self) -> None:
-        self._json = JsonEnd(closers=(_CLOSER, "</tool_call>", _CALL, _BLOCK))
-        # How many characters stand before the object; MORE where it has not begun.
-        self._head = MORE
-        self._taken = 0
-
-    def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
-        if self._head == MORE:
-            place = text.find("{", start)
-            if place < 0:
-                self._taken += len(text) - start
-                return MORE
-            self._head = self._taken + place - start
-            start = place
-        return self._after(self._json.feed(text, start))
-
-    def close(self) -> int:
-        """See `Ending.close`."""
-        return MORE if self._head == MORE else self._after(self._json.close())
-
-    def _after(self, end: int) -> int:
-        return MORE if end == MORE else self._head + end
 
 
 class LlamaFunction(TextDialect):
@@ -58,27 +34,23 @@ class LlamaFunction(TextDialect):
     name = "llama-function"
     title = "A function tag around JSON (Llama 3.1, functionary)"
     openers = (_CALL, _BLOCK)
+    heads: ClassVar = {_CALL: (Head(*_NAMED),), _BLOCK: (Head(SPACE, *literal(_CALL), *_NAMED),)}
     trailers = (_CLOSER, "</tool_call>", "<|eom_id|>", "<|eot_id|>")
     closed_by_trailer = True
     orphans = (_CLOSER,)
     markers = (_CALL, _CLOSER)
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """A name and the start of an object follow."""
-        del offered
-        return (_IN_BLOCK if opener == _BLOCK else _HEAD).verdict(head, final=final)
-
     def ending(self, opener: str) -> Ending:
         """The end of the object."""
         del opener
-        return _BodyEnd()
+        closers = (_CLOSER, "</tool_call>", _CALL, _BLOCK)
+        return SequenceEnd(
+            literal_end("{", inclusive=False), lambda _text, _at: JsonEnd(closers=closers)
+        )
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """The block is one call."""
-        del opener, offered, closed
-        named, _, body = raw.partition(">")
+        named, _, body = block.raw.partition(">")
         name = named.rpartition("=")[2].strip()
         arguments = body.strip()
         found = scan(arguments)

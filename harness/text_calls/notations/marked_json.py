@@ -12,58 +12,39 @@ that engines ship for them. xLAM's array without any marker is bare JSON.
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import Ending
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
-from harness.text_calls.json_calls import read_json_calls, write_json_call
+from harness.text_calls.boundaries import SPACE, Ending, Head
+from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_marked_calls, write_json_call
 from harness.text_calls.json_scan import JsonEnd
+
+_ARRAY: Final = (Head(SPACE, r"\[", SPACE, r"[{\]]", commits=2),)
+_ARRAY_OR_OBJECT: Final = (*_ARRAY, Head(SPACE, r"\{"))
 
 
 class MarkedJson(TextDialect):
     """What they share.
 
     Fields:
-        firsts: what the JSON may begin with.
         ends: tokens that end a message, and so a call whose JSON is broken.
     """
 
-    firsts: ClassVar[str] = "["
     ends: ClassVar[tuple[str, ...]] = ()
-
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """JSON of objects follows the marker."""
-        del offered
-        if not head.strip():
-            return False if final else None
-        body = (_opened(opener) + head).lstrip()
-        if body[0] not in self.firsts:
-            return False
-        inside = body[1:].lstrip()
-        if body[0] == "{" or not inside:
-            return body[0] == "{" or final or None
-        return inside[0] in "{]"
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or a marker where it is broken."""
         return JsonEnd(_opened(opener), closers=(*self.trailers, *self.openers, *self.ends))
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object is a call; an empty array has none."""
-        del closed
-        body = (_opened(opener) + raw).strip()
-        if body.startswith("[") and body[1:].lstrip() == "]":
-            return ()
-        return read_json_calls(body, offered) or (
-            WrittenCall("", error="the JSON behind the marker names no tool"),
-        )
+        body = (_opened(block.opener) + block.raw).strip()
+        error = "the JSON behind the marker names no tool"
+        return read_marked_calls(body, block.offered, error)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One array of all calls between the markers."""
         closer = self.orphans[0] if self.orphans else ""
-        return (
-            f"{self.openers[0]}[{', '.join(map(write_json_call, calls))}]{closer}" if calls else ""
-        )
+        listed = ", ".join(map(write_json_call, calls))
+        return f"{self.openers[0]}[{listed}]{closer}" if calls else ""
 
 
 def _opened(opener: str) -> str:
@@ -77,6 +58,7 @@ class Granite(MarkedJson):
     name = "granite"
     title = "An array behind <|tool_call|> (IBM Granite 3)"
     openers = ("<|tool_call|>", "<tool_call>")
+    heads = dict.fromkeys(openers, _ARRAY)
     trailers = ("<|end_of_text|>",)
     ends = ("<|end_of_text|>",)
     noise = ("<|end_of_text|>",)
@@ -89,6 +71,7 @@ class Jamba(MarkedJson):
     name = "jamba"
     title = "An array in <tool_calls> tags (AI21 Jamba)"
     openers = ("<tool_calls>",)
+    heads = dict.fromkeys(openers, _ARRAY)
     trailers = ("</tool_calls>", "<|eom|>")
     closed_by_trailer = True
     untyped_end = True
@@ -102,8 +85,8 @@ class Phi(MarkedJson):
 
     name = "phi"
     title = "An array between <|tool_call|> tokens, or behind functools (Phi-4-mini)"
-    openers = ("<|tool_call|>", "functools[")
-    firsts = "[{"
+    heads: ClassVar = {"<|tool_call|>": _ARRAY_OR_OBJECT, "functools[": (Head(SPACE, r"[{\]]"),)}
+    openers = tuple(heads)
     trailers = ("<|/tool_call|>", "<|end|>")
     ends = ("<|end|>",)
     orphans = ("<|/tool_call|>",)
@@ -121,7 +104,7 @@ class InternLM(MarkedJson):
         "<|action_start|> <|plugin|>",
         "<|action_start|>\n<|plugin|>",
     )
-    firsts = "{["
+    heads = dict.fromkeys(openers, _ARRAY_OR_OBJECT)
     trailers = ("<|action_end|>", "<|im_end|>")
     ends = ("<|im_end|>",)
     closed_by_trailer = True

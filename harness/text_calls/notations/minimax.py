@@ -16,10 +16,10 @@ quirk TEXT-MINIMAX.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import SPACE, Ending, Head, literal
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_json_calls
 from harness.text_calls.json_scan import JsonEnd
 from harness.text_calls.tag_blocks import TagBlockEnd, invoke_grammar, write_invoke_calls
@@ -30,8 +30,6 @@ _LINES: Final = "<tool_calls>"
 _LINES_CLOSER: Final = "</tool_calls>"
 _CLOSERS: Final = ("</minimax:tool_call>", "</invoke>", "</parameter>")
 _GRAMMAR: Final = invoke_grammar("<", "</", "minimax:tool_call")
-_IN_BLOCK: Final = Head(SPACE, *literal("<invoke"), r"\s", commits=0)
-_IN_LINES: Final = Head(SPACE, r"[{\[]", commits=1)
 
 
 class Minimax(TextDialect):
@@ -40,15 +38,14 @@ class Minimax(TextDialect):
     name = "minimax"
     title = "invoke tags in MiniMax's own tag (M2), JSON lines (M1)"
     openers = (_BLOCK, _LINES)
+    heads: ClassVar = {
+        _BLOCK: (Head(SPACE, *literal("<invoke"), r"\s", commits=0),),
+        _LINES: (Head(SPACE, r"[{\[]", commits=1),),
+    }
     trailers = (_LINES_CLOSER, "</minimax:tool_call>")
     untyped_end = True
     orphans = _CLOSERS
     markers = (*openers, "<invoke name=", "<parameter name=", *_CLOSERS, _LINES_CLOSER)
-
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """A call follows the outer tag."""
-        del offered
-        return (_IN_BLOCK if opener == _BLOCK else _IN_LINES).verdict(head, final=final)
 
     def ending(self, opener: str) -> Ending:
         """The closing tag that can be one, or the end of the last line of JSON."""
@@ -56,14 +53,11 @@ class Minimax(TextDialect):
             return TagBlockEnd(_GRAMMAR, opener)
         return JsonEnd(several=True, closers=(_LINES_CLOSER, _LINES))
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Each `invoke`, or each JSON object, is a call."""
-        del closed
-        if opener == _BLOCK:
-            return read_tagged_calls(_GRAMMAR, opener + raw, offered)
-        return read_json_calls(raw, offered) or (
+        if block.opener == _BLOCK:
+            return read_tagged_calls(_GRAMMAR, block.text, block.offered)
+        return read_json_calls(block.raw, block.offered) or (
             WrittenCall("", error="the JSON in the tag names no tool"),
         )
 

@@ -15,12 +15,12 @@ parsers in vLLM and SGLang describe it; quirk TEXT-MINIMAX-M3.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
 from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, PatternEnd, literal
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_members, read_string
 from harness.text_calls.parameters import Elements, Value, type_parameters
 
@@ -38,8 +38,6 @@ _TAG: Final = re.compile(
 # The last sentinel is lost where an engine takes it for the end of the call.
 _BLOCK_END: Final = re.compile(rf"{_S}</tool_call>|{_S}</invoke>\s{{0,16}}</tool_call>")
 _CALL_END: Final = re.compile(rf"{_S}</(?:invoke|tool_call)>")
-_TAGGED: Final = Head("<", r"[^\s<>]", commits=0)
-_OUTER: Final = Head(SPACE, *literal(_SENTINEL), commits=2)
 _NEVER_CLOSED: Final = "the markup of the call is not complete"
 _WRONG: Final = "the tags of the call do not match"
 _STRAY: Final = "there is text between the tags of the call"
@@ -71,27 +69,21 @@ class MinimaxM3(TextDialect):
     name = "minimax-m3"
     title = "Tags named after parameters, a sentinel before each (MiniMax-M3)"
     openers = (_SENTINEL, _BLOCK)
+    heads: ClassVar = {
+        _SENTINEL: (Head("<", r"[^\s<>]", commits=0),),
+        _BLOCK: (Head(SPACE, *literal(_SENTINEL), commits=2),),
+    }
     trailers = (_SENTINEL + _CLOSER,)
     noise = (_SENTINEL,)
     markers = (_SENTINEL,)
-
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """A tag follows the sentinel; or the sentinel follows the outer tag."""
-        del offered
-        if opener == _BLOCK:
-            return _OUTER.verdict(head, final=final)
-        return _TAGGED.verdict(head, final=final)
 
     def ending(self, opener: str) -> Ending:
         """The closing tag with its sentinel, which no value holds."""
         return _End(opener)
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Each `invoke` is a call."""
-        del closed
-        return tuple(_calls(opener + raw, offered)) or (WrittenCall("", error=_EMPTY),)
+        return tuple(_calls(block.text, block.offered)) or (WrittenCall("", error=_EMPTY),)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """All calls in one outer tag."""
@@ -105,8 +97,6 @@ class MinimaxM3(TextDialect):
 
 class _End(Ending):
     """The end of a block: of its outer tag, or of the call where there is none."""
-
-    __slots__ = ("_end", "_head", "_opener")
 
     def __init__(self, opener: str) -> None:
         self._opener = opener

@@ -14,10 +14,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from harness.text_calls.boundaries import MORE, Ending, Head, any_of, literal
-from harness.text_calls.dialect import HEAD_CHARACTERS, Offered, TextDialect, WrittenCall
-from harness.text_calls.json_calls import read_json_calls
-from harness.text_calls.json_scan import ChosenEnd, HeadedEnd, JsonEnd
+from harness.text_calls.boundaries import MORE, Ending, Head, any_of, chosen_end, literal
+from harness.text_calls.dialect import (
+    HEAD_CHARACTERS,
+    BlockStart,
+    RawBlock,
+    TextDialect,
+    WrittenCall,
+)
+from harness.text_calls.json_calls import read_marked_calls
+from harness.text_calls.json_scan import HeadedEnd, JsonEnd
 from harness.turns.json_prefix import scan
 
 
@@ -29,8 +35,6 @@ class ListedEnd(Ending):
         leads: ways in which another part follows a part, in a bounded number of
             characters.
     """
-
-    __slots__ = ("_base", "_current", "_end", "_leads", "_part", "_rest", "_taken")
 
     def __init__(self, part: Callable[[], Ending], leads: tuple[Head, ...]) -> None:
         self._part = part
@@ -73,7 +77,7 @@ class ListedEnd(Ending):
         return end if end == MORE else self._base + end
 
     def _goes_on(self, rest: str, *, final: bool) -> bool | None:
-        return any_of(*(lead.verdict(rest, final=final) for lead in self._leads))
+        return any_of(*(lead.matches(rest, final=final) for lead in self._leads))
 
 
 _OPENER: Final = "[TOOL_CALLS]"
@@ -103,15 +107,14 @@ class MistralToolCalls(TextDialect):
     trailers = (_END,)
     markers = (_OPENER, _CALL_ID, _ARGS)
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """JSON of calls follows, or a name and what stands between it and its arguments."""
-        del opener
-        body = head.lstrip()
+        body = start.head.lstrip()
         if not body:
-            return False if final else None
+            return False if start.final else None
         if body[0] == "[":
             first = body[1:].lstrip()
-            return first[0] in "{]" if first else final or None
+            return first[0] in "{]" if first else start.final or None
         name = _NAME.match(body)
         if body[0] == "{" or name is None:
             return body[0] == "{"
@@ -120,25 +123,19 @@ class MistralToolCalls(TextDialect):
             return True
         if not any(it.startswith(rest) for it in _AFTER_NAME):
             return False
-        return (bool(rest) or offered.begins(name[1])) if final else None
+        return (bool(rest) or start.offered.begins(name[1])) if start.final else None
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or the next marker where it is broken or missing."""
         del opener
-        return ChosenEnd(_ending)
+        return chosen_end(_ending)
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the calls of the array, or those that are named."""
-        del opener, closed
-        body = raw.strip()
+        body = block.raw.strip()
         if body.startswith(("[", "{")):
-            nothing = body.startswith("[") and body[1:].lstrip() == "]"
             error = "the JSON behind the marker names no tool"
-            return (
-                () if nothing else read_json_calls(body, offered) or (WrittenCall("", error=error),)
-            )
+            return read_marked_calls(body, block.offered, error)
         return tuple(_named(body))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:

@@ -8,7 +8,7 @@ TEXT-PYTHON-TAG, TEXT-PARAMETERS-KEY.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -20,19 +20,16 @@ from harness.text_calls.boundaries import (
     Head,
     Notation,
     QuotedEnd,
-    any_of,
+    chosen_end,
 )
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
-from harness.text_calls.json_calls import read_json_calls, write_json_call
-from harness.text_calls.json_scan import ChosenEnd, JsonEnd
+from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_marked_calls, write_json_call
+from harness.text_calls.json_scan import JsonEnd
 from harness.text_calls.python import read_python_calls
 
 _TAG: Final = "<|python_tag|>"
 _ENDS: Final = ("<|eom_id|>", "<|eot_id|>")
 _METHOD: Final = ".call"
-_OBJECT = Head(SPACE, r"\{", commits=1)
-_ARRAY = Head(SPACE, r"\[", SPACE, r"\{", commits=1)
-_BUILTIN = Head(SPACE, NAME, r"(?<=\.call)\(", commits=2)
 _CALL = Notation(PYTHON_QUOTES, brackets=True)
 
 
@@ -42,33 +39,30 @@ class PythonTag(TextDialect):
     name = "python-tag"
     title = "JSON or a built-in call behind <|python_tag|> (Llama 3.x)"
     openers = (_TAG,)
+    heads: ClassVar = {
+        _TAG: (
+            Head(SPACE, r"\{", commits=1),
+            Head(SPACE, r"\[", SPACE, r"\{", commits=1),
+            Head(SPACE, NAME, r"(?<=\.call)\(", commits=2),
+        )
+    }
     trailers = _ENDS
     noise = _ENDS
     markers = (_TAG, *_ENDS)
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """JSON follows, or a call of a built-in tool."""
-        del opener, offered
-        ways = (_OBJECT, _ARRAY, _BUILTIN)
-        return any_of(*(way.verdict(head, final=final) for way in ways))
-
     def ending(self, opener: str) -> Ending:
         """The end of the last object, or of the call."""
         del opener
-        return ChosenEnd(_ending)
+        return chosen_end(_ending)
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the calls of all objects, or the one of the built-in tool."""
-        del opener, closed
-        body = raw.strip()
+        body = block.raw.strip()
         if body.startswith(("{", "[")):
-            return read_json_calls(body, offered) or (
-                WrittenCall("", error="the JSON behind the tag names no tool"),
-            )
+            error = "the JSON behind the tag names no tool"
+            return read_marked_calls(body, block.offered, error)
         found = read_python_calls(body)
-        return tuple(_plain(call, offered) for call in found.calls) or (
+        return tuple(_plain(call, block.offered) for call in found.calls) or (
             WrittenCall("", error="what stands behind the tag is no call"),
         )
 

@@ -10,7 +10,7 @@ chat template of Olmo 3; quirk TEXT-PYTHONIC.
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import (
     NAME,
@@ -20,10 +20,9 @@ from harness.text_calls.boundaries import (
     Head,
     Notation,
     QuotedEnd,
-    any_of,
 )
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
-from harness.text_calls.json_calls import read_json_calls
+from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_marked_calls
 from harness.text_calls.native import clean_name
 from harness.text_calls.python import read_python_calls, write_python_calls
 
@@ -31,7 +30,6 @@ _LIST: Final = Notation(PYTHON_QUOTES, brackets=True)
 _CLOSERS: Final = {"<|python_start|>": "<|python_end|>", "<function_calls>": "</function_calls>"}
 _TAGGED: Final = {opener: Notation(PYTHON_QUOTES, (end,)) for opener, end in _CLOSERS.items()}
 _PYTHON = Head(SPACE, r"\[?+", SPACE, NAME, r"[ \t]*+", r"\(", commits=4)
-_JSON = Head(SPACE, r"\{", commits=1)
 _NAME = re.compile(r"\s*+([^\W\d][\w.\-]*+)?+([ \t]*+)(.?)", re.DOTALL)
 
 
@@ -49,28 +47,25 @@ class Pythonic(TextDialect):
     explicit = False
     whole = True
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """An offered tool is called right after the bracket."""
-        del opener
-        match = _NAME.match(head)
+        match = _NAME.match(start.head)
         name, gap, after = (match[1] or "", match[2], match[3]) if match else ("", "", "")
         if after:
-            return after == "(" and clean_name(name, offered) in offered
-        known = not name or (clean_name(name, offered) in offered if gap else offered.begins(name))
-        return None if known and not final else False
+            return after == "(" and clean_name(name, start.offered) in start.offered
+        begins = start.offered.begins(name)
+        known = clean_name(name, start.offered) in start.offered if name and gap else begins
+        return None if known and not start.final else False
 
     def ending(self, opener: str) -> Ending:
         """The bracket that closes the list."""
         del opener
         return QuotedEnd(_LIST, depth=1)
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Nothing but calls stands in the list; else it is text."""
-        del opener, offered, closed
-        found = read_python_calls(raw)
-        over = raw[found.stop :].strip() in ("", "]")
+        found = read_python_calls(block.raw)
+        over = block.raw[found.stop :].strip() in ("", "]")
         return found.calls if over and found.calls else None
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
@@ -84,31 +79,22 @@ class TaggedPythonic(TextDialect):
     name = "pythonic-tags"
     title = "Python calls in <|python_start|> or <function_calls> (Llama 4, Olmo 3)"
     openers = tuple(_CLOSERS)
+    heads: ClassVar = {openers[0]: (_PYTHON, Head(SPACE, r"\{", commits=1)), openers[1]: (_PYTHON,)}
     trailers = ("<|eom|>", "<|eot|>")
     orphans = ("<|python_end|>",)
     noise = trailers
     markers = ("<|python_start|>", "<|python_end|>", "</function_calls>", *openers)
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """A call follows the tag, or Llama's JSON."""
-        del offered
-        ways = (_PYTHON, _JSON) if opener == "<|python_start|>" else (_PYTHON,)
-        return any_of(*(way.verdict(head, final=final) for way in ways))
-
     def ending(self, opener: str) -> Ending:
         """The closing tag, where it stands outside strings."""
         return QuotedEnd(_TAGGED[opener])
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...]:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Every call of the block, and an error for whatever else stands in it."""
-        del closed
-        body = raw.strip().removesuffix(_CLOSERS[opener]).strip()
+        body = block.raw.strip().removesuffix(_CLOSERS[block.opener]).strip()
         if body.startswith("{"):
-            return read_json_calls(body, offered) or (
-                WrittenCall("", error="the JSON in the tag names no tool"),
-            )
+            error = "the JSON in the tag names no tool"
+            return read_marked_calls(body, block.offered, error)
         at = 1 if body.startswith("[") else 0
         found = read_python_calls(body, at, ",;")
         rest = body[found.stop :]

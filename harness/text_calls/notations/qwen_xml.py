@@ -16,10 +16,10 @@ TEXT-QWEN3-XML, TEXT-OPEN-MISSING, TEXT-PARAM-CLOSE-DROPPED, TEXT-DIALECT-COLLIS
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import NAME, SPACE, Head, any_of, literal
-from harness.text_calls.dialect import Offered, WrittenCall
+from harness.text_calls.boundaries import NAME, SPACE, Head, literal
+from harness.text_calls.dialect import WrittenCall
 from harness.text_calls.tag_blocks import TagDialect
 from harness.text_calls.tags import Grammar, iter_members
 
@@ -37,7 +37,7 @@ _GRAMMAR: Final = Grammar(_TAGS, span=300, newlines=True)
 _NAMED: Final = (NAME, ">", SPACE)
 _IN_BLOCK: Final = Head(SPACE, *literal(_CALL), *_NAMED, r"[^{\s]", commits=1)
 _PARAMETER: Final = Head(*_NAMED, *literal("<parameter="), commits=3)
-_NOTHING: Final = Head(*_NAMED, *literal("</function>"), commits=3)
+_NOTHING: Final = Head(*_NAMED, *literal("</function>"), offered=True)
 
 
 class QwenXml(TagDialect):
@@ -47,19 +47,11 @@ class QwenXml(TagDialect):
     name = "qwen-xml"
     title = "Function and parameter tags (Qwen3-Coder)"
     openers = (_BLOCK, _CALL)
+    heads: ClassVar = {_BLOCK: (_IN_BLOCK,), _CALL: (_PARAMETER, _NOTHING)}
     trailers = ("</tool_call>",)
     untyped_end = True
     orphans = _CLOSERS
     markers = (*openers, "<parameter=", *_CLOSERS)
-
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
-        """In its outer tag a function begins; without it, a parameter or the end must follow."""
-        if opener == _BLOCK:
-            return _IN_BLOCK.verdict(head, final=final)
-        nothing = _NOTHING.verdict(head, final=final)
-        if nothing and _NOTHING.name(head) not in offered:
-            nothing = False
-        return any_of(_PARAMETER.verdict(head, final=final), nothing)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One outer tag for each call, as the chat template renders them."""

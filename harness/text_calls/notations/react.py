@@ -15,10 +15,17 @@ Source: the ReAct paper; the agents of LangChain and LlamaIndex, which take it i
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import SPACE, Ending, Head, any_of, literal, literal_end
-from harness.text_calls.dialect import Offered, Section, TextDialect, WrittenCall
+from harness.text_calls.dialect import (
+    BlockStart,
+    Offered,
+    RawBlock,
+    Section,
+    TextDialect,
+    WrittenCall,
+)
 from harness.text_calls.json_calls import read_members, read_pairs, read_string, repeated_key
 from harness.text_calls.native import clean_name
 from harness.text_calls.react import (
@@ -81,23 +88,23 @@ class ReAct(TextDialect):
     name = "react"
     title = "ReAct lines, taught by prompt"
     openers = tuple(_LABELS)
+    heads: ClassVar = {it: _OBJECTS for it, label in _LABELS.items() if label == ACTION}
     where = "line"
     open_ended = True
     taught_by = (ACTION, INPUT)
     markers = tuple(it for it, label in _LABELS.items() if label in (ACTION, INPUT))
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """The line of an action holds a name, and what an action has follows it."""
-        if _LABELS[opener] != ACTION:
+        if _LABELS[start.opener] != ACTION:
             # White space after the label belongs to it.
-            return True if head.strip() or final else None
-        whole = (way.verdict(head, final=final) for way in _OBJECTS)
-        return any_of(_starts_with_name(head, offered, final=final), *whole)
+            return True if start.head.strip() or start.final else None
+        return any_of(_starts_with_name(start), super().starts(start))
 
-    def section(self, opener: str, head: str) -> Section | None:
+    def section(self, start: BlockStart) -> Section | None:
         """Thoughts are reasoning up to the next label; after `Final Answer:` all is visible."""
-        space = len(head) - len(head.lstrip())
-        label = _LABELS[opener]
+        space = len(start.head) - len(start.head.lstrip())
+        label = _LABELS[start.opener]
         if label == ANSWER:
             return Section(reasoning=False, closers=(), header=space, voids=_BOTH)
         if label == THOUGHT:
@@ -110,21 +117,19 @@ class ReAct(TextDialect):
         is_action = _LABELS[opener] == ACTION
         return ActionEnd() if is_action else literal_end("\n", inclusive=False)
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """One action is one call, or none; None where it is the answer after all."""
-        del closed
-        if _LABELS[opener] == INPUT:
-            nothing = raw.strip().lower() in _NOTHING
+        if _LABELS[block.opener] == INPUT:
+            nothing = block.raw.strip().lower() in _NOTHING
             return () if nothing else (WrittenCall("", error="an input without its action"),)
-        text = _object_of(raw)
-        return _of_line(raw, offered) if text is None else _of_object(text, offered)
+        text = _object_of(block.raw)
+        return (
+            _of_line(block.raw, block.offered) if text is None else _of_object(text, block.offered)
+        )
 
-    def shown(self, opener: str, raw: str) -> tuple[bool, str]:
+    def shown(self, block: RawBlock) -> tuple[bool, str]:
         """An action that is the final answer."""
-        del opener
-        answer = (read_members(_object_of(raw) or "") or {}).get(_ACTION_INPUT, "")
+        answer = (read_members(_object_of(block.raw) or "") or {}).get(_ACTION_INPUT, "")
         return False, read_string(answer) if answer.startswith('"') else answer
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
@@ -134,18 +139,20 @@ class ReAct(TextDialect):
         )
 
 
-def _starts_with_name(head: str, offered: Offered, *, final: bool) -> bool | None:
+def _starts_with_name(start: BlockStart) -> bool | None:
+    head = start.head
     if _INLINE.match(head):
         return True
     line, newline, rest = head.partition("\n")
-    if not newline and not final:
+    if not newline and not start.final:
         return None if _PART.match(line) or _may_be_none(line) else False
     if NO_ACTION.match(line):
         return True
     named = _LINE.match(line)
     if named is None:
         return False
-    return clean_name(named[1], offered) in offered or _is_labelled(rest, final=final)
+    known = clean_name(named[1], start.offered) in start.offered
+    return known or _is_labelled(rest, final=start.final)
 
 
 def _may_be_none(line: str) -> bool:

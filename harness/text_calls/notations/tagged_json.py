@@ -12,10 +12,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from harness.text_calls.boundaries import MORE, Ending, literal_end
-from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
+from harness.text_calls.boundaries import MORE, Ending, chosen_end, literal_end
+from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import iter_values, read_json_calls, write_json_call
-from harness.text_calls.json_scan import ChosenEnd, JsonEnd
+from harness.text_calls.json_scan import JsonEnd
 
 # How far behind the JSON a closing tag is looked for, white space included.
 _SOON: Final = 512
@@ -31,8 +31,6 @@ class TagEnd(Ending):
         opener, closer: the tags.
         fenced: the JSON stands in a code block inside the tag.
     """
-
-    __slots__ = ("_closer", "_fenced", "_json", "_json_end", "_opener", "_pieces", "_stop", "_tail")
 
     def __init__(self, opener: str, closer: str, *, fenced: bool) -> None:
         self._opener = opener
@@ -127,40 +125,36 @@ class TaggedJson(TextDialect):
     orphans = (CLOSER,)
     markers = (OPENER, CLOSER, _WRAPPER, _UNWRAPPER)
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """JSON follows the tag or tags, or garbage that is closed soon."""
-        del offered
-        body = head.lstrip()
+        body = start.head.lstrip()
         if not body:
-            return False if final else None
-        json = _json(body, final=final)
+            return False if start.final else None
+        json = _json(body, final=start.final)
         if json is None or json:
-            return json and opener == OPENER
-        if head[0] == " ":
+            return json and start.opener == OPENER
+        if start.head[0] == " ":
             return False
-        if OPENER.startswith(body[: len(OPENER)]) or opener == _WRAPPER:
-            return _tags_and_json(body, final=final)
+        if OPENER.startswith(body[: len(OPENER)]) or start.opener == _WRAPPER:
+            return _tags_and_json(body, final=start.final)
         if body[0] in "`~":
-            return _fenced_json(body, final=final)
-        return _garbage(body, final=final)
+            return _fenced_json(body, final=start.final)
+        return _garbage(body, final=start.final)
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or the closing tag behind it, or where it is broken."""
-        return literal_end(OPENER, inclusive=False) if opener == _WRAPPER else ChosenEnd(_ending)
+        return literal_end(OPENER, inclusive=False) if opener == _WRAPPER else chosen_end(_ending)
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every value in the tag is a call, or a broken one; an opening tag too many is none."""
-        del opener, closed
-        body = raw.strip().removesuffix(OPENER).rstrip()
+        body = block.raw.strip().removesuffix(OPENER).rstrip()
         if not body:
             return ()
         if body[0] in "`~":
             body = _FENCE.sub("", body, count=1).rstrip("`~ \t\r\n")
         if not body.startswith(("{", "[")):
             return (WrittenCall("", error="what stands in the tag is no JSON"),)
-        calls = read_json_calls(body, offered)
+        calls = read_json_calls(body, block.offered)
         if calls is None:
             return (WrittenCall("", error="the JSON in the tag names no tool"),)
         return (_overfull(calls),) if _has_more(body) else calls

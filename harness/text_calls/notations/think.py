@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness.text_calls.boundaries import Ending, literal_end
-from harness.text_calls.dialect import Offered, Section, TextDialect, WrittenCall
+from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
 
 # Opening marker -> the only one that closes it.
 _CLOSERS: Final = {
@@ -32,27 +32,23 @@ class Think(TextDialect):
     closers = tuple(_CLOSERS.values())
     markers = (*openers, *closers)
 
-    def starts(self, opener: str, head: str, offered: Offered, *, final: bool) -> bool | None:
+    def starts(self, start: BlockStart) -> bool | None:
         """The tag alone is enough; after a token words follow, or a line end."""
-        del offered
-        if opener not in TOKENS:
+        if start.opener not in TOKENS:
             return True
-        return not head.startswith(" ") if head or final else None
+        return not start.head.startswith(" ") if start.head or start.final else None
 
-    def section(self, opener: str, head: str) -> Section:
+    def section(self, start: BlockStart) -> Section:
         """Return the reasoning."""
-        del head
-        return Section(reasoning=True, closers=(_CLOSERS[opener],))
+        return Section(reasoning=True, closers=(_CLOSERS[start.opener],))
 
     def ending(self, opener: str) -> Ending:
         """Return the end of the section; never asked for."""
         return literal_end(_CLOSERS[opener])
 
-    def calls(
-        self, opener: str, raw: str, offered: Offered, *, closed: bool
-    ) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """There are none."""
-        del opener, raw, offered, closed
+        del block
         return None
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
