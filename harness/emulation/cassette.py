@@ -7,15 +7,14 @@ from typing import Any, Final
 
 from harness.conversation.asking.table import BODIES
 from harness.conversation.prompts import find_prompt, system_text
-from harness.dialects.kit.build_request import BuildRequest, RequestSpec
+from harness.dialects.kit.build_request import BuildRequest, Json, RequestSpec
 from harness.dialects.table import DIALECTS
 from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.edits import EditError, Events, apply_edit, raw_events
 from harness.emulation.recipe import NextEntry, Recipe, ResponseEntry
-from harness.emulation.requests import Json, Question
 from harness.errors import UnreadableError
 from harness.turns.fold import fold
-from harness.turns.messages import Message, assistant, tool_result, user
+from harness.turns.messages import Message, assistant, system, tool_result, user
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Read, Request
@@ -66,9 +65,10 @@ def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Re
             where=recipe.where,
             hint=f"choose one of: {', '.join(sorted(form.addresses))}",
         )
-    system = system_text(prompt, recipe.tools)
+    instructions = system_text(prompt, recipe.tools)
     declared = () if prompt.taught else recipe.tools
-    body = form.body(Question(model, system, recipe.file.question, declared))
+    messages = (system(instructions), user(recipe.file.question))
+    body = form.body(RequestSpec(model, form.addresses[provider], messages, declared))
     if later:
         history: Any = body
         for key in form.history:

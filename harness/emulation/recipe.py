@@ -13,8 +13,8 @@ from msgspec import UNSET, UnsetType
 
 from harness.conversation.prompts import PROMPTS
 from harness.conversation.tool_file import load_tool
+from harness.dialects.kit.build_request import RequestForm
 from harness.dialects.table import DIALECTS
-from harness.emulation.requests import REQUEST_FORMS, RequestForm
 from harness.errors import UnreadableError
 from harness.files import yaml_text
 from harness.files.typed import File, Text, convert, did_you_mean
@@ -306,14 +306,14 @@ def load_recipe(path: Path, root: Path) -> Recipe | ByHand | None:
     for problem, hint in _problems(file):
         raise UnreadableError(f"emulate.{problem}", where=where, hint=hint)
     tools = tuple(load_tool(root, name, where) for name in file.tools)
-    return Recipe(cassette, where, file, tools, REQUEST_FORMS[file.dialect][file.variant])
+    return Recipe(cassette, where, file, tools, DIALECTS[file.dialect].request_forms[file.variant])
 
 
 def _problems(file: RecipeEntry) -> Iterator[tuple[str, str]]:
     """Yield what the types do not say is wrong, each with a hint."""
     if file.dialect not in DIALECTS:
         yield f"dialect: unknown dialect {file.dialect!r}", did_you_mean(file.dialect, (*DIALECTS,))
-    elif file.variant not in (variants := REQUEST_FORMS[file.dialect]):
+    elif file.variant not in (variants := DIALECTS[file.dialect].request_forms):
         known = tuple(filter(None, variants))
         hint = did_you_mean(file.variant, known) or "remove the key: this dialect has no variants"
         yield f"variant: {file.dialect} has no variant {file.variant!r}", hint

@@ -8,10 +8,10 @@ import pytest
 
 from harness import shipped
 from harness.conversation.prompts import PROMPTS, system_text
+from harness.dialects.table import DIALECTS
 from harness.emulation.cassette import emulate
 from harness.emulation.deltas import iter_deltas
 from harness.emulation.recipe import DeltaEntry, Recipe, load_recipe
-from harness.emulation.requests import REQUEST_FORMS
 from harness.files.typed import convert
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -146,7 +146,7 @@ def test_response_has_the_status_and_type_that_it_names(tmp_path: Path) -> None:
     ],
 )
 def test_tool_results_follow_the_turn_in_the_form_of_the_api(tmp_path: Path, dialect: str) -> None:
-    provider = next(iter(REQUEST_FORMS[dialect][""].addresses))
+    provider = next(iter(DIALECTS[dialect].request_forms[""].addresses))
     answer = {"deltas": TURN, "next": {"tool_results": {"call_1": "4 degrees"}, "user": "Cold?"}}
     path = write(tmp_path, recipe(answer, {"deltas": TURN}, dialect=dialect))
     path.write_text(path.read_text().replace("compatible/any/one", f"{provider}/any/one"))

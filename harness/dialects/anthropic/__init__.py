@@ -1,5 +1,6 @@
 """The dialect `anthropic`: the messages stream of content blocks, direct or by way of a cloud."""
 
+from harness.dialects.anthropic.build_request import REQUEST_FORMS
 from harness.dialects.anthropic.parse_request import parse_request
 from harness.dialects.anthropic.read import read
 from harness.dialects.anthropic.write import write
@@ -13,4 +14,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

@@ -11,8 +11,10 @@ from typing import Final
 from harness.dialects.kit.build_request import (
     BlockFormat,
     Json,
+    RequestForm,
     RequestSpec,
     blocks_by_speaker,
+    question_of,
     schema_of,
     split_instructions,
 )
@@ -76,3 +78,27 @@ def _thought(text: str) -> Json:
 
 
 _BLOCKS: Final = BlockFormat("assistant", _text, _call, _result, _thought)
+
+
+def _plain(asked: RequestSpec) -> Json:
+    instructions, question = question_of(asked)
+    start = {"model": asked.model, "stream": True, "max_tokens": 1024, "system": instructions}
+    tools = [_tool(tool) for tool in asked.tools]
+    messages = [{"role": "user", "content": question}]
+    return {**start, **({"tools": tools} if tools else {}), "messages": messages}
+
+
+_VERTEX: Final = "aiplatform.googleapis.com/v1/projects/example/locations/us-east5"
+REQUEST_FORMS: Final = {
+    "": RequestForm(
+        {
+            "anthropic": "https://api.anthropic.com/v1/messages",
+            "aws-bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}"
+            "/invoke-with-response-stream",
+            "compatible": "https://llm.example.com/v1/messages",
+            "google-vertex": f"https://us-east5-{_VERTEX}/publishers/anthropic/models/{{model}}"
+            ":streamRawPredict",
+        },
+        _plain,
+    )
+}

@@ -9,8 +9,10 @@ from typing import Final
 from harness.dialects.kit.build_request import (
     BlockFormat,
     Json,
+    RequestForm,
     RequestSpec,
     blocks_by_speaker,
+    question_of,
     schema_of,
     split_instructions,
 )
@@ -58,3 +60,24 @@ def _thought(text: str) -> Json:
 
 
 _BLOCKS: Final = BlockFormat("assistant", _text, _call, _result, _thought)
+
+
+def _plain(asked: RequestSpec) -> Json:
+    instructions, question = question_of(asked)
+    return {
+        "messages": [{"role": "user", "content": [_text(question)]}],
+        "system": [_text(instructions)],
+        "inferenceConfig": {"maxTokens": 1024},
+        **_tools(asked),
+    }
+
+
+REQUEST_FORMS: Final = {
+    "": RequestForm(
+        {
+            "aws-bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}"
+            "/converse-stream"
+        },
+        _plain,
+    )
+}

@@ -1,5 +1,6 @@
 """The dialect `cohere`: Cohere's chat API, version 2 and the version 1 that is still served."""
 
+from harness.dialects.cohere.build_request import REQUEST_FORMS
 from harness.dialects.cohere.parse_request import parse_request
 from harness.dialects.cohere.read import read
 from harness.dialects.cohere.write import write
@@ -13,4 +14,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

@@ -1,5 +1,6 @@
 """The dialect `dashscope`: the text generation stream of DashScope's native API."""
 
+from harness.dialects.dashscope.build_request import REQUEST_FORMS
 from harness.dialects.dashscope.parse_request import parse_request
 from harness.dialects.dashscope.read import read
 from harness.dialects.dashscope.write import write
@@ -13,4 +14,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

@@ -1,5 +1,6 @@
 """The dialect `gemini`: generateContent streams of the Gemini API and of Vertex AI."""
 
+from harness.dialects.gemini.build_request import REQUEST_FORMS
 from harness.dialects.gemini.parse_request import parse_request
 from harness.dialects.gemini.read import read
 from harness.dialects.gemini.write import write
@@ -13,4 +14,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

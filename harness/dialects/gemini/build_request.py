@@ -10,8 +10,11 @@ from typing import Final
 from harness.dialects.kit.build_request import (
     BlockFormat,
     Json,
+    RequestForm,
     RequestSpec,
     blocks_by_speaker,
+    function_of,
+    question_of,
     schema_of,
     split_instructions,
 )
@@ -61,3 +64,29 @@ def _thought(text: str) -> Json:
 
 
 _BLOCKS: Final = BlockFormat("model", _text, _call, _result, _thought)
+
+
+def _plain(asked: RequestSpec) -> Json:
+    instructions, question = question_of(asked)
+    functions = [function_of(tool) for tool in asked.tools]
+    return {
+        "systemInstruction": {"parts": [_text(instructions)]},
+        "contents": [{"role": "user", "parts": [_text(question)]}],
+        **({"tools": [{"functionDeclarations": functions}]} if functions else {}),
+    }
+
+
+_VERTEX: Final = "aiplatform.googleapis.com/v1/projects/example/locations/europe-west1"
+_MODELS: Final = {
+    "google-gemini": "https://generativelanguage.googleapis.com/v1beta/models/{model}",
+    "google-vertex": f"https://europe-west1-{_VERTEX}/publishers/google/models/{{model}}",
+}
+# Without `alt=sse` the API sends one JSON array.
+REQUEST_FORMS: Final = {
+    variant: RequestForm(
+        {provider: f"{uri}:streamGenerateContent{query}" for provider, uri in _MODELS.items()},
+        _plain,
+        ("contents",),
+    )
+    for variant, query in (("", "?alt=sse"), ("array", ""))
+}

@@ -1,5 +1,6 @@
 """The dialect `google-interactions`: the event stream of Google's Interactions API."""
 
+from harness.dialects.google_interactions.build_request import REQUEST_FORMS
 from harness.dialects.google_interactions.parse_request import parse_request
 from harness.dialects.google_interactions.read import read
 from harness.dialects.google_interactions.write import write
@@ -13,4 +14,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

@@ -59,6 +59,22 @@ class RequestSpec(msgspec.Struct, frozen=True):
 BuildRequest: TypeAlias = Callable[[RequestSpec], Json]
 
 
+class RequestForm(msgspec.Struct, frozen=True):
+    """The requests of emulated cassettes: where they go, and the least that the API accepts.
+
+    Agents send what a real client needs, and may change. Requests in cassettes may not.
+
+    Fields:
+        addresses: provider -> address; `{model}` in it represents the model.
+        body: of a first request, whose messages are the instructions and a question.
+        history: the path of the member to which later messages are added; () if there is none.
+    """
+
+    addresses: Mapping[str, str]
+    body: BuildRequest
+    history: tuple[str, ...] = ("messages",)
+
+
 def split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ...]]:
     """Return the instructions before the first question, and what follows them."""
     count = next(
@@ -95,6 +111,12 @@ def names_by_call_id(messages: Iterable[Message]) -> dict[str, str]:
     }
 
 
+def question_of(asked: RequestSpec) -> tuple[str, str]:
+    """Return the instructions and the question of a first request."""
+    instructions, messages = split_instructions(asked.messages)
+    return instructions, "".join(map(text_of, messages))
+
+
 def schema_of(tool: Tool) -> Json:
     """Return the JSON Schema of a tool's arguments."""
     return tool.parameters or {"type": "object", "properties": {}}
@@ -102,8 +124,18 @@ def schema_of(tool: Tool) -> Json:
 
 def declaration(tool: Tool) -> Json:
     """Return a tool as OpenAI's chat API declares it."""
-    function = {"name": tool.name, "description": tool.description, "parameters": schema_of(tool)}
-    return {"type": "function", "function": function}
+    return {"type": "function", "function": function_of(tool)}
+
+
+def function_of(tool: Tool) -> Json:
+    """Return name, description and schema of a tool under OpenAI's names."""
+    return {"name": tool.name, "description": tool.description, "parameters": schema_of(tool)}
+
+
+def flat_declarations(tools: Iterable[Tool]) -> Json:
+    """Return the member `tools` of APIs that put the function next to its type."""
+    listed = [{"type": "function", **function_of(tool)} for tool in tools]
+    return {"tools": listed} if listed else {}
 
 
 def arguments_object(text: str) -> Json:

@@ -1,10 +1,11 @@
 """What one dialect is: how it reads a stream, how it writes one, how it reads a request."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import msgspec
 
+from harness.dialects.kit.build_request import RequestForm
 from harness.dialects.kit.options import Options
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.turns.deltas import Delta
@@ -27,6 +28,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         writer_options: the options of `write`; each is a quirk, and its default is what the
             API documents.
         read_request: address and JSON body -> what was asked for; never raises.
+        request_forms: variant -> requests of emulated cassettes; the variant "" is the usual one.
         content_type: of its streams.
     """
 
@@ -36,4 +38,5 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     write: Write
     writer_options: type[Options]
     read_request: ReadRequest
+    request_forms: Mapping[str, RequestForm]
     content_type: str = "text/event-stream"

@@ -1,6 +1,7 @@
 """The dialect `mistral`: the chat completions stream of Mistral's own API."""
 
 from harness.dialects.kit.dialect import Dialect
+from harness.dialects.mistral.build_request import REQUEST_FORMS
 from harness.dialects.mistral.parse_request import parse_request
 from harness.dialects.mistral.read import read
 from harness.dialects.mistral.write import write
@@ -13,4 +14,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

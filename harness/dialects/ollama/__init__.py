@@ -1,6 +1,7 @@
 """The dialect `ollama`: Ollama's own API, `/api/chat` and `/api/generate`, one JSON a line."""
 
 from harness.dialects.kit.dialect import Dialect
+from harness.dialects.ollama.build_request import REQUEST_FORMS
 from harness.dialects.ollama.parse_request import parse_request
 from harness.dialects.ollama.read import read
 from harness.dialects.ollama.write import write
@@ -14,4 +15,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

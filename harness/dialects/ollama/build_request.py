@@ -4,13 +4,16 @@ Source: Ollama's API reference, `POST /api/chat`.
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from harness.dialects.kit.build_request import (
     Json,
+    RequestForm,
     RequestSpec,
     arguments_object,
     chat_body,
     names_by_call_id,
+    question_of,
 )
 from harness.turns.messages import Message
 
@@ -33,3 +36,15 @@ def _message(message: Message, names: Mapping[str, str]) -> Message:
 
 def _call(function: Json) -> Json:
     return {"function": {**function, "arguments": arguments_object(function["arguments"])}}
+
+
+def _generate(asked: RequestSpec) -> Json:
+    """Return the body for `/api/generate`, which has no messages and no tools."""
+    instructions, question = question_of(asked)
+    return {"model": asked.model, "stream": True, "system": instructions, "prompt": question}
+
+
+REQUEST_FORMS: Final = {
+    "": RequestForm({"ollama": "http://localhost:11434/api/chat"}, ollama),
+    "generate": RequestForm({"ollama": "http://localhost:11434/api/generate"}, _generate, ()),
+}

@@ -1,6 +1,7 @@
 """The dialect `openai-chat`: the chat completions stream, as many providers implement it."""
 
 from harness.dialects.kit.dialect import Dialect
+from harness.dialects.openai_chat.build_request import REQUEST_FORMS
 from harness.dialects.openai_chat.parse_request import parse_request
 from harness.dialects.openai_chat.read import read
 from harness.dialects.openai_chat.write import write
@@ -13,4 +14,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

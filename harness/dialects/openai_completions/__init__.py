@@ -1,6 +1,7 @@
 """The dialect `openai-completions`: the legacy text completion, a stream of text alone."""
 
 from harness.dialects.kit.dialect import Dialect
+from harness.dialects.openai_completions.build_request import REQUEST_FORMS
 from harness.dialects.openai_completions.parse_request import parse_request
 from harness.dialects.openai_completions.read import read
 from harness.dialects.openai_completions.write import WriterOptions, write
@@ -12,4 +13,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

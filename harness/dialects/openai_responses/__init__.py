@@ -1,6 +1,7 @@
 """The dialect `openai-responses`: typed events of the Responses API, and of the Realtime API."""
 
 from harness.dialects.kit.dialect import Dialect
+from harness.dialects.openai_responses.build_request import REQUEST_FORMS
 from harness.dialects.openai_responses.parse_request import parse_request
 from harness.dialects.openai_responses.read import read
 from harness.dialects.openai_responses.write import write
@@ -13,4 +14,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

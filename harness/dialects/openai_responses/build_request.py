@@ -6,10 +6,14 @@ history. Source: OpenAI API reference, "Create a model response", `input`.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from harness.dialects.kit.build_request import (
     Json,
+    RequestForm,
     RequestSpec,
+    flat_declarations,
+    question_of,
     reasoning_of,
     schema_of,
     split_instructions,
@@ -64,3 +68,32 @@ def _tool(tool: Tool) -> Json:
     """Return a declaration; strict ones must have a schema of a narrower kind."""
     function = {"name": tool.name, "description": tool.description, "parameters": schema_of(tool)}
     return {"type": "function", **function, "strict": False}
+
+
+def _plain(asked: RequestSpec) -> Json:
+    instructions, question = question_of(asked)
+    return {
+        "model": asked.model,
+        "stream": True,
+        "instructions": instructions,
+        "input": [{"role": "user", "content": question}],
+        **flat_declarations(asked.tools),
+    }
+
+
+REQUEST_FORMS: Final = {
+    "": RequestForm(
+        {
+            "azure": "https://example.openai.azure.com/openai/v1/responses",
+            "chatgpt-codex": "https://chatgpt.com/backend-api/codex/responses",
+            "compatible": "https://llm.example.com/v1/responses",
+            "github-copilot": "https://api.githubcopilot.com/responses",
+            "lmstudio": "http://127.0.0.1:1234/v1/responses",
+            "openai": "https://api.openai.com/v1/responses",
+            "openrouter": "https://openrouter.ai/api/v1/responses",
+            "xai": "https://api.x.ai/v1/responses",
+        },
+        _plain,
+        ("input",),
+    )
+}

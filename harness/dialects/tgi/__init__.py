@@ -1,6 +1,7 @@
 """The dialect `tgi`: Hugging Face text-generation-inference, a stream of tokens of text."""
 
 from harness.dialects.kit.dialect import Dialect
+from harness.dialects.tgi.build_request import REQUEST_FORMS
 from harness.dialects.tgi.parse_request import parse_request
 from harness.dialects.tgi.read import read
 from harness.dialects.tgi.write import WriterOptions, write
@@ -12,4 +13,5 @@ DIALECT = Dialect(
     write=write,
     writer_options=WriterOptions,
     read_request=parse_request,
+    request_forms=REQUEST_FORMS,
 )

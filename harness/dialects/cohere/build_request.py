@@ -1,0 +1,39 @@
+"""The requests of Cohere's chat API, version 2 and version 1.
+
+Source: Cohere's API reference, `POST /v2/chat` and `POST /v1/chat`.
+"""
+
+from typing import Final
+
+from harness.dialects.kit.build_request import (
+    Json,
+    RequestForm,
+    RequestSpec,
+    chat_body_without_null,
+    question_of,
+)
+from harness.turns.turn import Tool
+
+
+def _version_1(asked: RequestSpec) -> Json:
+    instructions, question = question_of(asked)
+    tools = [_version_1_tool(tool) for tool in asked.tools]
+    start = {"model": asked.model, "stream": True, "preamble": instructions, "message": question}
+    return {**start, **({"tools": tools} if tools else {})}
+
+
+def _version_1_tool(tool: Tool) -> Json:
+    """Return a declaration, which has Python types in place of a JSON Schema."""
+    types = {"string": "str", "integer": "int", "number": "float"}
+    definitions = {
+        name: {"type": types[schema["type"]], "required": name in tool.parameters["required"]}
+        for name, schema in tool.parameters["properties"].items()
+    }
+    start = {"name": tool.name, "description": tool.description}
+    return {**start, "parameter_definitions": definitions}
+
+
+REQUEST_FORMS: Final = {
+    "": RequestForm({"cohere": "https://api.cohere.com/v2/chat"}, chat_body_without_null),
+    "v1": RequestForm({"cohere": "https://api.cohere.com/v1/chat"}, _version_1, ()),
+}
