@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.piece import piece_decoder
 from harness.turns.exact_json import write_exactly
-from harness.wire.payload import NEVER_DEEP_BYTES, may_be_deep
 
 
 class BlockDelta(msgspec.Struct, gc=False):
@@ -33,17 +33,7 @@ class BlockDeltaEvent(msgspec.Struct, gc=False):
     index: Any = None
 
 
-_decode = msgspec.json.Decoder(BlockDeltaEvent).decode
-
-
-def piece_of(data: bytes) -> BlockDeltaEvent | None:
-    """Return the event that `data` is; None where it has not just that shape, or may be deep."""
-    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):
-        return None
-    try:
-        return _decode(data)
-    except (ValueError, RecursionError):
-        return None
+piece_of = piece_decoder(BlockDeltaEvent)
 
 
 def delta_of(value: dict[str, Any]) -> BlockDelta:
@@ -83,13 +73,13 @@ class _Block:
 
 
 class Blocks:
-    """The blocks of one message; what they say goes to `says`."""
+    """The blocks of one message; what they say goes to `turn`."""
 
-    __slots__ = ("_by_index", "_calls", "_last", "_says", "count")
+    __slots__ = ("_by_index", "_calls", "_last", "_turn", "count")
 
-    def __init__(self, says: Assembly) -> None:
+    def __init__(self, turn: Assembly) -> None:
         self.count = 0
-        self._says = says
+        self._turn = turn
         self._by_index: dict[int | None, _Block] = {}
         self._calls: list[_Block] = []
         self._last: _Block | None = None  # the block that started last
@@ -100,7 +90,7 @@ class Blocks:
         place = index if type(index) is int else None
         said = self._by_index.get(place)
         if said is not None and said.open and said.is_call and given_id == said.given_id != "":
-            if not self._says.arguments(said.key):
+            if not self._turn.arguments(said.key):
                 said.input = self._input(said, content.get("input")) or said.input
             return
         if said is not None:
@@ -109,10 +99,10 @@ class Blocks:
         self.count += 1
         if block.is_call:
             self._calls.append(block)
-            self._says.open(block.key, given_id, content.get("name"))
+            self._turn.open(block.key, given_id, content.get("name"))
             block.input = self._input(block, content.get("input"))
         elif type(kind) is str and (say := _SAID_AT_START.get(kind)):
-            say(self._says, content)
+            say(self._turn, content)
 
     def delta(self, index: object, delta: BlockDelta) -> None:
         """Take one delta of the block at `index`."""
@@ -124,11 +114,11 @@ class Blocks:
                 self._odd_fragment(block, index, fragment)
             elif fragment:
                 block.input = ""
-                self._says.append(block.key, fragment)
+                self._turn.append(block.key, fragment)
         elif kind == "text_delta":
-            self._says.text(delta.text)
+            self._turn.text(delta.text)
         elif kind == "thinking_delta":
-            self._says.reasoning(delta.thinking)
+            self._turn.reasoning(delta.thinking)
 
     def stop(self, index: object) -> None:
         """Close the block at `index`; without an index it is the one that started last."""
@@ -154,16 +144,16 @@ class Blocks:
         for block in self._calls:
             is_stopped = not block.open
             self._close(block)
-            if is_stopped and block.may_be_empty and not self._says.arguments(block.key):
-                self._says.append(block.key, "{}")
+            if is_stopped and block.may_be_empty and not self._turn.arguments(block.key):
+                self._turn.append(block.key, "{}")
         last = self._last
         if cut_short and last is not None and last.is_call:
-            self._says.reject(last.key, f"the model was stopped ({cut_short}) inside this call")
+            self._turn.reject(last.key, f"the model was stopped ({cut_short}) inside this call")
 
     def _close(self, block: _Block) -> None:
         block.open = False
         if block.input:
-            self._says.append(block.key, block.input)
+            self._turn.append(block.key, block.input)
             block.input = ""
 
     def _odd_fragment(self, block: _Block | None, index: object, fragment: object) -> None:
@@ -172,13 +162,13 @@ class Blocks:
             return
         if block is None or not block.is_call:
             key = (_LONE, index if type(index) is int else None)
-            self._says.append(key, _text(fragment))
+            self._turn.append(key, _text(fragment))
             return
         block.input = ""
         if isinstance(fragment, dict):
-            self._says.append(block.key, write_exactly(fragment))
+            self._turn.append(block.key, write_exactly(fragment))
         else:
-            self._says.reject(block.key, f"a fragment of its input is no text: {fragment!r:.80}")
+            self._turn.reject(block.key, f"a fragment of its input is no text: {fragment!r:.80}")
 
     def _input(self, block: _Block, value: object) -> str:
         """Return the JSON text of the `input` of a start; "" for a placeholder."""
@@ -187,7 +177,7 @@ class Blocks:
             return ""
         if isinstance(value, dict | str):
             return _text(value)
-        self._says.reject(block.key, f"its input is no object: {value!r:.80}")
+        self._turn.reject(block.key, f"its input is no object: {value!r:.80}")
         return ""
 
 
@@ -198,6 +188,6 @@ def _text(value: object) -> str:
 # What a block says at its start. Blocks and deltas of other types (signatures, citations,
 # redacted thinking, compaction, results of server tools) say nothing to a reader of the turn.
 _SAID_AT_START: Final[dict[str, Callable[[Assembly, dict[str, Any]], None]]] = {
-    "text": lambda says, content: says.text(content.get("text")),
-    "thinking": lambda says, content: says.reasoning(content.get("thinking")),
+    "text": lambda turn, content: turn.text(content.get("text")),
+    "thinking": lambda turn, content: turn.reasoning(content.get("thinking")),
 }

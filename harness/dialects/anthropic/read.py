@@ -6,13 +6,12 @@ broke off or was stopped inside that call.
 Source: Anthropic API reference, "Streaming Messages", "Errors" and "Handling stop reasons".
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
 
 from harness.dialects.anthropic.blocks import Blocks, delta_of, piece_of
-from harness.dialects.kit.reader import EventReader, quote
-from harness.turns.deltas import CUT_SHORT, Delta, FinishReason
-from harness.turns.exact_json import decode_exactly
+from harness.dialects.kit.reader import EventReader, exact_event, quote, reads_with
+from harness.turns.deltas import CUT_SHORT, FinishReason
 from harness.wire.frames import Frame
 
 ErrorJson = dict[str, Any]
@@ -78,25 +77,22 @@ _FINISH: Final = {
 _FAILED: Final = frozenset(("error", "network_error", "abort", "timeout"))
 
 
-def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - a call has its whole name
-    """Yield the deltas of one response."""
-    return _Reader().read(frames)
-
-
 class _Reader(EventReader):
     """Reads one response."""
 
+    INTERRUPTED: ClassVar = "the stream ended without a stop reason"
+
     def __init__(self) -> None:
         super().__init__()
-        self._blocks = Blocks(self.says)
-        self._known = False  # an event of this API came
+        self._blocks = Blocks(self.turn)
+        self.is_known = False
         self._started = False
         self._reason_at_start: object = None
         self._cut_short = ""
 
     def _take(self, frame: Frame) -> None:
         # Pieces stand after an event of this API that was read in full.
-        if self._known and frame.event == _DELTA and not frame.failure:
+        if self.is_known and frame.event == _DELTA and not frame.failure:
             piece = piece_of(frame.data)
             if piece is not None and piece.type == _DELTA:
                 delta = piece.delta
@@ -115,25 +111,23 @@ class _Reader(EventReader):
             kind = "error" if names_an_error(value, "", first=False) else frame.event
         take = _EVENTS.get(kind)
         if take is not None:
-            self._known = True
+            self.is_known = True
             take(self, value, frame)
-        elif names_an_error(value, frame.event, first=not self._known):
-            self.says.fail(*error_of(value))
+        elif names_an_error(value, frame.event, first=not self.is_known):
+            self.turn.fail(*error_of(value))
 
-    def conclude(self) -> None:
+    def end_of_stream(self) -> None:
         """Close a message that has its stop reason, and fail any other."""
-        if self.says.finished:
+        if self.turn.finished:
             self._close()
-        elif self._known:
-            self.interrupted("the stream ended without a stop reason")
         else:
-            self.unknown(self.first)
+            super().end_of_stream()
 
     # One method for each event
 
     def _message_start(self, value: Json, frame: Frame) -> None:
         if self._blocks.count:
-            self.says.fail("bad_event", f"byte {frame.offset}: a second message began in the first")
+            self.turn.fail("bad_event", f"byte {frame.offset}: a second message began in the first")
             return
         message = value.get("message")
         if type(message) is not dict:
@@ -142,13 +136,13 @@ class _Reader(EventReader):
         if message.get(
             "content"
         ):  # code that calls tools is answered so (quirk ANT-WHOLE-IN-START)
-            message = _exactly(frame, value).get("message", message)
+            message = exact_event(value, frame.data).get("message", message)
         self._reason_at_start = message.get("stop_reason")
         self._opening(message)
 
     def _opening(self, message: Json) -> None:
         seed = message.get("id")
-        self.says.seed = seed if isinstance(seed, str) else ""
+        self.turn.seed = seed if isinstance(seed, str) else ""
         self._usage(message)
         self._blocks.whole(message.get("content"))
 
@@ -157,7 +151,7 @@ class _Reader(EventReader):
         if type(content) is not dict:
             return
         if content.get("input"):
-            content = _exactly(frame, value).get("content_block", content)
+            content = exact_event(value, frame.data).get("content_block", content)
         self._blocks.start(value.get("index"), content)
 
     def _block_delta(self, value: Json, frame: Frame) -> None:
@@ -165,7 +159,7 @@ class _Reader(EventReader):
         if type(delta) is not dict:
             return
         if type(delta.get("partial_json")) is dict:
-            delta = _exactly(frame, value).get("delta", delta)
+            delta = exact_event(value, frame.data).get("delta", delta)
         self._blocks.delta(value.get("index"), delta_of(delta))
 
     def _block_stop(self, value: Json, _: Frame) -> None:
@@ -178,11 +172,11 @@ class _Reader(EventReader):
             self._stopped(delta.get("stop_reason"))
 
     def _message_stop(self, _value: Json, _frame: Frame) -> None:
-        if not self.says.finished:
+        if not self.turn.finished:
             self._stopped(self._reason_at_start)
-        if self.says.over:
+        if self.turn.over:
             return
-        if self.says.finished:
+        if self.turn.finished:
             self._close()
         else:
             self.interrupted("the message stopped without a stop reason")
@@ -194,38 +188,38 @@ class _Reader(EventReader):
         if type(value.get("content")) is not list:
             self.unknown(frame.data)
             return
-        self._opening(_exactly(frame, value))
+        self._opening(exact_event(value, frame.data))
         self._stopped(value.get("stop_reason"))
-        if not self.says.over:
-            self.conclude()
+        if not self.turn.over:
+            self.end_of_stream()
 
     def _ping(self, _value: Json, _frame: Frame) -> None:
         """Keep waiting."""
 
     def _error(self, value: Json, _: Frame) -> None:
-        self.says.fail(*error_of(value))
+        self.turn.fail(*error_of(value))
 
     # The end
 
     def _usage(self, holder: Json) -> None:
         usage = holder.get("usage")
         if isinstance(usage, dict):
-            self.says.usage(usage.get("input_tokens"), usage.get("output_tokens"))
+            self.turn.usage(usage.get("input_tokens"), usage.get("output_tokens"))
 
     def _stopped(self, word: object) -> None:
         if not word or not isinstance(word, str) or self._cut_short:  # nothing takes a limit back
             return
         known = word.lower()
         if known in _FAILED:
-            self.says.fail(word, f"the provider ended the message with {word!r}")
+            self.turn.fail(word, f"the provider ended the message with {word!r}")
             return
         reason = _FINISH.get(known, FinishReason.OTHER)
         self._cut_short = word if reason in CUT_SHORT else ""
-        self.says.finish(reason, word)
+        self.turn.finish(reason, word)
 
     def _close(self) -> None:
         self._blocks.close(cut_short=self._cut_short)
-        self.says.close()
+        self.turn.close()
 
 
 _EVENTS: Final[dict[str, Callable[[_Reader, Json, Frame], None]]] = {
@@ -241,13 +235,4 @@ _EVENTS: Final[dict[str, Callable[[_Reader, Json, Frame], None]]] = {
 }
 
 
-def _exactly(frame: Frame, value: Json) -> Json:
-    """Return the event with every number and key of an `input` spelt as it came.
-
-    A frame that holds a list of events, which no server of this API sends, stays as it is.
-    """
-    try:
-        exact = decode_exactly(frame.data)
-    except ValueError:
-        return value
-    return exact if isinstance(exact, dict) else value
+read = reads_with(_Reader)

@@ -6,18 +6,18 @@ Tools that run at the provider are no calls. Never raises.
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, ClassVar, Final, TypeAlias
 
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.parse_request import as_text, dicts
-from harness.dialects.kit.reader import EventReader, quote
-from harness.turns.deltas import Delta, FinishReason
+from harness.dialects.kit.piece import piece_decoder
+from harness.dialects.kit.reader import EventReader, exact_event, quote, reads_with
+from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
-from harness.wire.payload import NEVER_DEEP_BYTES, may_be_deep
 
 FINISH: Final = {
     "end_turn": FinishReason.STOP,
@@ -76,64 +76,45 @@ class BlockDeltaEvent(msgspec.Struct, gc=False, rename="camel"):
     content_block_index: Any = None
 
 
-_decode = msgspec.json.Decoder(BlockDeltaEvent).decode
+piece_of = piece_decoder(BlockDeltaEvent)
 
 
-def piece_of(data: bytes) -> BlockDeltaEvent | None:
-    """Return the event that `data` is; None where it has not just that shape, or may be deep."""
-    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):
-        return None
-    try:
-        return _decode(data)
-    except (ValueError, RecursionError):
-        return None
-
-
-def read_document(value: dict[str, Any], frame: Frame, says: Assembly) -> None:
+def read_document(value: dict[str, Any], frame: Frame, turn: Assembly) -> None:
     """Say the blocks of the message in `value`, which `frame` holds."""
     if any("toolUse" in block for block in _blocks(value)):
-        value = _exactly(value, frame)
+        value = exact_event(value, frame.data)
     for block in _blocks(value):
-        says.text(block.get("text"))
-        _reasoning(block.get("reasoningContent"), says)
-        _cited(block.get("citationsContent"), says)
-        _call(block.get("toolUse"), says)
+        turn.text(block.get("text"))
+        _reasoning(block.get("reasoningContent"), turn)
+        _cited(block.get("citationsContent"), turn)
+        _call(block.get("toolUse"), turn)
 
 
 def _blocks(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     return dicts(value["output"]["message"].get("content"))
 
 
-def _exactly(value: dict[str, Any], frame: Frame) -> dict[str, Any]:
-    """Return `value` with its spelling, where the frame holds nothing else."""
-    try:
-        exact = decode_exactly(frame.data)
-    except ValueError:
-        return value
-    return exact if isinstance(exact, dict) else value
-
-
-def _reasoning(content: object, says: Assembly) -> None:
+def _reasoning(content: object, turn: Assembly) -> None:
     told = content.get("reasoningText") if isinstance(content, dict) else None
     if isinstance(told, dict):
-        says.reasoning(told.get("text"))
+        turn.reasoning(told.get("text"))
 
 
-def _cited(content: object, says: Assembly) -> None:
+def _cited(content: object, turn: Assembly) -> None:
     """Say a text that comes with its sources."""
     if isinstance(content, dict):
         for piece in dicts(content.get("content")):
-            says.text(piece.get("text"))
+            turn.text(piece.get("text"))
 
 
-def _call(use: object, says: Assembly) -> None:
+def _call(use: object, turn: Assembly) -> None:
     if not isinstance(use, dict) or use.get("type") == SERVER_TOOL:
         return
-    key = len(says)
-    says.open(key, use.get("toolUseId"), use.get("name"))
+    key = len(turn)
+    turn.open(key, use.get("toolUseId"), use.get("name"))
     given = use.get("input")
     if given is not None:
-        says.append(key, given if isinstance(given, str) else write_exactly(given))
+        turn.append(key, given if isinstance(given, str) else write_exactly(given))
 
 
 Json: TypeAlias = dict[str, Any]
@@ -141,34 +122,28 @@ Json: TypeAlias = dict[str, Any]
 _DELTA = "contentBlockDelta"
 
 
-def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - names come whole here
-    """Yield the deltas of one response."""
-    return _Reader().read(frames)
-
-
 class _Reader(EventReader):
     """Reads one response."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._known = False  # an event of this API came
+        self.is_known = False
         self._keys: dict[Hashable, int] = {}  # index of a block -> key of its latest call
         self._ids: list[str] = []  # by key
         self._not_ours: set[Hashable] = set()  # blocks of tools that run at the provider
-        self._failed = ""
 
     def _take(self, frame: Frame) -> None:
         # Pieces stand after an event of this API that was read in full.
-        if self._known and frame.event == _DELTA and not frame.failure:
+        if self.is_known and frame.event == _DELTA and not frame.failure:
             piece = piece_of(frame.data)
             if piece is not None:
-                says, delta = self.says, piece.delta
+                turn, delta = self.turn, piece.delta
                 if delta.text is not None:
-                    says.text(delta.text)
+                    turn.text(delta.text)
                 if delta.tool_use is not None:
                     self._fragment(delta.tool_use.input, _index(piece.content_block_index), frame)
                 if delta.reasoning_content is not None:
-                    says.reasoning(delta.reasoning_content.text)
+                    turn.reasoning(delta.reasoning_content.text)
                 return
         super()._take(frame)
 
@@ -176,50 +151,46 @@ class _Reader(EventReader):
         """Take one event, or a whole document."""
         take = self._TAKE.get(frame.event)
         if take is not None:
-            self._known = True
+            self.is_known = True
             take(self, value, frame)
         elif not self._keyed(value, frame) and not frame.event:
             self._other(value, frame)
 
-    def conclude(self) -> None:
-        """Close the turn where `messageStop` came, else fail it."""
-        if self._failed:
-            self.says.fail(self._failed, f"the model stopped with {self._failed!r}")
-        elif self.says.finished:
-            self.says.close()
-        elif self._known:
-            self.interrupted()
+    def end_of_stream(self) -> None:
+        """Close the turn if `messageStop` came, else fail it."""
+        if self.failed:
+            self.turn.fail(self.failed, f"the model stopped with {self.failed!r}")
         else:
-            self.unknown(self.first)
+            super().end_of_stream()
 
     def _keyed(self, value: Json, frame: Frame) -> bool:
         """Take an event that has its name as the key around it; say whether it is one."""
         found = False
         for name, inner in value.items():
-            if type(inner) is not dict or self.says.over:
+            if type(inner) is not dict or self.turn.over:
                 continue
             take = self._TAKE.get(name)
             if take is not None:
-                self._known = found = True
+                self.is_known = found = True
                 take(self, inner, frame)
             elif name.endswith("Exception"):
                 found = True
-                self.says.fail(name, quote(inner.get("message") or inner))
+                self.turn.fail(name, quote(inner.get("message") or inner))
         return found
 
     def _other(self, value: Json, frame: Frame) -> None:
         """Take an object that is no event: a complete response or an error."""
         output = value.get("output")
         if type(output) is dict and type(output.get("message")) is dict:
-            self._known = True
-            read_document(value, frame, self.says)
+            self.is_known = True
+            read_document(value, frame, self.turn)
             self._stop(value, frame)
             self._metadata(value, frame)
             return
         error = error_of(value)
         if error is not None:
-            self.says.fail(*error)
-        elif not self._known:
+            self.turn.fail(*error)
+        elif not self.is_known:
             self.unknown(frame.data)
 
     # Events
@@ -242,18 +213,18 @@ class _Reader(EventReader):
         if key is None or (call_id and self._ids[key] and call_id != self._ids[key]):
             key = self._new_key(index)  # an index that comes again with another id
         self._ids[key] = self._ids[key] or call_id
-        self.says.open(key, call_id, use.get("name"))
+        self.turn.open(key, call_id, use.get("name"))
 
     def _delta(self, value: Json, frame: Frame) -> None:
         delta = value.get("delta")
         if type(delta) is not dict:
             return
         if (text := delta.get("text")) is not None:
-            self.says.text(text)
+            self.turn.text(text)
         if type(use := delta.get("toolUse")) is dict:
             self._fragment(use.get("input"), _index(value.get("contentBlockIndex")), frame)
         if type(reasoning := delta.get("reasoningContent")) is dict:
-            self.says.reasoning(reasoning.get("text"))
+            self.turn.reasoning(reasoning.get("text"))
 
     def _fragment(self, fragment: object, index: Hashable, frame: Frame) -> None:
         if index in self._not_ours:
@@ -261,19 +232,19 @@ class _Reader(EventReader):
         if type(fragment) is dict:
             fragment = _exact_input(fragment, frame)
         key = self._keys.get(index)
-        self.says.append(self._new_key(index) if key is None else key, fragment)
+        self.turn.append(self._new_key(index) if key is None else key, fragment)
 
     def _stop(self, value: Json, _frame: Frame) -> None:
         word = value.get("stopReason")
         if type(word) is not str or not word:
             return
-        self._failed = word if word in FAILED else ""
-        self.says.finish(FINISH.get(word, FinishReason.OTHER), word)
+        self.failed = word if word in FAILED else ""
+        self.turn.finish(FINISH.get(word, FinishReason.OTHER), word)
 
     def _metadata(self, value: Json, _frame: Frame) -> None:
         usage = value.get("usage")
         if type(usage) is dict:
-            self.says.usage(usage.get("inputTokens"), usage.get("outputTokens"))
+            self.turn.usage(usage.get("inputTokens"), usage.get("outputTokens"))
 
     def _new_key(self, index: Hashable) -> int:
         key = self._keys[index] = len(self._ids)
@@ -302,3 +273,6 @@ def _exact_input(value: Json, frame: Frame) -> str:
         return write_exactly(event["delta"]["toolUse"]["input"])
     except (ValueError, AttributeError, LookupError, TypeError):
         return write_exactly(value)
+
+
+read = reads_with(_Reader)

@@ -5,11 +5,10 @@ Never raises.
 Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-from harness.dialects.kit.reader import EventReader, quote
-from harness.turns.deltas import Delta, FinishReason
+from harness.dialects.kit.reader import EventReader, quote, reads_with
+from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
 
 _FINISH = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
@@ -19,13 +18,10 @@ _METRICS = "amazon-bedrock-invocationMetrics"
 _EVENTS = frozenset(("", "chunk", "error"))
 
 
-def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - the API has no tools
-    """Yield the deltas of one response."""
-    return _Reader().read(frames)
-
-
 class _Reader(EventReader):
     """Reads one response."""
+
+    INTERRUPTED: ClassVar = "the stream ended without a stop reason"
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one piece of text, or the whole answer."""
@@ -36,25 +32,21 @@ class _Reader(EventReader):
         elif _METRICS in value:
             self._metrics(value[_METRICS])
         elif type(message := value.get("message", value.get("Message"))) is str:
-            self.says.fail("error", quote(message))
+            self.turn.fail("error", quote(message))
         else:
             self.unknown(frame.data)
 
-    def conclude(self) -> None:
-        """Close the turn where a stop reason came, else fail it."""
-        if self.says.finished:
-            self.says.close()
-        else:
-            self.interrupted("the stream ended without a stop reason")
-
     def _piece(self, value: dict[str, Any]) -> None:
-        self.says.text(value["generation"])
-        self.says.usage(value.get("prompt_token_count"), value.get("generation_token_count"))
+        self.turn.text(value["generation"])
+        self.turn.usage(value.get("prompt_token_count"), value.get("generation_token_count"))
         word = value.get("stop_reason")
         if type(word) is str and word:
-            self.says.finish(_FINISH.get(word, FinishReason.OTHER), word)
+            self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
         self._metrics(value.get(_METRICS))
 
     def _metrics(self, counts: object) -> None:
         if isinstance(counts, dict):
-            self.says.usage(counts.get("inputTokenCount"), counts.get("outputTokenCount"))
+            self.turn.usage(counts.get("inputTokenCount"), counts.get("outputTokenCount"))
+
+
+read = reads_with(_Reader)

@@ -23,23 +23,23 @@ _CODE_FIELDS: Final = ("code", "status_code")
 _COUNTS: Final = ("tokens", "billed_units")
 
 
-def end(says: Assembly, word: object, error: object) -> None:
+def end(turn: Assembly, word: object, error: object) -> None:
     """End the turn with a finish reason, and an error text where there is one."""
     raw = word if isinstance(word, str) else ""
     if raw in _FAILED or error:
         code = raw if raw in _FAILED else "error"
-        says.fail(code, quote(error) or f"the provider finished the turn with {raw!r}")
+        turn.fail(code, quote(error) or f"the provider finished the turn with {raw!r}")
         return
-    says.finish(_FINISH.get(raw, FinishReason.OTHER), raw)
-    says.close()
+    turn.finish(_FINISH.get(raw, FinishReason.OTHER), raw)
+    turn.close()
 
 
-def usage(says: Assembly, counts: object) -> None:
+def usage(turn: Assembly, counts: object) -> None:
     """Take the token counts of a `usage` (version 2) or `meta` (version 1)."""
     for field in _COUNTS:
         told = counts.get(field) if isinstance(counts, dict) else None
         if isinstance(told, dict):
-            says.usage(_whole(told.get("input_tokens")), _whole(told.get("output_tokens")))
+            turn.usage(_whole(told.get("input_tokens")), _whole(told.get("output_tokens")))
             return
 
 

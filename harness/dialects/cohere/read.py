@@ -6,20 +6,13 @@ else is no stream of this API. It never raises for what a stream holds.
 Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream-v1
 """
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harness.dialects.cohere.ending import error_of
 from harness.dialects.cohere.read_v1 import V1
 from harness.dialects.cohere.read_v2 import V2, piece_of
-from harness.dialects.kit.reader import EventReader
-from harness.turns.deltas import Delta
+from harness.dialects.kit.reader import EventReader, reads_with
 from harness.wire.frames import Frame
-
-
-def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - other dialects tell pieces of names by the tools
-    """Yield the deltas of one response."""
-    return _Reader().read(frames)
 
 
 class _Reader(EventReader):
@@ -27,12 +20,12 @@ class _Reader(EventReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._v2, self._v1 = V2(self.says), V1(self.says)
-        self._known = False  # an event of this API came
+        self._v2, self._v1 = V2(self.turn), V1(self.turn)
+        self.is_known = False
 
     def _take(self, frame: Frame) -> None:
         # Pieces stand after an event of this API that was read in full.
-        if self._known and frame.event != "error" and not frame.failure:
+        if self.is_known and frame.event != "error" and not frame.failure:
             piece = piece_of(frame.data)
             if piece is not None and self._v2.piece(piece):
                 return
@@ -46,20 +39,13 @@ class _Reader(EventReader):
             return
         take = V2.TAKES.get(kind)
         if take is not None:
-            self._known = True
+            self.is_known = True
             take(self._v2, value, frame)
         elif (take_first := V1.TAKES.get(kind)) is not None:
-            self._known = True
+            self.is_known = True
             take_first(self._v1, value, frame)
         elif kind == "error" or frame.event == "error":
-            self.says.fail(*(error_of(value) or ("error", "")))
-
-    def conclude(self) -> None:
-        """Fail the turn: what ends it well closes it at once."""
-        if self._known:
-            self.interrupted()
-        else:
-            self.unknown(self.first)
+            self.turn.fail(*(error_of(value) or ("error", "")))
 
     def _document(self, value: dict[str, Any], frame: Frame) -> None:
         """Take an object that is no event: a complete response or an error."""
@@ -68,6 +54,9 @@ class _Reader(EventReader):
         elif isinstance(value.get("text"), str) and "generation_id" in value:
             self._v1.document(value, frame)
         elif "choices" not in value and (error := error_of(value)) is not None:
-            self.says.fail(*error)
+            self.turn.fail(*error)
         else:
             self.unknown(frame.data)
+
+
+read = reads_with(_Reader)

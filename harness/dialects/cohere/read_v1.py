@@ -12,8 +12,9 @@ from typing import Any, ClassVar, TypeAlias
 from harness.dialects.cohere.ending import end, usage
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.parse_request import as_text, dicts
+from harness.dialects.kit.reader import exact_event
 from harness.turns.arguments import same_value
-from harness.turns.exact_json import decode_exactly, write_exactly
+from harness.turns.exact_json import write_exactly
 from harness.wire.frames import Frame
 
 Take: TypeAlias = Callable[["V1", dict[str, Any], Frame], None]
@@ -22,28 +23,28 @@ Take: TypeAlias = Callable[["V1", dict[str, Any], Frame], None]
 class V1:
     """Reads the events of one response, and the complete response."""
 
-    __slots__ = ("_planned", "_says", "_spoke")
+    __slots__ = ("_planned", "_spoke", "_turn")
 
-    def __init__(self, says: Assembly) -> None:
-        self._says = says
+    def __init__(self, turn: Assembly) -> None:
+        self._turn = turn
         self._spoke = False  # a piece of the answer came
         self._planned = False  # a piece of the plan came
 
     def document(self, value: dict[str, Any], frame: Frame) -> None:
         """Take a complete response."""
-        self._says.seed = as_text(value.get("generation_id"))
-        self._whole(value, _exactly(frame))
-        end(self._says, value.get("finish_reason"), value.get("error"))
+        self._turn.seed = as_text(value.get("generation_id"))
+        self._whole(value, exact_event({}, frame.data))
+        end(self._turn, value.get("finish_reason"), value.get("error"))
 
     # Events
 
     def _start(self, value: dict[str, Any], _frame: Frame) -> None:
-        self._says.seed = as_text(value.get("generation_id"))
+        self._turn.seed = as_text(value.get("generation_id"))
 
     def _text(self, value: dict[str, Any], _frame: Frame) -> None:
         if text := value.get("text"):
             self._spoke = True
-            self._says.text(text)
+            self._turn.text(text)
 
     def _chunk(self, value: dict[str, Any], _frame: Frame) -> None:
         """Take a piece of the plan, or of a call."""
@@ -51,25 +52,25 @@ class V1:
         delta = value.get("tool_call_delta")
         if not isinstance(delta, dict):
             return
-        says = self._says
+        turn = self._turn
         index = delta.get("index")
-        key = index if isinstance(index, int) else max(0, len(says) - 1)
-        says.open(key, delta.get("id"), delta.get("name"))
-        says.append(key, delta.get("parameters"))
+        key = index if isinstance(index, int) else max(0, len(turn) - 1)
+        turn.open(key, delta.get("id"), delta.get("name"))
+        turn.append(key, delta.get("parameters"))
 
     def _generation(self, value: dict[str, Any], frame: Frame) -> None:
         """Take the list of all calls, and the whole plan."""
         if not self._planned:
             self._plan(value.get("text"))
-        self._calls(value.get("tool_calls"), _exactly(frame).get("tool_calls"))
+        self._calls(value.get("tool_calls"), exact_event({}, frame.data).get("tool_calls"))
 
     def _end(self, value: dict[str, Any], frame: Frame) -> None:
         response = value.get("response")
         told = response if isinstance(response, dict) else {}
-        exact = _exactly(frame).get("response") if told.get("tool_calls") else None
+        exact = exact_event({}, frame.data).get("response") if told.get("tool_calls") else None
         self._whole(told, exact if isinstance(exact, dict) else {})
         word = value.get("finish_reason") or told.get("finish_reason")
-        end(self._says, word, value.get("error"))
+        end(self._turn, word, value.get("error"))
 
     def _nothing(self, _value: dict[str, Any], _frame: Frame) -> None:
         """Take an event of what the provider itself searched or cites."""
@@ -79,15 +80,15 @@ class V1:
     def _plan(self, text: object) -> None:
         if text:
             self._planned = True
-            self._says.reasoning(text)
+            self._turn.reasoning(text)
 
     def _whole(self, value: dict[str, Any], exact: dict[str, Any]) -> None:
         """Take what a complete response says and no event said before."""
         self._calls(value.get("tool_calls"), exact.get("tool_calls"))
         if not (self._spoke or self._planned):
-            say = self._plan if len(self._says) else self._says.text
+            say = self._plan if len(self._turn) else self._turn.text
             say(value.get("text"))
-        usage(self._says, value.get("meta"))
+        usage(self._turn, value.get("meta"))
 
     def _calls(self, calls: object, exact: object) -> None:
         """Take the list of all calls; `exact` is the same list with every digit."""
@@ -97,19 +98,19 @@ class V1:
             self._call(place, call, again[place] if len(again) == len(found) else None)
 
     def _call(self, place: int, call: dict[str, Any], exact: dict[str, Any] | None) -> None:
-        says = self._says
-        so_far = says.arguments(place)
-        says.open(place, call.get("id"), call.get("name"))
+        turn = self._turn
+        so_far = turn.arguments(place)
+        turn.open(place, call.get("id"), call.get("name"))
         parameters = (exact or call).get("parameters")
         if parameters is None:
             return
         text = parameters if isinstance(parameters, str) else write_exactly(parameters)
         if exact is None and not isinstance(parameters, str):
-            says.reject(place, "its parameters cannot be read exactly")
+            turn.reject(place, "its parameters cannot be read exactly")
         elif not so_far:
-            says.append(place, text)
+            turn.append(place, text)
         elif not same_value(so_far, text):
-            says.reject(place, "its parameters came twice and differ")
+            turn.reject(place, "its parameters came twice and differ")
 
     # Type of an event -> what takes it.
     TAKES: ClassVar[dict[str, Take]] = {
@@ -122,12 +123,3 @@ class V1:
         "search-results": _nothing,
         "stream-end": _end,
     }
-
-
-def _exactly(frame: Frame) -> dict[str, Any]:
-    """Return the object of a frame, whose numbers keep their digits; empty where it has none."""
-    try:
-        value = decode_exactly(frame.data)
-    except ValueError:  # an integer of thousands of digits
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -13,10 +13,10 @@ import msgspec
 from harness.dialects.cohere.ending import end, usage
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.parse_request import as_text, dicts
+from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import quote
 from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
-from harness.wire.payload import NEVER_DEEP_BYTES
 
 
 class ContentPiece(msgspec.Struct, gc=False):
@@ -62,17 +62,7 @@ class MessageEvent(msgspec.Struct, gc=False):
     index: Any = None
 
 
-_decode = msgspec.json.Decoder(MessageEvent).decode
-
-
-def piece_of(data: bytes) -> MessageEvent | None:
-    """Return the event that `data` is; None where it has not just that shape, or may be deep."""
-    if len(data) > NEVER_DEEP_BYTES:
-        return None
-    try:
-        return _decode(data)
-    except (ValueError, RecursionError):
-        return None
+piece_of = piece_decoder(MessageEvent)
 
 
 Take: TypeAlias = Callable[["V2", dict[str, Any], Frame], None]
@@ -84,10 +74,10 @@ _BORDERS: Final = frozenset(("content-end", "tool-call-end"))
 class V2:
     """Reads the events of one response, and the complete response."""
 
-    __slots__ = ("_call_ids", "_keys", "_says")
+    __slots__ = ("_call_ids", "_keys", "_turn")
 
-    def __init__(self, says: Assembly) -> None:
-        self._says = says
+    def __init__(self, turn: Assembly) -> None:
+        self._turn = turn
         self._keys: dict[Hashable, int] = {}  # index of events -> key of its latest call
         self._call_ids: dict[int, object] = {}
 
@@ -98,10 +88,10 @@ class V2:
             return piece.type in _BORDERS
         match piece.type:
             case "content-delta" if message.content is not None:
-                self._says.reasoning(message.content.thinking)
-                self._says.text(message.content.text)
+                self._turn.reasoning(message.content.thinking)
+                self._turn.text(message.content.text)
             case "tool-plan-delta":
-                self._says.reasoning(message.tool_plan)
+                self._turn.reasoning(message.tool_plan)
             case "tool-call-delta" if message.tool_calls is not None:
                 return self._call_piece(piece.index, message.tool_calls)
             case _:
@@ -110,30 +100,30 @@ class V2:
 
     def document(self, value: dict[str, Any], frame: Frame) -> None:
         """Take a complete response."""
-        says, message = self._says, value["message"]
-        says.seed = as_text(value.get("id"))
+        turn, message = self._turn, value["message"]
+        turn.seed = as_text(value.get("id"))
         self._parts(message.get("content"))
-        says.reasoning(message.get("tool_plan"))
+        turn.reasoning(message.get("tool_plan"))
         calls = message.get("tool_calls")
         for place, call in enumerate(_exactly(calls, frame, _message_of_document)):
             self._open(place, call)
-        usage(says, value.get("usage"))
-        end(says, value.get("finish_reason"), value.get("error"))
+        usage(turn, value.get("usage"))
+        end(turn, value.get("finish_reason"), value.get("error"))
 
     # Events
 
     def _start(self, value: dict[str, Any], _frame: Frame) -> None:
-        self._says.seed = as_text(value.get("id"))
+        self._turn.seed = as_text(value.get("id"))
 
     def _content(self, value: dict[str, Any], _frame: Frame) -> None:
         content = _message(value).get("content")
         if isinstance(content, dict):
             if thinking := content.get("thinking"):
-                self._says.reasoning(thinking)
-            self._says.text(content.get("text"))
+                self._turn.reasoning(thinking)
+            self._turn.text(content.get("text"))
 
     def _plan(self, value: dict[str, Any], _frame: Frame) -> None:
-        self._says.reasoning(_message(value).get("tool_plan"))
+        self._turn.reasoning(_message(value).get("tool_plan"))
 
     def _call_start(self, value: dict[str, Any], frame: Frame) -> None:
         index = _index(value.get("index"))
@@ -145,22 +135,22 @@ class V2:
         function = call.function
         if key is None or function is None or function.name or call.id:
             return False
-        self._says.append(key, function.arguments)
+        self._turn.append(key, function.arguments)
         return True
 
     def _call_delta(self, value: dict[str, Any], frame: Frame) -> None:
-        says, index = self._says, _index(value.get("index"))
+        turn, index = self._turn, _index(value.get("index"))
         for call in _exactly(_message(value).get("tool_calls"), frame, _message):
-            key = self._keys.setdefault(index, len(says))
+            key = self._keys.setdefault(index, len(turn))
             function = _function(call)
-            says.open(key, call.get("id"), function.get("name"))
-            says.append(key, _arguments(function))
+            turn.open(key, call.get("id"), function.get("name"))
+            turn.append(key, _arguments(function))
 
     def _end(self, value: dict[str, Any], _frame: Frame) -> None:
         delta = value.get("delta")
         told = delta if isinstance(delta, dict) else {}
-        usage(self._says, told.get("usage"))
-        end(self._says, told.get("finish_reason"), told.get("error"))
+        usage(self._turn, told.get("usage"))
+        end(self._turn, told.get("finish_reason"), told.get("error"))
 
     def _nothing(self, _value: dict[str, Any], _frame: Frame) -> None:
         """Take an event that only says where something begins or ends, or a citation."""
@@ -169,23 +159,23 @@ class V2:
 
     def _parts(self, content: object) -> None:
         """Take the content of a complete response: text, or a list of parts."""
-        self._says.text(content)
+        self._turn.text(content)
         for part in dicts(content):
-            self._says.reasoning(part.get("thinking"))
-            self._says.text(part.get("text"))
+            self._turn.reasoning(part.get("thinking"))
+            self._turn.text(part.get("text"))
 
     def _open(self, index: Hashable, call: dict[str, Any]) -> None:
         """Open a call; where its index has one already, it is another unless the id is equal."""
-        says, call_id = self._says, call.get("id")
+        turn, call_id = self._turn, call.get("id")
         key = self._keys.get(index)
         if key is None or self._call_ids.get(key) != call_id:
-            key = self._keys[index] = len(says)
+            key = self._keys[index] = len(turn)
             self._call_ids[key] = call_id
         function = _function(call)
-        says.open(key, call_id, function.get("name"))
+        turn.open(key, call_id, function.get("name"))
         if call.get("type", "function") != "function":
-            says.reject(key, f"a call of type {quote(call['type'])!r}, not of a function")
-        says.append(key, _arguments(function))
+            turn.reject(key, f"a call of type {quote(call['type'])!r}, not of a function")
+        turn.append(key, _arguments(function))
 
     # Type of an event -> what takes it.
     TAKES: ClassVar[dict[str, Take]] = {

@@ -7,7 +7,6 @@ Source: https://help.aliyun.com/zh/model-studio/qwen-function-calling (DashScope
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -16,8 +15,8 @@ import msgspec
 from harness.dialects.dashscope.snapshots import GrowingFields
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.parse_request import as_text
-from harness.turns.exact_json import write_exactly
-from harness.wire.payload import NEVER_DEEP_BYTES, may_be_deep
+from harness.dialects.kit.piece import piece_decoder
+from harness.dialects.kit.reader import exact_arguments
 
 
 class Function(msgspec.Struct, frozen=True, gc=False):
@@ -74,17 +73,7 @@ class MessageEvent(msgspec.Struct, gc=False):
     error: Any = None
 
 
-_decode = msgspec.json.Decoder(MessageEvent).decode
-
-
-def piece_of(data: bytes) -> MessageEvent | None:
-    """Return the event that `data` is; None where it has not just that shape, or may be deep."""
-    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):
-        return None
-    try:
-        return _decode(data)
-    except (ValueError, RecursionError):
-        return None
+piece_of = piece_decoder(MessageEvent)
 
 
 _FUNCTION_TYPES = ("function", None, "")
@@ -109,8 +98,8 @@ class Calls:
         pieces: tells what the arguments of an event add.
     """
 
-    def __init__(self, says: Assembly, pieces: GrowingFields) -> None:
-        self._says = says
+    def __init__(self, turn: Assembly, pieces: GrowingFields) -> None:
+        self._turn = turn
         self._pieces = pieces
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
@@ -129,7 +118,7 @@ class Calls:
             arguments = function.get("arguments")
             if arguments is not None and type(arguments) is not str:
                 exact = exactly() if exact is None else exact
-                arguments = _exact_arguments(exact, place, arguments)
+                arguments = exact_arguments(exact, place, arguments)
             told = Entry(entry.get("index"), entry.get("id"), entry.get("type"))
             self._take(told, function.get("name"), arguments or "", -1 if alone else place)
 
@@ -150,7 +139,7 @@ class Calls:
         self._pieces.take(call.key, value)
         kind = entry.type
         if kind not in _FUNCTION_TYPES:
-            self._says.reject(call.key, f"the call is of type {kind!r}, expected 'function'")
+            self._turn.reject(call.key, f"the call is of type {kind!r}, expected 'function'")
 
     def _identified(
         self, index: object, call_id: str, name: str, value: str, place: int
@@ -166,7 +155,7 @@ class Calls:
             self._by_id[call_id] = call
         call.id = call.id or call_id
         call.name = call.name or name
-        self._says.open(call.key, call_id, name)
+        self._turn.open(call.key, call_id, name)
         return call
 
     def _find(self, index: int | None, call_id: str, name: str, place: int) -> _Call | None:
@@ -188,13 +177,7 @@ class Calls:
     def _open(self) -> _Call:
         call = _Call(len(self._calls))
         self._calls.append(call)
-        say: Callable[[str], None] = partial(self._says.append, call.key)
+        say: Callable[[str], None] = partial(self._turn.append, call.key)
         why = "a snapshot of its arguments takes back what came before"
-        self._pieces.field(call.key, say, partial(self._says.reject, call.key, why), is_json=True)
+        self._pieces.field(call.key, say, partial(self._turn.reject, call.key, why), is_json=True)
         return call
-
-
-def _exact_arguments(entries: list[Any], place: int, arguments: object) -> str:
-    with suppress(LookupError, TypeError):  # it may not be there, or be something else
-        arguments = entries[place]["function"]["arguments"]
-    return write_exactly(arguments)

@@ -6,17 +6,14 @@ call. It never raises for what a stream holds, and never makes up a call or a fi
 Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
 from harness.dialects.dashscope.calls import Calls, MessageEvent, piece_of
 from harness.dialects.dashscope.snapshots import GrowingFields
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.reader import EventReader, quote
-from harness.turns.deltas import Delta, FinishReason
-from harness.turns.exact_json import decode_exactly
+from harness.dialects.kit.reader import EventReader, exact_list, quote, reads_with
+from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
 
 _FINISH: Final = {
@@ -32,12 +29,7 @@ _FIRST_CHOICE: Final = (None, 0)
 _TEXT, _REASONING = "content", "reasoning"
 
 
-def read(frames: Iterable[Frame], tools: tuple[str, ...]) -> Iterator[Delta]:  # noqa: ARG001 - names come whole here
-    """Yield the deltas of one response."""
-    return _Reader().read(frames)
-
-
-class _Says(Assembly):
+class _GrowingTurn(Assembly):
     """Says what was held back before the turn ends, in whichever way it ends.
 
     So are the counts of tokens: each event has them, and those of the last one are the turn's.
@@ -77,16 +69,16 @@ class _Reader(EventReader):
     """Reads one response: its first choice, and no other."""
 
     def __init__(self) -> None:
-        says = _Says()
-        super().__init__(says)
-        self._pieces = says.pieces
-        self._calls = Calls(says, self._pieces)
-        self._pieces.field(_TEXT, says.text, says.deny)
-        self._pieces.field(_REASONING, says.reasoning, says.deny)
+        turn = _GrowingTurn()
+        super().__init__(turn)
+        self._pieces = turn.pieces
+        self._calls = Calls(turn, self._pieces)
+        self._pieces.field(_TEXT, turn.text, turn.deny)
+        self._pieces.field(_REASONING, turn.reasoning, turn.deny)
 
     def _take(self, frame: Frame) -> None:
         # The response has its seed from an event that was read in full.
-        if self.says.seed and frame.event != "error" and not frame.failure:
+        if self.turn.seed and frame.event != "error" and not frame.failure:
             piece = piece_of(frame.data)
             if piece is not None and self._takes_piece(piece):
                 return
@@ -99,25 +91,25 @@ class _Reader(EventReader):
             return False
         if piece.error or piece.code not in _NO_ERROR:
             return False
-        says, choice = self.says, choices[0]
+        turn, choice = self.turn, choices[0]
         message = choice.message
         if message.reasoning_content:
             self._pieces.take(_REASONING, message.reasoning_content)
-        if message.content and not says.over:
+        if message.content and not turn.over:
             self._pieces.take(_TEXT, message.content)
-        if message.tool_calls and not says.over:
+        if message.tool_calls and not turn.over:
             self._calls.take_typed(message.tool_calls)
         if choice.finish_reason != "null":
             self._take_finish(choice.finish_reason)
         usage = piece.usage
-        if usage is not None and not says.over:
-            says.usage(usage.input_tokens, usage.output_tokens)
+        if usage is not None and not turn.over:
+            turn.usage(usage.input_tokens, usage.output_tokens)
         return True
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a whole response."""
-        if not self.says.seed:
-            self.says.seed = str(value.get("request_id") or "")
+        if not self.turn.seed:
+            self.turn.seed = str(value.get("request_id") or "")
         output = value.get("output")
         usage = value.get("usage")
         if frame.event == "error" or value.get("code") not in _NO_ERROR or value.get("error"):
@@ -128,15 +120,8 @@ class _Reader(EventReader):
         elif not isinstance(usage, dict):
             self._error(value) if value.get("message") else self.unknown(value)
             return
-        if isinstance(usage, dict) and not self.says.over:
-            self.says.usage(usage.get("input_tokens"), usage.get("output_tokens"))
-
-    def conclude(self) -> None:
-        """End the turn: there is no end mark but the finish reason."""
-        if self.says.finished:
-            self.says.close()
-        else:
-            self.interrupted()
+        if isinstance(usage, dict) and not self.turn.over:
+            self.turn.usage(usage.get("input_tokens"), usage.get("output_tokens"))
 
     def _take_output(self, output: dict[str, Any], frame: Frame) -> None:
         choices = output.get("choices")
@@ -157,8 +142,9 @@ class _Reader(EventReader):
             if content := message.get("content"):
                 self._take_content(_TEXT, content)
             entries = message.get("tool_calls")
-            if entries and isinstance(entries, list) and not self.says.over:
-                self._calls.take(entries, partial(_exactly, place, frame))
+            if entries and isinstance(entries, list) and not self.turn.over:
+                path = ("output", "choices", place, "message", "tool_calls")
+                self._calls.take(entries, partial(exact_list, frame.data, *path))
         self._take_finish(choice.get("finish_reason"))
 
     def _take_content(self, key: str, content: object) -> None:
@@ -166,25 +152,19 @@ class _Reader(EventReader):
         if isinstance(content, list):
             texts = (part.get("text") for part in content if isinstance(part, dict))
             content = "".join(text for text in texts if isinstance(text, str))
-        if isinstance(content, str) and not self.says.over:
+        if isinstance(content, str) and not self.turn.over:
             self._pieces.take(key, content)
 
     def _take_finish(self, word: object) -> None:
         """Take a finish reason; nothing takes the first one back."""
-        if isinstance(word, str) and word not in _NO_FINISH and not self.says.finished:
-            self.says.finish(_FINISH.get(word, FinishReason.OTHER), word)
+        if isinstance(word, str) and word not in _NO_FINISH and not self.turn.finished:
+            self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
 
     def _error(self, value: dict[str, Any]) -> None:
         error = value.get("error")
         told = error if isinstance(error, dict) else value
         code = told.get("code") or told.get("type") or "error"
-        self.says.fail(quote(code), quote(told.get("message") or error or value))
+        self.turn.fail(quote(code), quote(told.get("message") or error or value))
 
 
-def _exactly(place: int, frame: Frame) -> list[Any]:
-    """Return the calls of one choice, whose objects can be written as they were spelt."""
-    with suppress(ValueError, LookupError, TypeError):  # a list of events has no one place
-        value: Any = decode_exactly(frame.data)
-        entries = value["output"]["choices"][place]["message"]["tool_calls"]
-        return entries if isinstance(entries, list) else []
-    return []
+read = reads_with(_Reader)

@@ -25,17 +25,17 @@ class _Growing:
 
 
 class Calls:
-    """All calls of one response; what they say goes to `says`."""
+    """All calls of one response; what they say goes to `turn`."""
 
-    def __init__(self, says: Assembly) -> None:
-        self._says = says
+    def __init__(self, turn: Assembly) -> None:
+        self._turn = turn
         self._growing: _Growing | None = None
         self._whole: dict[str, tuple[object, str]] = {}  # id -> name and arguments
 
     def take(self, call: object) -> None:
         """Take one `functionCall`."""
         if not isinstance(call, dict):
-            self._says.reject(len(self._says), "its functionCall is no object")
+            self._turn.reject(len(self._turn), "its functionCall is no object")
             return
         args = call.get("args")
         whole = "" if args is None else args if isinstance(args, str) else write_exactly(args)
@@ -50,14 +50,14 @@ class Calls:
         growing = self._growing
         if growing is not None:
             self._end(growing)
-            self._says.reject(growing.key, "its arguments were still to be continued")
+            self._turn.reject(growing.key, "its arguments were still to be continued")
 
     def _begin(self, call: dict[str, Any], whole: str) -> _Growing | None:
         """Open a call; None where there is none, or where it came before."""
-        says = self._says
+        turn = self._turn
         call_id, name = call.get("id"), call.get("name")
         # An empty part ends a call; where that has ended already, it says nothing.
-        if not any(call.values()) and len(says):
+        if not any(call.values()) and len(turn):
             return None
         if call_id and isinstance(call_id, str):
             said = (name, whole)
@@ -65,10 +65,10 @@ class Calls:
                 return None
             self._whole.setdefault(call_id, said)
         self.close()
-        key = len(says)
-        says.open(key, call_id, name)
+        key = len(turn)
+        turn.open(key, call_id, name)
         if not name:
-            says.reject(key, "the call has no name")
+            turn.reject(key, "the call has no name")
         self._growing = _Growing(key, call_id)
         return self._growing
 
@@ -78,7 +78,7 @@ class Calls:
         more = bool(member(call, "willContinue", "will_continue"))
         if whole and (whole != "{}" or not (pieces or more)):
             if growing.whole:
-                self._says.reject(growing.key, "its arguments came twice")
+                self._turn.reject(growing.key, "its arguments came twice")
             growing.whole = growing.whole or whole
         if pieces and growing.parts is None:
             growing.parts = PartialArguments()
@@ -90,17 +90,17 @@ class Calls:
 
     def _end(self, growing: _Growing) -> None:
         """Write the arguments of the call, and say why it must not run, if it must not."""
-        says, parts = self._says, growing.parts
+        turn, parts = self._turn, growing.parts
         self._growing = None
         if parts is None:
-            says.append(growing.key, growing.whole)
+            turn.append(growing.key, growing.whole)
             return
         parts.close()
-        says.append(growing.key, parts.text())
+        turn.append(growing.key, parts.text())
         if growing.whole:
-            says.reject(growing.key, "its arguments came whole and in parts")
+            turn.reject(growing.key, "its arguments came whole and in parts")
         if parts.fault:
-            says.reject(growing.key, parts.fault)
+            turn.reject(growing.key, parts.fault)
 
 
 def _continues(call: dict[str, Any], growing: _Growing) -> bool:

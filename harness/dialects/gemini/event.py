@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from harness.dialects.kit.parse_request import dicts
+from harness.dialects.kit.piece import piece_decoder
 from harness.turns.exact_json import decode_exactly
-from harness.wire.payload import NEVER_DEEP_BYTES
 
 Json = dict[str, Any]
 
@@ -66,7 +66,7 @@ class _CallEvent(msgspec.Struct, gc=False):
     response: "_CallEvent | None" = None
 
 
-_decode = msgspec.json.Decoder(_Event).decode
+_decode = piece_decoder(_Event)
 _decode_calls = msgspec.json.Decoder(_CallEvent).decode
 
 
@@ -75,13 +75,10 @@ def piece_of(data: bytes, index: object) -> tuple[str, bool] | None:
 
     None where the event may say anything else.
     """
-    if len(data) > NEVER_DEEP_BYTES:
+    event = _decode(data)
+    if event is None or len(event.candidates) != 1 or event.error:
         return None
-    try:
-        event = _decode(data)
-    except (ValueError, RecursionError):
-        return None
-    if len(event.candidates) != 1 or event.usageMetadata or event.usage_metadata or event.error:
+    if event.usageMetadata or event.usage_metadata:
         return None
     candidate = event.candidates[0]
     parts = candidate.content.parts

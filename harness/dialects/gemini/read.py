@@ -6,7 +6,6 @@ which the provider runs code goes on after one. Never makes up a call or an argu
 Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`.
 """
 
-from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from harness.dialects.gemini.calls import Calls
@@ -18,8 +17,8 @@ from harness.dialects.gemini.event import (
 )
 from harness.dialects.gemini.partial_args import member
 from harness.dialects.kit.parse_request import as_text
-from harness.dialects.kit.reader import EventReader, quote
-from harness.turns.deltas import Delta, FinishReason, ReasoningDelta, TextDelta
+from harness.dialects.kit.reader import EventReader, reads_with
+from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
 from harness.wire.frames import Frame
 
 FINISHES: Final = {
@@ -88,34 +87,29 @@ _NO_CANDIDATE = object()
 _NOTHING: dict[str, Any] = {}
 
 
-def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - every dialect is given the declared tools
-    """Yield the deltas of one response."""
-    return _Reader().read(frames)
-
-
 class _Reader(EventReader):
     """Reads one response."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls = Calls(self.says)
+        self._calls = Calls(self.turn)
         self._candidate: object = _NO_CANDIDATE  # index of the one that is read
         self._usage: object = None  # as it came last
         self._stopped = False  # a finish reason came, and nothing since
-        self._ours = False  # an event of this API came
+        self.is_known = False
         self._event: dict[str, Any] = _NOTHING  # the one at hand
         self._data = b""
 
     def _take(self, frame: Frame) -> None:
         # The id of the response decides about made-up ids, so events before it are read in full.
-        says = self.says
-        piece = piece_of(frame.data, self._candidate) if says.seed and not frame.failure else None
+        turn = self.turn
+        piece = piece_of(frame.data, self._candidate) if turn.seed and not frame.failure else None
         if piece is None:
             super()._take(frame)
             return
         text, is_thought = piece
         self._stopped = False
-        says.out.append(ReasoningDelta(text) if is_thought else TextDelta(text))
+        turn.out.append(ReasoningDelta(text) if is_thought else TextDelta(text))
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event."""
@@ -129,24 +123,24 @@ class _Reader(EventReader):
         if candidates is None:
             self._blocked(value)
         else:
-            self._ours = True
+            self.is_known = True
             for candidate in candidates if isinstance(candidates, list) else ():
-                if isinstance(candidate, dict) and not self.says.over:
+                if isinstance(candidate, dict) and not self.turn.over:
                     self._continue(candidate)
-        if "error" in value and value["error"] and not self.says.over:
+        if "error" in value and value["error"] and not self.turn.over:
             self._error(value["error"])
 
-    def conclude(self) -> None:
+    def end_of_stream(self) -> None:
         """End the turn; a finish reason is enough for it."""
         self._calls.close()
         if self._stopped:
-            self.says.close()
-        elif self._ours:
+            self.turn.close()
+        elif self.is_known:
             self.interrupted()
         else:
             self.unknown(self.first)
 
-    def interrupted(self, message: str = "the stream ended without a finish reason") -> None:
+    def interrupted(self, message: str = "") -> None:
         """Fail the turn; what came of a call is kept for the report."""
         self._calls.close()
         super().interrupted(message)
@@ -155,22 +149,22 @@ class _Reader(EventReader):
 
     def _blocked(self, value: dict[str, Any]) -> None:
         """Take an event without candidates: of usage alone, or of a blocked prompt."""
-        self._ours = self._ours or not _OURS.isdisjoint(value)
+        self.is_known = self.is_known or not _OURS.isdisjoint(value)
         feedback = member(value, "promptFeedback", "prompt_feedback")
         if isinstance(feedback, dict) and self._candidate is _NO_CANDIDATE:
             reason = _word(member(feedback, "blockReason", "block_reason"))
             if reason not in UNSAID:
                 self._stopped = True
-                self.says.finish(FinishReason.CONTENT_FILTER, reason)
+                self.turn.finish(FinishReason.CONTENT_FILTER, reason)
 
     def _about(self, value: dict[str, Any]) -> None:
-        says = self.says
-        if not says.seed:
-            says.seed = as_text(member(value, "responseId", "response_id"))
+        turn = self.turn
+        if not turn.seed:
+            turn.seed = as_text(member(value, "responseId", "response_id"))
         usage = value.get("usageMetadata") or value.get("usage_metadata")
         if usage and isinstance(usage, dict) and usage != self._usage:
             self._usage = usage
-            says.usage(
+            turn.usage(
                 member(usage, "promptTokenCount", "prompt_token_count"),
                 _total(
                     member(usage, "candidatesTokenCount", "candidates_token_count"),
@@ -199,7 +193,7 @@ class _Reader(EventReader):
         text = part.get("text")
         if text:
             self._stopped = False
-            (self.says.reasoning if part.get("thought") else self.says.text)(text)
+            (self.turn.reasoning if part.get("thought") else self.turn.text)(text)
         if "functionCall" in part or "function_call" in part:
             call = member(part, "functionCall", "function_call")
             if call is not None:
@@ -224,18 +218,15 @@ class _Reader(EventReader):
             self._fail(known, message or f"the provider finished the turn with {reason!r}")
             return
         self._stopped = True
-        self.says.finish(FINISHES.get(known, FinishReason.OTHER), _word(reason))
+        self.turn.finish(FINISHES.get(known, FinishReason.OTHER), _word(reason))
 
     def _error(self, error: object) -> None:
-        if isinstance(error, dict):
-            code = error.get("status") or error.get("code") or "error"
-            self._fail(quote(code), quote(error.get("message") or error))
-        else:
-            self._fail("error", quote(error))
+        self._calls.close()
+        self.provider_error(error, ("status", "code"))
 
     def _fail(self, code: str, message: str) -> None:
         self._calls.close()
-        self.says.fail(code, message)
+        self.turn.fail(code, message)
 
 
 def _word(reason: object) -> str:
@@ -245,3 +236,6 @@ def _word(reason: object) -> str:
 def _total(*counts: object) -> int | None:
     known = [count for count in counts if type(count) is int]
     return sum(known) if known else None
+
+
+read = reads_with(_Reader)

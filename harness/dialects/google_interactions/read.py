@@ -6,18 +6,18 @@ text. How the interaction stands is its end. Never makes up a call or an argumen
 Source: Gemini API reference, "Interactions", `InteractionSseEvent`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import msgspec
 
 from harness.dialects.kit.parse_request import as_text, dicts
-from harness.dialects.kit.reader import EventReader, quote
+from harness.dialects.kit.piece import piece_decoder
+from harness.dialects.kit.reader import EventReader, exact_event, quote, reads_with
 from harness.turns.arguments import same_value
-from harness.turns.deltas import Delta, FinishReason, ReasoningDelta, TextDelta
-from harness.turns.exact_json import decode_exactly, write_exactly
+from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
+from harness.turns.exact_json import write_exactly
 from harness.wire.frames import Frame
-from harness.wire.payload import NEVER_DEEP_BYTES
 
 
 class StepPiece(msgspec.Struct, gc=False):
@@ -41,17 +41,7 @@ class StepDeltaEvent(msgspec.Struct, gc=False):
     index: int | None = None
 
 
-_decode = msgspec.json.Decoder(StepDeltaEvent).decode
-
-
-def piece_event(data: bytes) -> StepDeltaEvent | None:
-    """Return the event that `data` is; None where it may be another one."""
-    if len(data) > NEVER_DEEP_BYTES:
-        return None
-    try:
-        return _decode(data)
-    except (ValueError, RecursionError):
-        return None
+_piece_of = piece_decoder(StepDeltaEvent)
 
 
 _FINISHES = {
@@ -65,17 +55,14 @@ _GOES_ON = frozenset(("", "in_progress", "queued", "unspecified"))
 _DOCUMENT_KEYS = ("steps", "outputs")
 
 
-def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - every dialect is given the declared tools
-    """Yield the deltas of one response."""
-    return _Reader().read(frames)
-
-
 class _Reader(EventReader):
     """Reads one response."""
 
+    INTERRUPTED: ClassVar = "the stream ended before the interaction did"
+
     def __init__(self) -> None:
         super().__init__()
-        self._ours = False  # an event of this API came
+        self.is_known = False
         self._data = b""  # the event at hand
         self._calls: dict[object, int] = {}  # index of a step -> its call
         self._ids: dict[int, str] = {}
@@ -83,7 +70,7 @@ class _Reader(EventReader):
         self._thoughts: set[object] = set()  # steps that are no part of the answer
 
     def _take(self, frame: Frame) -> None:
-        event = piece_event(frame.data) if self._ours and not frame.failure else None
+        event = _piece_of(frame.data) if self.is_known and not frame.failure else None
         if event is None:
             super()._take(frame)
             return
@@ -92,7 +79,7 @@ class _Reader(EventReader):
             self._fragment(index, delta.arguments)
         elif delta.text:
             is_thought = index in self._thoughts
-            self.says.out.append((ReasoningDelta if is_thought else TextDelta)(delta.text))
+            self.turn.out.append((ReasoningDelta if is_thought else TextDelta)(delta.text))
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a whole interaction."""
@@ -103,23 +90,18 @@ class _Reader(EventReader):
         kind = value.get("event_type")
         take = self._TAKE.get(kind) if isinstance(kind, str) else None
         if take is not None:
-            self._ours = True
+            self.is_known = True
             take(self, value)
         elif kind is None and value.get("error"):
             self._error(value)
         elif kind is None and any(key in value for key in (*_DOCUMENT_KEYS, "status")):
-            self._document(_exactly(value, frame.data))
+            self._document(exact_event(value, frame.data))
 
-    def conclude(self) -> None:
+    def end_of_stream(self) -> None:
         """End the turn; the state of the interaction is its finish reason."""
         for call in self._at_start:
             self._settle(call)
-        if self.says.finished:
-            self.says.close()
-        elif self._ours:
-            self.interrupted("the stream ended before the interaction did")
-        else:
-            self.unknown(self.first)
+        super().end_of_stream()
 
     # Events
 
@@ -127,13 +109,13 @@ class _Reader(EventReader):
         interaction = value.get("interaction")
         if not isinstance(interaction, dict):
             return
-        says = self.says
-        says.seed = says.seed or as_text(interaction.get("id"))
+        turn = self.turn
+        turn.seed = turn.seed or as_text(interaction.get("id"))
         usage = interaction.get("usage")
         if isinstance(usage, dict):
             spent = (usage.get("total_output_tokens"), usage.get("total_thought_tokens"))
             counts = [count for count in spent if type(count) is int]
-            says.usage(usage.get("total_input_tokens"), sum(counts) if counts else None)
+            turn.usage(usage.get("total_input_tokens"), sum(counts) if counts else None)
         self._status(interaction)
 
     def _status(self, value: dict[str, Any]) -> None:
@@ -143,13 +125,13 @@ class _Reader(EventReader):
         if word in _FAILED:
             self._error(value, word)
         else:
-            self.says.finish(_FINISHES.get(word, FinishReason.OTHER), word)
+            self.turn.finish(_FINISHES.get(word, FinishReason.OTHER), word)
 
     def _start(self, value: dict[str, Any]) -> None:
         step = value.get("step") or value.get("content")
         if isinstance(step, dict):
             if isinstance(step.get("arguments"), dict) and step["arguments"]:
-                exact = _exactly(value, self._data)
+                exact = exact_event(value, self._data)
                 step = exact.get("step") or exact["content"]
             self._step(_index(value), step)
 
@@ -161,12 +143,12 @@ class _Reader(EventReader):
         if kind == "arguments_delta":
             self._fragment(index, delta.get("arguments"))
         elif kind == "text":
-            says = self.says
-            (says.reasoning if index in self._thoughts else says.text)(delta.get("text"))
+            turn = self.turn
+            (turn.reasoning if index in self._thoughts else turn.text)(delta.get("text"))
         elif kind == "thought_summary":
-            self._texts([delta.get("content")], self.says.reasoning)
+            self._texts([delta.get("content")], self.turn.reasoning)
         elif kind == "function_call":
-            self._call(index, _exactly(value, self._data)["delta"])
+            self._call(index, exact_event(value, self._data)["delta"])
 
     def _stop(self, value: dict[str, Any]) -> None:
         call = self._calls.get(_index(value))
@@ -175,7 +157,7 @@ class _Reader(EventReader):
 
     def _document(self, value: dict[str, Any]) -> None:
         """Take an interaction that was not streamed."""
-        self._ours = True
+        self.is_known = True
         for key in _DOCUMENT_KEYS:
             for index, step in enumerate(dicts(value.get(key))):
                 self._step(index, step)
@@ -184,10 +166,9 @@ class _Reader(EventReader):
     def _error(self, value: dict[str, Any], word: str = "error") -> None:
         error = value.get("error")
         if isinstance(error, dict):
-            code = error.get("status") or error.get("code") or word
-            self.says.fail(quote(code), quote(error.get("message") or error))
+            self.provider_error(error, ("status", "code"), word)
         else:
-            self.says.fail(word, quote(error) or f"the interaction ended as {word!r}")
+            self.turn.fail(word, quote(error) or f"the interaction ended as {word!r}")
 
     # Steps
 
@@ -198,11 +179,11 @@ class _Reader(EventReader):
             self._call(index, step)
         elif kind == "thought":
             self._thoughts.add(index)
-            self._texts(step.get("summary"), self.says.reasoning)
+            self._texts(step.get("summary"), self.turn.reasoning)
         elif kind == "model_output":
-            self._texts(step.get("content"), self.says.text)
+            self._texts(step.get("content"), self.turn.text)
         elif kind == "text":
-            self.says.text(step.get("text"))
+            self.turn.text(step.get("text"))
 
     def _texts(self, contents: object, say: Callable[[object], None]) -> None:
         for content in dicts(contents):
@@ -214,34 +195,34 @@ class _Reader(EventReader):
         call_id, arguments = as_text(call.get("id")), call.get("arguments")
         key = self._calls.get(index)
         if key is None or (call_id and self._ids[key] not in ("", call_id)):
-            key = self._calls[index] = len(self.says)
+            key = self._calls[index] = len(self.turn)
             self._ids[key] = call_id
         # In the first version a call may start with its id alone.
-        self.says.open(key, call_id, call.get("name"))
+        self.turn.open(key, call_id, call.get("name"))
         if arguments is not None:
             self._whole(key, arguments if isinstance(arguments, str) else write_exactly(arguments))
 
     def _whole(self, key: int, arguments: str) -> None:
         before = self._at_start.get(key)
         if before not in (None, "{}", arguments):
-            self.says.reject(key, "its arguments came twice and differ")
+            self.turn.reject(key, "its arguments came twice and differ")
         self._at_start[key] = arguments
 
     def _fragment(self, index: object, fragment: object) -> None:
         key = self._calls.get(index)
         if key is None:
-            key = self._calls[index] = len(self.says)
+            key = self._calls[index] = len(self.turn)
             self._ids[key] = ""
-        self.says.append(key, fragment)
+        self.turn.append(key, fragment)
 
     def _settle(self, call: int) -> None:
         """Decide between the arguments that came at once and their fragments."""
-        whole, says = self._at_start.get(call, ""), self.says
-        fragments = says.arguments(call)
+        whole, turn = self._at_start.get(call, ""), self.turn
+        fragments = turn.arguments(call)
         if not fragments:
-            says.append(call, whole)
+            turn.append(call, whole)
         elif whole not in ("", "{}") and not same_value(whole, fragments):
-            says.reject(call, "its arguments came twice and differ")
+            turn.reject(call, "its arguments came twice and differ")
 
     _TAKE: ClassVar[dict[str, Callable[["_Reader", dict[str, Any]], None]]] = {
         "interaction.created": _interaction,
@@ -264,10 +245,4 @@ def _index(value: dict[str, Any]) -> object:
     return index if type(index) is int else None
 
 
-def _exactly(value: dict[str, Any], data: bytes) -> dict[str, Any]:
-    """Return `value` with the digits and repeated keys of its arguments kept."""
-    try:
-        exact = decode_exactly(data)
-    except ValueError:
-        return value
-    return exact if isinstance(exact, dict) else value
+read = reads_with(_Reader)

@@ -1,18 +1,22 @@
 """Frames of one response -> deltas: what is alike in all dialects whose events are JSON.
 
-A dialect says what one event means (`event`) and what the end of the stream means
-(`conclude`). What is no event at all fails here, alike in each of them, and is never an
+A dialect defines what one event means (`event`) and what the end of the stream means
+(`end_of_stream`). What is not an event fails here, alike in each of them, and is never an
 empty success: no bytes, a page of HTML, half an event, a message that the framing refuses.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from harness.dialects.kit.assembly import Assembly
 from harness.turns.deltas import Delta
+from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
 from harness.wire.payload import NotJson, decode_json
+
+Json: TypeAlias = dict[str, Any]
 
 _QUOTED_CHARACTERS = 300
 _COMPRESSED = b"\x1f\x8b"
@@ -22,71 +26,99 @@ class EventReader(ABC):
     """Reads one response; make a new one for each.
 
     Fields:
-        says: takes what the events say.
+        turn: takes what the events contain.
         first: the first event, for messages; empty until one came.
+        is_known: an event of this API came; a reader that fails at any other leaves it True.
+        failed: the finish word that says that the provider failed, "" without one.
     """
 
-    # Payloads that end a stream without saying anything.
+    # Payloads that end a stream and hold nothing.
     TERMINALS: ClassVar[frozenset[bytes]] = frozenset((b"[DONE]",))
+    # Why a stream that ended has no complete turn.
+    INTERRUPTED: ClassVar[str] = "the stream ended without a finish reason"
 
-    def __init__(self, says: Assembly | None = None) -> None:
-        self.says = Assembly() if says is None else says
+    def __init__(self, turn: Assembly | None = None) -> None:
+        self.turn = Assembly() if turn is None else turn
         self.first = b""
+        self.is_known = True
+        self.failed = ""
 
     def read(self, frames: Iterable[Frame]) -> Iterator[Delta]:
         """Yield the deltas of the response, each as soon as its frame is there."""
-        says = self.says
+        turn = self.turn
         for frame in frames:
             self._take(frame)
-            out = says.out
+            out = turn.out
             if out:
-                says.out = []
+                turn.out = []
                 yield from out
-                if says.over:
+                if turn.over:
                     return
         self._end()
-        yield from says.take()
+        yield from turn.take()
 
     @abstractmethod
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event; what it says goes to `says`. Must never raise."""
+        """Take one event; what it contains goes to `turn`. Must never raise."""
 
-    @abstractmethod
-    def conclude(self) -> None:
-        """Say what the end of the stream means; called where the turn is not over by then.
+    def end_of_stream(self) -> None:
+        """End the turn with the stream; called if it is not over by then.
 
-        At least one event came. Most dialects close a turn that has its finish reason, and
-        fail any other as `interrupted`.
+        At least one event came. A turn that has its finish reason is complete.
         """
+        if self.failed:
+            self.turn.fail(self.failed, f"the provider finished the turn with {self.failed!r}")
+        elif self.turn.finished:
+            self.turn.close()
+        elif self.is_known:
+            self.interrupted()
+        else:
+            self.unknown(self.first)
 
-    def interrupted(self, message: str = "the stream ended without a finish reason") -> None:
+    def interrupted(self, message: str = "") -> None:
         """Fail the turn, since its stream ended too early."""
-        self.says.fail("interrupted", message)
+        self.turn.fail("interrupted", message or self.INTERRUPTED)
+
+    def provider_error(
+        self, error: object, codes: tuple[str, ...] = ("code", "type"), default: str = "error"
+    ) -> None:
+        """Fail the turn with an error of the provider: an object, or text.
+
+        Args:
+            error: the value of the member that holds it.
+            codes: the members of the object that may hold its code, the best first.
+            default: the code of an error that names none.
+        """
+        if not isinstance(error, dict):
+            self.turn.fail(default, quote(error))
+            return
+        code = next((error[name] for name in codes if error.get(name)), default)
+        self.turn.fail(quote(code), quote(error.get("message") or error))
 
     def unknown(self, value: object) -> None:
-        """Fail the turn, since what came is no event of this dialect."""
-        self.says.fail("unknown_envelope", f"no event of this API: {quote(value)}")
+        """Fail the turn, since what came is not an event of this API."""
+        self.turn.fail("unknown_envelope", f"no event of this API: {quote(value)}")
 
     def _end(self) -> None:
         if self.first:
-            self.conclude()
+            self.end_of_stream()
         else:
-            self.says.fail("empty_stream", "the stream held no event")
+            self.turn.fail("empty_stream", "the stream held no event")
 
     def _take(self, frame: Frame) -> None:
         if frame.failure:
             self.first = self.first or b"-"
-            self.says.fail(frame.failure, error_text(frame.data))
+            self.turn.fail(frame.failure, error_text(frame.data))
             return
         data = frame.data
-        # At once, since to find out that it is no JSON takes long.
+        # First, because a failed attempt to decode JSON is slow.
         if not data.startswith(b"{") and data in self.TERMINALS:
             self._end()
             return
         try:
             value = decode_json(data)
         except NotJson as error:
-            self._no_json(frame, str(error))
+            self._not_json(frame, str(error))
             return
         if type(value) is dict:
             if not self.first:
@@ -97,12 +129,12 @@ class EventReader(ABC):
 
     def _elements(self, values: list[Any], frame: Frame) -> None:
         for value in values:
-            if isinstance(value, dict) and not self.says.over:
+            if isinstance(value, dict) and not self.turn.over:
                 self.first = self.first or frame.data
                 self.event(value, frame)
 
-    def _no_json(self, frame: Frame, why: str) -> None:
-        """A payload that is no JSON: an end mark, a stray comment, or a broken stream."""
+    def _not_json(self, frame: Frame, why: str) -> None:
+        """Take a payload that is not JSON: an end mark, a stray comment, or a broken stream."""
         data = frame.data.strip()
         if data in self.TERMINALS:
             self._end()
@@ -111,12 +143,12 @@ class EventReader(ABC):
             return
         self.first = self.first or data
         if not frame.complete:
-            # What comes after a finish reason says nothing of weight, be it whole or half.
-            if not self.says.finished:
+            # What follows a finish reason does not matter, be it complete or not.
+            if not self.turn.finished:
                 self.interrupted(f"the stream ended inside the event at {frame.offset}")
             return
         message = f"byte {frame.offset}: {_payload_kind(data, why)}: {quote(data)}"
-        self.says.fail("error" if frame.event == "error" else "bad_event", message)
+        self.turn.fail("error" if frame.event == "error" else "bad_event", message)
 
 
 def quote(value: object) -> str:
@@ -135,7 +167,7 @@ def _payload_kind(data: bytes, why: str) -> str:
 
 
 def error_text(data: bytes) -> str:
-    """Return the words of an error that the framing carries."""
+    """Return the text of an error that the framing carries."""
     try:
         value = decode_json(data)
     except NotJson:
@@ -143,3 +175,60 @@ def error_text(data: bytes) -> str:
     if isinstance(value, dict):
         return quote(value.get("message") or value.get("Message") or value)
     return quote(value)
+
+
+class Read(Protocol):
+    """The function `read` of a dialect."""
+
+    def __call__(self, frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:
+        """Yield the deltas of one response.
+
+        Args:
+            frames: of the response's body, in order.
+            tools: names that the request declared.
+        """
+
+
+def reads_with(reader: Callable[[], EventReader]) -> Read:
+    """Return `read` of a dialect whose names come complete, so that it needs no declared tools."""
+
+    def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - see above
+        return reader().read(frames)
+
+    return read
+
+
+def exact_event(value: Json, data: bytes) -> Json:
+    """Return the event of `data` with each digit and repeated key; `value` if it cannot be read.
+
+    A payload that holds a list of events gives `value` too.
+    """
+    try:
+        exact = decode_exactly(data)
+    except ValueError:  # an integer of thousands of digits
+        return value
+    return exact if isinstance(exact, dict) else value
+
+
+def exact_list(data: bytes, *path: str | int) -> list[Any]:
+    """Return the list at `path` of an event, read as by `exact_event`; [] without one."""
+    try:
+        value: Any = decode_exactly(data)
+        for step in path:
+            value = value[step]
+    except (ValueError, LookupError, TypeError):
+        return []
+    return value if isinstance(value, list) else []
+
+
+def exact_arguments(entries: list[Any], place: int, arguments: object) -> str:
+    """Return the text of arguments that came as an object.
+
+    Args:
+        entries: the calls of the event, as `exact_list` read them.
+        place: of the call in it.
+        arguments: what to write if it is not there.
+    """
+    with suppress(LookupError, TypeError):  # it may not be there, or be something else
+        arguments = entries[place]["function"]["arguments"]
+    return write_exactly(arguments)

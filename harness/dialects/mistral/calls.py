@@ -8,12 +8,11 @@ Source: https://docs.mistral.ai/capabilities/function_calling/
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.parse_request import as_text
-from harness.turns.exact_json import write_exactly
+from harness.dialects.kit.reader import exact_arguments
 
 # What stands for no id: in some chunks it is text.
 _NO_ID = frozenset(("", "null"))
@@ -39,8 +38,8 @@ class Calls:
         says: takes what they say.
     """
 
-    def __init__(self, says: Assembly) -> None:
-        self._says = says
+    def __init__(self, turn: Assembly) -> None:
+        self._turn = turn
         self._calls: list[_Call] = []
         self._by_id: dict[str, _Call] = {}
         self._by_index: dict[int, _Call] = {}
@@ -57,7 +56,7 @@ class Calls:
             arguments = function.get("arguments")
             if arguments is not None and type(arguments) is not str:
                 exact = exactly() if exact is None else exact
-                arguments = _exact_arguments(exact, place, arguments)
+                arguments = exact_arguments(exact, place, arguments)
             self._take(entry, function.get("name"), arguments or "")
 
     def _take(self, entry: dict[str, Any], name: object, fragment: str) -> None:
@@ -71,10 +70,10 @@ class Calls:
                 return
         if fragment:
             call.end = fragment.rstrip()[-1:] or call.end
-            self._says.append(call.key, fragment)
+            self._turn.append(call.key, fragment)
         kind = entry.get("type")
         if kind not in _FUNCTION_TYPES:
-            self._says.reject(call.key, f"the call is of type {kind!r}, expected 'function'")
+            self._turn.reject(call.key, f"the call is of type {kind!r}, expected 'function'")
 
     def _identified(self, index: object, call_id: str, name: str, fragment: str) -> _Call | None:
         """Return the call of an entry that may open one, or say more of who it is."""
@@ -117,10 +116,4 @@ class Calls:
             call.id = call.id or call_id
             self._by_id[call_id] = call
         call.name = call.name or name
-        self._says.open(call.key, call_id, name)
-
-
-def _exact_arguments(entries: list[Any], place: int, arguments: object) -> str:
-    with suppress(LookupError, TypeError):  # it may not be there, or be something else
-        arguments = entries[place]["function"]["arguments"]
-    return write_exactly(arguments)
+        self._turn.open(call.key, call_id, name)

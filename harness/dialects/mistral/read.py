@@ -6,16 +6,14 @@ stream does not say.
 Source: https://docs.mistral.ai/api/#tag/chat (Chat Completion, `CompletionChunk`)
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.reader import EventReader, quote
+from harness.dialects.kit.reader import EventReader, exact_list, quote, reads_with
 from harness.dialects.mistral.calls import Calls
-from harness.turns.deltas import Delta, FinishReason
-from harness.turns.exact_json import decode_exactly
+from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
 
 _FINISH: Final = {
@@ -30,24 +28,18 @@ _FAILED: Final = frozenset(("error",))
 _ERROR_KEYS: Final = ("error", "message", "detail")
 
 
-def read(frames: Iterable[Frame], tools: tuple[str, ...]) -> Iterator[Delta]:  # noqa: ARG001 - names come whole here
-    """Yield the deltas of one response."""
-    return _Reader().read(frames)
-
-
 class _Reader(EventReader):
     """Reads one response: the first choice that comes, and no other."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls = Calls(self.says)
+        self._calls = Calls(self.turn)
         self._choice: int | None = None
-        self._failed = ""
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one chunk, or a whole completion."""
-        if not self.says.seed:
-            self.says.seed = str(value.get("id") or "")
+        if not self.turn.seed:
+            self.turn.seed = str(value.get("id") or "")
         choices = value.get("choices")
         usage = value.get("usage")
         if frame.event == "error" or (choices is None and usage is None) or value.get("error"):
@@ -58,16 +50,7 @@ class _Reader(EventReader):
                 if isinstance(choice, dict) and self._is_ours(choice.get("index")):
                     self._take_choice(choice, place, frame)
         if isinstance(usage, dict):
-            self.says.usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
-
-    def conclude(self) -> None:
-        """End the turn; a finish reason is enough, be there a `[DONE]` or not."""
-        if self._failed:
-            self.says.fail(self._failed, f"the provider finished the turn with {self._failed!r}")
-        elif self.says.finished:
-            self.says.close()
-        else:
-            self.interrupted()
+            self.turn.usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
     def _is_ours(self, index: object) -> bool:
         """Whether a choice is the first one that came; without an index it is number 0."""
@@ -83,7 +66,8 @@ class _Reader(EventReader):
             self._say_content(said.get("content"))
             entries = said.get("tool_calls")
             if entries and isinstance(entries, list):
-                self._calls.take(entries, partial(_exactly, place, field, frame))
+                path = ("choices", place, field, "tool_calls")
+                self._calls.take(entries, partial(exact_list, frame.data, *path))
         finish = choice.get("finish_reason")
         if finish and isinstance(finish, str):
             self._finished(finish)
@@ -91,16 +75,16 @@ class _Reader(EventReader):
     def _say_content(self, content: object) -> None:
         if isinstance(content, list):
             for part in content:
-                _say_part(part, self.says)
+                _say_part(part, self.turn)
         else:
-            self.says.text(content)
+            self.turn.text(content)
 
     def _finished(self, word: str) -> None:
         """Take a finish reason: nothing takes back the first, but that the provider failed."""
         if word in _FAILED:
-            self._failed = word
-        elif not self.says.finished:
-            self.says.finish(_FINISH.get(word, FinishReason.OTHER), word)
+            self.failed = word
+        elif not self.turn.finished:
+            self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
 
     def _no_chunk(self, value: dict[str, Any], frame: Frame) -> None:
         """Take what is no chunk: an error in one of the API's shapes, or something foreign."""
@@ -109,34 +93,25 @@ class _Reader(EventReader):
         if frame.event == "error" or any(value.get(key) for key in _ERROR_KEYS):
             words = told.get("message") or told.get("detail") or error or value
             code = told.get("code") or told.get("type") or "error"
-            self.says.fail(quote(code), quote(words))
+            self.turn.fail(quote(code), quote(words))
         else:
             self.unknown(value)
-
-
-def _exactly(place: int, field: str, frame: Frame) -> list[Any]:
-    """Return the calls of one choice, whose objects can be written as they were spelt."""
-    with suppress(ValueError, LookupError, TypeError):  # a list of events has no one place
-        value: Any = decode_exactly(frame.data)
-        entries = value["choices"][place][field]["tool_calls"]
-        return entries if isinstance(entries, list) else []
-    return []
 
 
 # Parts of a content list
 
 
-def _say_text(part: dict[str, Any], says: Assembly) -> None:
-    says.text(part.get("text"))
+def _say_text(part: dict[str, Any], turn: Assembly) -> None:
+    turn.text(part.get("text"))
 
 
-def _say_thinking(part: dict[str, Any], says: Assembly) -> None:
+def _say_thinking(part: dict[str, Any], turn: Assembly) -> None:
     thoughts = part.get("thinking")
     if isinstance(thoughts, str):
-        says.reasoning(thoughts)
+        turn.reasoning(thoughts)
     for thought in thoughts if isinstance(thoughts, list) else ():
         if isinstance(thought, dict):
-            says.reasoning(thought.get("text"))
+            turn.reasoning(thought.get("text"))
 
 
 # What points to sources, images and files says nothing that a turn holds.
@@ -146,11 +121,14 @@ _PARTS: Final[dict[object, Callable[[dict[str, Any], Assembly], None]]] = {
 }
 
 
-def _say_part(part: object, says: Assembly) -> None:
+def _say_part(part: object, turn: Assembly) -> None:
     if isinstance(part, dict):
         kind = part.get("type", "text")
         say = _PARTS.get(kind) if isinstance(kind, str) else None
         if say is not None:
-            say(part, says)
+            say(part, turn)
     else:
-        says.text(part)
+        turn.text(part)
+
+
+read = reads_with(_Reader)

@@ -6,17 +6,16 @@ non-streamed response is that one line. It never raises for what a stream holds.
 Source: https://docs.ollama.com/api/chat, /api/generate and /api/errors
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
 from harness.dialects.kit.parse_request import as_text
-from harness.dialects.kit.reader import EventReader, quote
-from harness.turns.deltas import Delta, FinishReason, ReasoningDelta, TextDelta
+from harness.dialects.kit.piece import piece_decoder
+from harness.dialects.kit.reader import EventReader, quote, reads_with
+from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
 from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
-from harness.wire.payload import NEVER_DEEP_BYTES
 
 
 class LineMessage(msgspec.Struct, gc=False):
@@ -54,19 +53,14 @@ class _CallLine(_Calling, gc=False):
     message: _Calling | None = None
 
 
-_decode = msgspec.json.Decoder(Line).decode
+_decode = piece_decoder(Line)
 _decode_calls = msgspec.json.Decoder(_CallLine).decode
 
 
 def pieces_of(data: bytes) -> tuple[str, str] | None:
     """Return the thinking and the text that a line adds; None where it may say more."""
-    if len(data) > NEVER_DEEP_BYTES:
-        return None
-    try:
-        line = _decode(data)
-    except (ValueError, RecursionError):
-        return None
-    if line.done is not False or line.error or line.tool_calls:
+    line = _decode(data)
+    if line is None or line.done is not False or line.error or line.tool_calls:
         return None
     said = line.message
     if said is None:
@@ -95,13 +89,10 @@ _FAILED: Final = frozenset(("error",))
 _NOTHING: Final[dict[str, Any]] = {}
 
 
-def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - other dialects tell pieces of names by the tools
-    """Yield the deltas of one response."""
-    return _Reader().read(frames)
-
-
 class _Reader(EventReader):
     """Reads one response."""
+
+    INTERRUPTED: ClassVar = "the stream ended without a line that says `done`"
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,32 +106,28 @@ class _Reader(EventReader):
             return
         thinking, text = pieces
         if thinking:
-            self.says.out.append(ReasoningDelta(thinking))
+            self.turn.out.append(ReasoningDelta(thinking))
         if text:
-            self.says.out.append(TextDelta(text))
+            self.turn.out.append(TextDelta(text))
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one line."""
         if error := value.get("error"):
-            self._fail(error)
+            self.provider_error(error)
             return
         said = _said(value)
         if said is None:
             self.unknown(frame.data)
             return
-        says = self.says
-        says.seed = says.seed or as_text(value.get("created_at"))
+        turn = self.turn
+        turn.seed = turn.seed or as_text(value.get("created_at"))
         if thinking := said.get("thinking"):
-            says.reasoning(thinking)
-        says.text(said.get("response" if said is value else "content"))
+            turn.reasoning(thinking)
+        turn.text(said.get("response" if said is value else "content"))
         if calls := said.get("tool_calls"):
             self._calls(calls, frame)
         if value.get("done") is True:
             self._done(value)
-
-    def conclude(self) -> None:
-        """Fail the turn, since only a line with `done` ends it well."""
-        self.interrupted("the stream ended without a line that says `done`")
 
     # Calls
 
@@ -153,18 +140,18 @@ class _Reader(EventReader):
             return
         entries = _calls_exactly(frame)
         if entries is None:
-            self.says.reject(len(self.says), "its arguments cannot be read exactly")
+            self.turn.reject(len(self.turn), "its arguments cannot be read exactly")
             return
         for entry in entries:
             self._call(entry)
 
     def _call(self, entry: object, spelt: str = "") -> None:
         """Take one call, whose arguments are written again where it is not known how they were."""
-        says = self.says
-        key = len(says)
+        turn = self.turn
+        key = len(turn)
         function = entry.get("function") if isinstance(entry, dict) else None
         if not isinstance(entry, dict) or not isinstance(function, dict):
-            says.reject(key, f"no call of a function: {quote(entry)}")
+            turn.reject(key, f"no call of a function: {quote(entry)}")
             return
         call_id, name = entry.get("id"), function.get("name")
         arguments = _arguments(function, spelt)
@@ -173,29 +160,21 @@ class _Reader(EventReader):
             if whole in self._seen:
                 return  # the same call once more
             self._seen.add(whole)
-        says.open(key, call_id, name)
-        says.append(key, arguments)
+        turn.open(key, call_id, name)
+        turn.append(key, arguments)
 
     # The end
 
     def _done(self, value: dict[str, Any]) -> None:
-        says = self.says
-        says.usage(value.get("prompt_eval_count"), value.get("eval_count"))
+        turn = self.turn
+        turn.usage(value.get("prompt_eval_count"), value.get("eval_count"))
         reason = value.get("done_reason")
         word = reason if isinstance(reason, str) else ""
         if word in _FAILED:
-            says.fail(word, f"the provider finished the turn with {word!r}")
+            turn.fail(word, f"the provider finished the turn with {word!r}")
             return
-        says.finish(_FINISH.get(word, FinishReason.OTHER), word)
-        says.close()
-
-    def _fail(self, error: object) -> None:
-        """Tell an error: bare text as documented, or an object as the compatible API has it."""
-        if not isinstance(error, dict):
-            self.says.fail("error", quote(error))
-            return
-        code = error.get("code") or error.get("type") or "error"
-        self.says.fail(quote(code), quote(error.get("message") or error))
+        turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
+        turn.close()
 
 
 def _said(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -224,3 +203,6 @@ def _arguments(function: dict[str, Any], spelt: str) -> str:
     if isinstance(arguments, str):
         return arguments
     return "" if arguments is None else spelt or write_exactly(arguments)
+
+
+read = reads_with(_Reader)

@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
+from harness.dialects.kit.piece import piece_decoder
 from harness.turns.exact_json import decode_exactly, write_exactly
-from harness.wire.payload import NEVER_DEEP_BYTES, decode_json, may_be_deep
+from harness.wire.payload import decode_json
 
 
 class Function(msgspec.Struct, gc=False):
@@ -84,17 +85,7 @@ class Chunk(msgspec.Struct, gc=False):
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-_decode = msgspec.json.Decoder(Chunk).decode
-
-
-def decode_plain(data: bytes) -> Chunk | None:
-    """Return the chunk that `data` is; None where it has not just that shape, or may be deep."""
-    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):
-        return None
-    try:
-        return _decode(data)
-    except (ValueError, RecursionError):
-        return None
+decode_plain = piece_decoder(Chunk)
 
 
 def decode_chunk(data: bytes) -> Chunk | None:

@@ -5,11 +5,10 @@ message or a delta is one of another API and fails the turn; nothing here ever r
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 """
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
-from harness.dialects.kit.reader import EventReader, quote
-from harness.turns.deltas import Delta, FinishReason
+from harness.dialects.kit.reader import EventReader, quote, reads_with
+from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
 
 _FINISH = {
@@ -25,18 +24,12 @@ _SILENT = frozenset(("choices", "usage"))
 _NO_CHOICE = object()  # in the place of the choice's number until one came
 
 
-def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - the API has no tools
-    """Yield the deltas of one response."""
-    return _Reader().read(frames)
-
-
 class _Reader(EventReader):
     """Reads one response."""
 
     def __init__(self) -> None:
         super().__init__()
         self._choice: object = _NO_CHOICE
-        self._failed = ""  # the finish word that says that the provider failed
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one chunk, or the whole completion."""
@@ -46,24 +39,14 @@ class _Reader(EventReader):
         if type(choices) is list:
             for choice in choices:
                 self._choose(choice)
-                if self.says.over:
+                if self.turn.over:
                     return
         elif choices is not None or _SILENT.isdisjoint(value):
             self.unknown(value)
             return
         usage = value.get("usage")
         if type(usage) is dict:
-            self.says.usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
-
-    def conclude(self) -> None:
-        """Close a turn that has its finish reason."""
-        if self._failed:
-            message = f"the provider finished the turn with {self._failed!r}"
-            self.says.fail(self._failed, message)
-        elif self.says.finished:
-            self.says.close()
-        else:
-            self.interrupted()
+            self.turn.usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
     def _choose(self, choice: object) -> None:
         """Take a piece of the first answer; others to the same prompt say nothing."""
@@ -77,7 +60,7 @@ class _Reader(EventReader):
             return
         text = choice.get("text")
         if type(text) is str:
-            self.says.text(text)
+            self.turn.text(text)
         elif text is not None or any(map(choice.get, _OTHER_APIS)):
             self.unknown(choice)
             return
@@ -87,8 +70,8 @@ class _Reader(EventReader):
 
     def _finish(self, word: str) -> None:
         if word.lower() in _FAILED:
-            self._failed = self._failed or word
-        self.says.finish(_FINISH.get(word.lower(), FinishReason.OTHER), word)
+            self.failed = self.failed or word
+        self.turn.finish(_FINISH.get(word.lower(), FinishReason.OTHER), word)
 
     def _is_failure(self, value: dict[str, Any], frame: Frame) -> bool:
         """Fail the turn where the event is an error, in one of the ways of the field."""
@@ -97,8 +80,10 @@ class _Reader(EventReader):
         if not told:
             return False
         if isinstance(told, dict):
-            code = told.get("code") or told.get("type") or "error"
-            self.says.fail(quote(code), quote(told.get("message") or told))
+            self.provider_error(told)
         else:
-            self.says.fail(quote(value.get("code")) or "error", quote(told))
+            self.turn.fail(quote(value.get("code")) or "error", quote(told))
         return True
+
+
+read = reads_with(_Reader)

@@ -20,10 +20,10 @@ Path = tuple[str | int, ...]
 
 
 class Calls:
-    """What is known of the calls; their deltas go to `says`."""
+    """What is known of the calls; their deltas go to `turn`."""
 
-    def __init__(self, says: Assembly, items: Items) -> None:
-        self._says = says
+    def __init__(self, turn: Assembly, items: Items) -> None:
+        self._turn = turn
         self._items = items
         self._exact: tuple[Frame, object] | None = None
 
@@ -33,23 +33,23 @@ class Calls:
         Nothing says whether the fragments that follow continue them or repeat them.
         """
         self._name(item, value)
-        if arguments and not item.whole and not self._says.arguments(item.key):
+        if arguments and not item.whole and not self._turn.arguments(item.key):
             item.snapshot, item.held = arguments, []
 
     def whole(self, item: Item, value: dict[str, Any], arguments: str) -> None:
         """Take a call's item that is over, or all that is known of it by now."""
         self._name(item, value)
         if value.get("status") == "incomplete":
-            self._says.reject(item.key, "the provider marks it as incomplete")
+            self._turn.reject(item.key, "the provider marks it as incomplete")
         self.settle(item, arguments)
 
     def fragment(self, item: Item, piece: object, kind: str) -> None:
         """Take a piece of the arguments of a call whose items have the type `kind`."""
         if not item.kind:
             item.kind = kind
-            self._says.open(item.key, kind=CALLS[kind])
+            self._turn.open(item.key, kind=CALLS[kind])
         if item.held is None:
-            self._says.append(item.key, piece)
+            self._turn.append(item.key, piece)
         elif isinstance(piece, str):
             item.held.append(piece)
 
@@ -62,15 +62,15 @@ class Calls:
                 _is_function(item) and (arguments == "{}" or same_value(arguments, item.whole))
             )
             if not again:
-                self._says.reject(item.key, _TWICE)
+                self._turn.reject(item.key, _TWICE)
             return
         item.whole, item.held = arguments, None
-        so_far = self._says.arguments(item.key)
+        so_far = self._turn.arguments(item.key)
         if arguments == so_far:
             return
         same = _is_function(item) and so_far and same_value(arguments, so_far)
         if arguments.startswith(so_far) or not same:
-            self._says.settle(item.key, arguments)
+            self._turn.settle(item.key, arguments)
 
     def named(self, item: Item, event: dict[str, Any]) -> None:
         """Take the name and id that the end of the arguments may bring too."""
@@ -81,8 +81,8 @@ class Calls:
 
     def refused(self, item: Item, call: OddCall) -> None:
         """Open a call that is no function, so that it is seen, and reject it."""
-        self._says.open(item.key, item.call_id or item.id, call.name)
-        self._says.reject(item.key, call.why)
+        self._turn.open(item.key, item.call_id or item.id, call.name)
+        self._turn.reject(item.key, call.why)
 
     def conclude(self) -> None:
         """Settle what waited: an id that never came, fragments after early arguments."""
@@ -90,7 +90,7 @@ class Calls:
             if item.held is not None:
                 self.settle(item, _from_early(item, "".join(item.held)))
             if item.kind in CALLS and not item.call_id and not item.foreign:
-                self._says.open(item.key, item.id, item.name, CALLS[item.kind])
+                self._turn.open(item.key, item.id, item.name, CALLS[item.kind])
 
     def _name(self, item: Item, value: dict[str, Any]) -> None:
         """Open the call as soon as its id is known, which is final once it has started."""
@@ -99,7 +99,7 @@ class Calls:
             if name == item.opened:
                 return
             item.opened = name
-            self._says.open(item.key, item.call_id, name, CALLS.get(item.kind, "function"))
+            self._turn.open(item.key, item.call_id, name, CALLS.get(item.kind, "function"))
 
     def arguments_of(self, value: dict[str, Any], frame: Frame, path: Path) -> str:
         """Return the arguments, or the input, in `value`; no text is spelt as it came.

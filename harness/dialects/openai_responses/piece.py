@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from harness.wire.payload import NEVER_DEEP_BYTES
+from harness.dialects.kit.piece import piece_decoder
 
 
 class Piece(msgspec.Struct, gc=False):
@@ -22,14 +22,4 @@ class Piece(msgspec.Struct, gc=False):
     output_index: Any = None
 
 
-_decode = msgspec.json.Decoder(Piece).decode
-
-
-def piece_of(data: bytes) -> Piece | None:
-    """Return the event that `data` is; None where it has not just that shape, or may be deep."""
-    if len(data) > NEVER_DEEP_BYTES:
-        return None
-    try:
-        return _decode(data)
-    except (ValueError, RecursionError):
-        return None
+piece_of = piece_decoder(Piece)

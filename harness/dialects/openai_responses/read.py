@@ -130,14 +130,14 @@ class _Reader(EventReader):
         self._tools = frozenset(tools)
         self._custom: frozenset[str] | None = None
         self._items = Items()
-        self._calls = Calls(self.says, self._items)
+        self._calls = Calls(self.turn, self._items)
         self._refusal: list[str] = []
-        self._is_ours = False
+        self.is_known = False
         self._error: StreamFailure | None = None  # of a session, which may go on after it
 
     def _take(self, frame: Frame) -> None:
         # Pieces stand after an event of this API that was read in full.
-        if self._is_ours and frame.event in _OF_PIECES and not frame.failure:
+        if self.is_known and frame.event in _OF_PIECES and not frame.failure:
             piece = piece_of(frame.data)
             if piece is not None and self._takes_piece(piece):
                 return
@@ -149,7 +149,7 @@ class _Reader(EventReader):
         if kind == _ARGUMENTS:
             item = self._items.at(piece.item_id, piece.output_index)
             if item.kind and item.held is None:
-                self.says.append(item.key, piece.delta)
+                self.turn.append(item.key, piece.delta)
             else:
                 self._calls.fragment(item, piece.delta, "function_call")
         elif (field := TEXT_DELTA_EVENTS.get(kind)) is not None:
@@ -172,26 +172,26 @@ class _Reader(EventReader):
             return
         field = TEXT_DELTA_EVENTS.get(kind)
         if field is not None:
-            self._is_ours = True
+            self.is_known = True
             self._piece(field, value.get("delta"), value.get("item_id"), value.get("output_index"))
             return
         take = self._TAKE.get(kind)
         if take is not None:
-            self._is_ours = True
+            self.is_known = True
             take(self, value, frame)
         elif kind.startswith(_OURS):
-            self._is_ours = True
+            self.is_known = True
             if whole := TEXT_DONE_EVENTS.get(kind):
                 self._part_over(*whole, value)
         else:
             self._untyped(value, frame)
 
-    def conclude(self) -> None:
+    def end_of_stream(self) -> None:
         """Without a terminal event the turn is not whole."""
         if self._error is not None:
             self._calls.conclude()
-            self.says.fail(self._error.code, self._error.message)
-        elif self._is_ours:
+            self.turn.fail(self._error.code, self._error.message)
+        elif self.is_known:
             self.interrupted("the stream ended without a terminal event of its response")
         else:
             self.unknown(self.first)
@@ -238,10 +238,10 @@ class _Reader(EventReader):
         if delta is None:
             self._refusal.append(piece)
         else:
-            self.says.out.append(delta(piece))
+            self.turn.out.append(delta(piece))
 
     def _transcript(self, event: dict[str, Any], _: Frame) -> None:
-        self.says.text(event.get("delta"))
+        self.turn.text(event.get("delta"))
 
     # Items and calls
 
@@ -301,7 +301,7 @@ class _Reader(EventReader):
     def _created(self, event: dict[str, Any], _: Frame) -> None:
         response = event.get("response")
         if isinstance(response, dict):
-            self.says.seed = self.says.seed or text(response.get("id"))
+            self.turn.seed = self.turn.seed or text(response.get("id"))
             self._learn_tools(response)
 
     def _learn_tools(self, response: dict[str, Any]) -> None:
@@ -315,14 +315,14 @@ class _Reader(EventReader):
         self._over(response if isinstance(response, dict) else {}, status, frame, ("response",))
 
     def _over(self, response: dict[str, Any], status: str, frame: Frame, path: Path) -> None:
-        self.says.seed = self.says.seed or text(response.get("id"))
+        self.turn.seed = self.turn.seed or text(response.get("id"))
         self._learn_tools(response)
         output = response.get("output")
         if isinstance(output, list) and not self._items.are_repeated(output):
             self._take_output(output, frame, (*path, "output"))
         usage = response.get("usage")
         if isinstance(usage, dict):
-            self.says.usage(usage.get("input_tokens"), usage.get("output_tokens"))
+            self.turn.usage(usage.get("input_tokens"), usage.get("output_tokens"))
         self._close(end_of(response, status))
 
     def _take_output(self, output: list[Any], frame: Frame, path: Path) -> None:
@@ -335,19 +335,19 @@ class _Reader(EventReader):
     def _close(self, end: Finish | StreamFailure) -> None:
         self._calls.conclude()
         if isinstance(end, StreamFailure):
-            self.says.fail(end.code, end.message)
+            self.turn.fail(end.code, end.message)
         elif self._refusal:
-            self.says.fail("refusal", "".join(self._refusal))
+            self.turn.fail("refusal", "".join(self._refusal))
         else:
-            self.says.finish(end.reason, end.raw)
-            self.says.close()
+            self.turn.finish(end.reason, end.raw)
+            self.turn.close()
 
     def _session_closed(self, _event: dict[str, Any], _: Frame) -> None:
         """End a translation session, whose end is its only terminal event."""
         if len(self._items):
             return
-        self.says.finish(FinishReason.STOP, "session.closed")
-        self.says.close()
+        self.turn.finish(FinishReason.STOP, "session.closed")
+        self.turn.close()
 
     # Errors, and what is no event of this API
 
@@ -357,12 +357,12 @@ class _Reader(EventReader):
             self._error = self._error or failure
         else:
             self._calls.conclude()
-            self.says.fail(failure.code, failure.message)
+            self.turn.fail(failure.code, failure.message)
 
     def _untyped(self, value: dict[str, Any], frame: Frame) -> None:
         is_response = value.get("object") == "response" or isinstance(value.get("output"), list)
         if is_response and isinstance(value.get("status"), str):
-            self._is_ours = True
+            self.is_known = True
             self._over(value, "", frame, ())
         elif frame.event == "error" or is_error(value):
             self._failed(value, frame)
