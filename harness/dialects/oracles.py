@@ -5,38 +5,39 @@ from typing import Final
 
 import msgspec
 
-from harness.dialects.anthropic import oracle as anthropic
-from harness.dialects.bedrock_converse import oracle as bedrock_converse
-from harness.dialects.bedrock_llama import oracle as bedrock_llama
-from harness.dialects.cohere import oracle as cohere
-from harness.dialects.dashscope import oracle as dashscope
-from harness.dialects.gemini import oracle as gemini
-from harness.dialects.google_interactions import oracle as google_interactions
+from harness.dialects.anthropic.oracle import AnthropicOracle
+from harness.dialects.bedrock_converse.oracle import BedrockConverseOracle
+from harness.dialects.bedrock_llama.oracle import BedrockLlamaOracle
+from harness.dialects.cohere.oracle import CohereOracle
+from harness.dialects.dashscope.oracle import DashScopeOracle
+from harness.dialects.gemini.oracle import GeminiOracle
+from harness.dialects.google_interactions.oracle import GoogleInteractionsOracle
+from harness.dialects.kit.oracle.dispatch import Oracle
 from harness.dialects.kit.oracle.markup import abstain_on_markup
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.mistral import oracle as mistral
-from harness.dialects.ollama import oracle as ollama
-from harness.dialects.openai_chat import oracle as openai_chat
-from harness.dialects.openai_completions import oracle as openai_completions
-from harness.dialects.openai_responses import oracle as openai_responses
-from harness.dialects.tgi import oracle as tgi
+from harness.dialects.mistral.oracle import MistralOracle
+from harness.dialects.ollama.oracle import OllamaOracle
+from harness.dialects.openai_chat.oracle import OpenAIChatOracle
+from harness.dialects.openai_completions.oracle import OpenAICompletionsOracle
+from harness.dialects.openai_responses.oracle import OpenAIResponsesOracle
+from harness.dialects.tgi.oracle import TgiOracle
 from harness.errors import UsageError
 from harness.wire.interaction import Interaction
 
-ORACLES: Final[dict[str, Callable[[Interaction], OracleReading]]] = {
-    "anthropic": anthropic.oracle_reading,
-    "bedrock-converse": bedrock_converse.oracle_reading,
-    "bedrock-llama": bedrock_llama.oracle_reading,
-    "cohere": cohere.oracle_reading,
-    "dashscope": dashscope.oracle_reading,
-    "gemini": gemini.oracle_reading,
-    "google-interactions": google_interactions.oracle_reading,
-    "mistral": mistral.oracle_reading,
-    "ollama": ollama.oracle_reading,
-    "openai-chat": openai_chat.oracle_reading,
-    "openai-completions": openai_completions.oracle_reading,
-    "openai-responses": openai_responses.oracle_reading,
-    "tgi": tgi.oracle_reading,
+ORACLES: Final[dict[str, Callable[[], Oracle]]] = {
+    "anthropic": AnthropicOracle,
+    "bedrock-converse": BedrockConverseOracle,
+    "bedrock-llama": BedrockLlamaOracle,
+    "cohere": CohereOracle,
+    "dashscope": DashScopeOracle,
+    "gemini": GeminiOracle,
+    "google-interactions": GoogleInteractionsOracle,
+    "mistral": MistralOracle,
+    "ollama": OllamaOracle,
+    "openai-chat": OpenAIChatOracle,
+    "openai-completions": OpenAICompletionsOracle,
+    "openai-responses": OpenAIResponsesOracle,
+    "tgi": TgiOracle,
 }
 
 _FIRST_ERROR_STATUS = 400
@@ -48,13 +49,13 @@ def oracle_reading(interaction: Interaction) -> OracleReading:
     Raises:
         UsageError: the dialect is not known.
     """
-    read = ORACLES.get(interaction.dialect)
-    if read is None:
+    oracle = ORACLES.get(interaction.dialect)
+    if oracle is None:
         raise UsageError(
             f"no strict reading knows the dialect {interaction.dialect!r}",
             hint=f"Known: {', '.join(sorted(ORACLES))}.",
         )
-    reading = abstain_on_markup(read(interaction), interaction)
+    reading = abstain_on_markup(oracle().read(interaction), interaction)
     if interaction.status >= _FIRST_ERROR_STATUS and reading.error is None:
         return msgspec.structs.replace(reading, error=(f"http_{interaction.status}", ""))
     return reading

@@ -1,34 +1,29 @@
-"""One interaction of the dialect bedrock-llama -> its strict reading.
+"""One interaction of the dialect bedrock-llama -> its oracle reading.
 
 The pieces of text are appended; the event that has a stop reason is the last one.
 Source: Amazon Bedrock user guide, "Meta Llama models", streamed responses.
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from harness.dialects.kit.oracle.dispatch import FinishWordOracle, Json
 from harness.dialects.kit.oracle.errors import error_of
 from harness.dialects.kit.oracle.events import CHECKSUM, Event
-from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.kit.oracle.text_only import TextOnlyReader
 from harness.turns.deltas import FinishReason
-from harness.wire.interaction import Interaction
 
 _METRICS = "amazon-bedrock-invocationMetrics"
 _OURS = ("", "chunk", "error")
 
 
-def oracle_reading(interaction: Interaction) -> OracleReading:
-    """Return what the body of `interaction` holds by the contract of the API."""
-    return _Reader().read(interaction.body)
+class BedrockLlamaOracle(FinishWordOracle):
+    """Reads one body of Llama text."""
 
-
-class _Reader(TextOnlyReader):
     MEANINGS: ClassVar[dict[str, FinishReason]] = {
         "stop": FinishReason.STOP,
         "length": FinishReason.LENGTH,
     }
 
-    def value(self, value: dict[str, Any], event: Event) -> None:
+    def take(self, value: Json, event: Event) -> None:
         """Take one piece, or the whole answer."""
         piece = value.get("generation")
         plain = "generation" not in value and isinstance(_words(value), str)
@@ -41,7 +36,7 @@ class _Reader(TextOnlyReader):
         elif list(value) != [_METRICS]:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
-    def _error(self, value: dict[str, Any], offset: int) -> None:
+    def _error(self, value: Json, offset: int) -> None:
         code, message = error_of({**value, "message": _words(value)}, "error") or ("", "")
         quirk = CHECKSUM if code == CHECKSUM else "BED-EXCEPTION"
         if self.ended:
@@ -59,6 +54,6 @@ class _Reader(TextOnlyReader):
             self.notes.open("FINISH-UNKNOWN", offset, end=True)
 
 
-def _words(value: dict[str, Any]) -> object:
+def _words(value: Json) -> object:
     """Return the words of an error; the services in front of the model write them large."""
     return value.get("message", value.get("Message"))

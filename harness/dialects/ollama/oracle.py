@@ -1,4 +1,4 @@
-"""One interaction of the dialect ollama -> its strict reading.
+"""One interaction of the dialect ollama -> its oracle reading.
 
 Each line is a piece of the answer: text, thinking and whole calls; the line whose `done` is
 true is the last one. Arguments are an object, whose own text is kept. A plain response is
@@ -6,25 +6,21 @@ that last line alone.
 Source: https://docs.ollama.com/api/chat, /api/generate, /api/streaming and /api/errors
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from harness.dialects.kit.oracle.dispatch import FramedReader
+from harness.dialects.kit.oracle.dispatch import Json, OneEndOracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.reading import CallReading, OracleReading
+from harness.dialects.kit.oracle.notes import OpenCall
+from harness.dialects.kit.oracle.reading import CallReading
 from harness.dialects.kit.oracle.values import item_texts, member_text
 from harness.turns.deltas import FinishReason
-from harness.turns.exact_json import join_surrogates
-from harness.wire.interaction import Interaction
 
 _REASONING_TAGS = ("<think", "</think>")
 
 
-def oracle_reading(interaction: Interaction) -> OracleReading:
-    """Return what the body of `interaction` holds by the contract of the API."""
-    return _Reader().read(interaction.body)
+class OllamaOracle(OneEndOracle):
+    """Reads one body of Ollama's API."""
 
-
-class _Reader(FramedReader):
     MEANINGS: ClassVar[dict[str, FinishReason]] = {
         "stop": FinishReason.STOP,
         "length": FinishReason.LENGTH,
@@ -33,24 +29,26 @@ class _Reader(FramedReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls: list[CallReading] = []
+        self._calls: list[OpenCall] = []
         self._ids: set[str] = set()
         self._indices: set[int] = set()
 
     def calls(self) -> tuple[CallReading, ...]:
-        return tuple(self._calls)
+        """Return the calls so far, in order of first appearance."""
+        return tuple(call.reading() for call in self._calls)
 
-    def take(self, value: dict[str, Any], event: Event) -> None:
+    def take(self, value: Json, event: Event) -> None:
+        """Take one line."""
         if self.framing == "sse":
-            # A gateway's: what it made of the lines is for nobody to say.
+            # Events of a gateway: no contract defines how it translates the lines.
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
         message, done = value.get("message"), value.get("done")
         if "error" in value:
             self._error(value, event.offset)
         elif isinstance(message, dict) and "response" not in value:
-            self._say(message, "content", event, "message")
+            self._message(message, "content", event, "message")
         elif isinstance(value.get("response"), str) and message is None:
-            self._say(value, "response", event)
+            self._message(value, "response", event)
         elif isinstance(done, bool) and message is None and "response" not in value:
             self.known += 1
         else:
@@ -60,7 +58,7 @@ class _Reader(FramedReader):
         elif done not in (None, False):
             self.notes.open("ENVELOPE-WRAPPED", event.offset, end=True)
 
-    def _error(self, value: dict[str, Any], offset: int) -> None:
+    def _error(self, value: Json, offset: int) -> None:
         error = value["error"]
         if not isinstance(error, str) or not error or not {"message", "response"}.isdisjoint(value):
             self.notes.lost("ERR-IN-200", offset)
@@ -68,11 +66,11 @@ class _Reader(FramedReader):
         self.known += 1
         self.fail("", error)
 
-    def _say(self, said: dict[str, Any], field: str, event: Event, *path: str) -> None:
+    def _message(self, message: Json, field: str, event: Event, *path: str) -> None:
         self.known += 1
-        self.say(self.text, said.get(field), event.offset)
-        self.say(self.reasoning, said.get("thinking"), event.offset)
-        calls = said.get("tool_calls")
+        self.add_text(self.text, message.get(field), event.offset)
+        self.add_text(self.reasoning, message.get("thinking"), event.offset)
+        calls = message.get("tool_calls")
         if isinstance(calls, list):
             texts = item_texts(member_text(event.data, *path, "tool_calls"))
             for call, text in zip(calls, texts, strict=False):
@@ -92,22 +90,17 @@ class _Reader(FramedReader):
             self.notes.open("EVENT-GLUED", offset, calls=True)
             return
         self._check_key(call_id, function.get("index"), offset)
-        self._calls.append(
-            CallReading(
-                join_surrogates(call_id or ""),
-                join_surrogates(name),
-                join_surrogates(self._arguments(function, text, offset)),
-                offset,
-            )
-        )
+        opened = OpenCall(offset, call_id or "", name)
+        opened.fragments.append(self._arguments(function, text, offset))
+        self._calls.append(opened)
 
-    def _arguments(self, function: dict[str, Any], text: str, offset: int) -> str:
+    def _arguments(self, function: Json, text: str, offset: int) -> str:
         arguments = function.get("arguments")
         if arguments is None:
             self.notes.keep("ARGS-NULL", offset)
             return ""
         if not isinstance(arguments, dict):
-            # A reader may take a text as what it says, or refuse it.
+            # A reader may parse the text, or refuse it.
             self.notes.open("OLL-ARGS-TEXT", offset, calls=True)
         return member_text(text, "function", "arguments")
 
@@ -125,7 +118,7 @@ class _Reader(FramedReader):
 
     # The end
 
-    def _done_with(self, value: dict[str, Any], offset: int) -> None:
+    def _done_with(self, value: Json, offset: int) -> None:
         word = value.get("done_reason")
         if not isinstance(word, str | None) or word == "error":
             self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
@@ -135,7 +128,8 @@ class _Reader(FramedReader):
             self.notes.lost("ERR-IN-200", offset)
         self.finish(word if isinstance(word, str) else "", offset)
 
-    def conclude(self, calls: int) -> None:
+    def check_calls(self, calls: int) -> None:
+        """Note what finish word and number of calls show together."""
         if any(tag in self.text.value() for tag in _REASONING_TAGS):
             self.notes.open("REASONING-FIELD-NAMES", 0, text=True)
         if calls and self.word == "stop":

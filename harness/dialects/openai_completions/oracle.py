@@ -1,4 +1,4 @@
-"""One interaction of the dialect openai-completions -> its strict reading.
+"""One interaction of the dialect openai-completions -> its oracle reading.
 
 Texts of the first choice are appended; where others come, it is open which one is the answer.
 A chunk without a choice holds usage. Whatever else a choice holds is of another API, and the
@@ -6,26 +6,19 @@ reading abstains.
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from harness.dialects.kit.oracle.dispatch import FAILURE_WORDS, FinishWordOracle, Json
 from harness.dialects.kit.oracle.errors import error_of
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.kit.oracle.text_only import TextOnlyReader
 from harness.turns.deltas import FinishReason
-from harness.wire.interaction import Interaction
 
-# Words that say the provider failed, in no contract; a reader may fail the turn.
-_FAILED = frozenset({"error", "network_error", "insufficient_system_resource", "abort", "timeout"})
 _NO_CHOICE = object()
 
 
-def oracle_reading(interaction: Interaction) -> OracleReading:
-    """Return what the body of `interaction` holds by the contract of the API."""
-    return _Reader().read(interaction.body)
+class OpenAICompletionsOracle(FinishWordOracle):
+    """Reads one body of legacy completions."""
 
-
-class _Reader(TextOnlyReader):
     MEANINGS: ClassVar[dict[str, FinishReason]] = {
         "stop": FinishReason.STOP,
         "length": FinishReason.LENGTH,
@@ -36,7 +29,7 @@ class _Reader(TextOnlyReader):
         super().__init__()
         self._index: object = _NO_CHOICE
 
-    def value(self, value: dict[str, Any], event: Event) -> None:
+    def take(self, value: Json, event: Event) -> None:
         """Take one chunk, or the completion."""
         choices = value.get("choices")
         if error := error_of(value, event.name):
@@ -51,7 +44,7 @@ class _Reader(TextOnlyReader):
         elif choices is not None or not isinstance(value.get("usage"), dict):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
-    def _error(self, error: tuple[str, str], value: dict[str, Any], event: Event) -> None:
+    def _error(self, error: tuple[str, str], value: Json, event: Event) -> None:
         told = value.get("error") or event.name == "error" or value.get("object") == "error"
         if not told or value.get("choices") or self.ended:
             self.notes.lost("ERR-IN-200", event.offset)
@@ -80,7 +73,7 @@ class _Reader(TextOnlyReader):
     def _finish(self, word: object, offset: int) -> None:
         if word is None or word == "":
             return
-        if not isinstance(word, str) or word.casefold() in _FAILED:
+        if not isinstance(word, str) or word.casefold() in FAILURE_WORDS:
             self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
             self.ended = True
         else:

@@ -1,32 +1,27 @@
-"""One interaction of the dialect tgi -> its strict reading.
+"""One interaction of the dialect tgi -> its oracle reading.
 
 Texts of the tokens that are not special are appended; the event that has the whole text is
 the last one, and its details say why the model stopped, where they were asked for.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/generate`.
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from harness.dialects.kit.oracle.dispatch import FinishWordOracle, Json
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.kit.oracle.text_only import TextOnlyReader
 from harness.turns.deltas import FinishReason
-from harness.wire.interaction import Interaction
 
 
-def oracle_reading(interaction: Interaction) -> OracleReading:
-    """Return what the body of `interaction` holds by the contract of the API."""
-    return _Reader().read(interaction.body)
+class TgiOracle(FinishWordOracle):
+    """Reads one body of text-generation-inference."""
 
-
-class _Reader(TextOnlyReader):
     MEANINGS: ClassVar[dict[str, FinishReason]] = {
         "eos_token": FinishReason.STOP,
         "stop_sequence": FinishReason.STOP,
         "length": FinishReason.LENGTH,
     }
 
-    def value(self, value: dict[str, Any], event: Event) -> None:
+    def take(self, value: Json, event: Event) -> None:
         """Take one token, or the whole answer."""
         token, whole = value.get("token"), value.get("generated_text")
         if "error" in value or event.name == "error":
@@ -44,14 +39,14 @@ class _Reader(TextOnlyReader):
         elif value.get("details"):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
-    def _error(self, value: dict[str, Any], offset: int) -> None:
+    def _error(self, value: Json, offset: int) -> None:
         error, code = value.get("error", value.get("message")), value.get("error_type")
         if "token" in value or "generated_text" in value or not error:
             self.notes.lost("ERR-IN-200", offset)
         self.notes.keep("ERR-IN-200", offset)
         self.fail(code if isinstance(code, str) else "", error if isinstance(error, str) else "")
 
-    def _token(self, token: dict[str, Any], offset: int) -> None:
+    def _token(self, token: Json, offset: int) -> None:
         text, special = token.get("text"), token.get("special", False)
         if not isinstance(text, str) or not isinstance(special, bool):
             self.notes.open("EVENT-GLUED", offset, text=True)

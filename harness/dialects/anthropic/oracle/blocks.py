@@ -6,14 +6,11 @@ does not say which block it means is noted as open and never guessed.
 Source: Anthropic API reference, "Streaming Messages".
 """
 
-from typing import Any
-
-from harness.dialects.kit.oracle.notes import GrowingText, Notes
+from harness.dialects.kit.oracle.dispatch import Json
+from harness.dialects.kit.oracle.notes import GrowingText, Notes, OpenCall
 from harness.dialects.kit.oracle.reading import CallReading
 from harness.dialects.kit.oracle.values import same_object
 from harness.turns.exact_json import join_surrogates
-
-Json = dict[str, Any]
 
 # Kind of delta -> the kind of block that it belongs to.
 _HOMES = {
@@ -36,54 +33,42 @@ _SERVER_USES = frozenset(("server_tool_use", "mcp_tool_use"))
 _RESULT = "_tool_result"
 
 
-class Block:
+class Block(OpenCall):
     """One block so far; of a call with what it was given."""
 
     def __init__(self, kind: str, offset: int) -> None:
+        super().__init__(offset)
         self.kind = kind
-        self.offset = offset
-        self.open = True
-        self.id = ""
-        self.name = ""
+        self.is_open = True
         self.start_input = ""
         self.may_be_empty = False  # its start has an empty object
-        self.fragments: list[str] = []
 
     @property
     def arguments(self) -> str:
-        """Return the input of a call as JSON text; "" where none came."""
+        """Return the input of a call as JSON text; "" if none came."""
         return join_surrogates("".join(self.fragments)) or self.start_input
 
 
 class BlockTable:
     """The blocks of one message."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: Notes, text: GrowingText, reasoning: GrowingText) -> None:
         self._notes = notes
         self._by_index: dict[int, Block] = {}
+        self._text = text
+        self._reasoning = reasoning
         self.blocks: list[Block] = []
-        self.text = GrowingText()
-        self.reasoning = GrowingText()
 
     def calls(self) -> list[Block]:
         """Return the blocks that are calls of the client's tools, in order."""
         return [block for block in self.blocks if block.kind == "tool_use"]
 
-    def strict_calls(self) -> tuple[CallReading, ...]:
+    def call_readings(self) -> tuple[CallReading, ...]:
         """Return the calls so far."""
-        return tuple(
-            CallReading(
-                block.id,
-                block.name,
-                block.arguments,
-                block.offset,
-                from_object=not any(block.fragments),
-            )
-            for block in self.calls()
-        )
+        return tuple(block.reading(from_object=not any(block.fragments)) for block in self.calls())
 
     def start(self, index: object, content: object, input_text: str, offset: int) -> None:
-        """Take the start of a block; `input_text` is how its `input` is spelled."""
+        """Take the start of a block; `input_text` is the JSON text of its `input`."""
         if not isinstance(content, dict) or not isinstance(content.get("type"), str):
             self._notes.lost("ANT-UNKNOWN-EVENT", offset)
             return
@@ -93,7 +78,7 @@ class BlockTable:
         if block.kind == "tool_use":
             self._call(block, content, input_text, offset)
         elif block.kind in _PROSE:
-            self._say(block.kind, content.get(_PROSE[block.kind]), offset)
+            self._add_piece(block.kind, content.get(_PROSE[block.kind]), offset)
         elif block.kind in _SERVER_USES or block.kind.endswith(_RESULT):
             self._notes.keep("ANT-SERVER-TOOLS", offset)
         elif block.kind not in _SILENT:
@@ -105,13 +90,13 @@ class BlockTable:
             return
         before = self._by_index.get(index)
         if before is not None:
-            doubtful = before.open and "tool_use" in (before.kind, block.kind)
+            doubtful = before.is_open and "tool_use" in (before.kind, block.kind)
             self._notes.open("ANT-BLOCK-INDEX", offset, calls=doubtful)
         self._by_index[index] = block
 
     def _call(self, block: Block, content: Json, input_text: str, offset: int) -> None:
-        block.id = self._word(content.get("id"), offset)
-        block.name = self._word(content.get("name"), offset)
+        block.id = self._text_of(content.get("id"), offset)
+        block.name = self._text_of(content.get("name"), offset)
         value = content.get("input")
         if isinstance(value, dict):
             block.start_input = input_text if value else ""
@@ -132,14 +117,14 @@ class BlockTable:
         if kind == "input_json_delta":
             self._fragment(block, delta.get("partial_json"), offset)
         elif kind in _PROSE:
-            self._say(kind, delta.get(_PROSE[kind]), offset)
+            self._add_piece(kind, delta.get(_PROSE[kind]), offset)
 
     def _check_home(self, kind: str, delta: Json, block: Block | None, offset: int) -> None:
         home = _HOMES.get(kind)
         if home is None:
             self._notes.keep("ANT-UNKNOWN-EVENT", offset)
         elif block is not None and block.kind == home:
-            if not block.open:
+            if not block.is_open:
                 self._notes.keep("ANT-BLOCK-STOP-EARLY", offset)
         elif kind == "signature_delta":
             self._notes.keep("ANT-SIGNATURE-MISPLACED", offset)
@@ -156,7 +141,7 @@ class BlockTable:
         if not isinstance(fragment, str | None):
             self._notes.open("ARGS-OBJECT", offset, calls=True)
         elif fragment:
-            if not block.open and block.start_input:
+            if not block.is_open and block.start_input:
                 self._notes.open("ANT-BLOCK-STOP-EARLY", offset, calls=True)
             block.fragments.append(fragment)
 
@@ -166,29 +151,29 @@ class BlockTable:
         if block is None:
             self._notes.keep("ANT-DELTA-WITHOUT-BLOCK", offset)
         else:
-            block.open = False
+            block.is_open = False
 
     def conclude(self, *, ended: bool) -> None:
         """Note what only the whole message shows; `ended` as it should."""
         for block in self.calls():
             fragments = "".join(block.fragments)
-            if not fragments and block.start_input and block.open:
+            if not fragments and block.start_input and block.is_open:
                 self._notes.open("ANT-BLOCK-STOP-EARLY", block.offset, calls=True)
             elif not fragments and not block.start_input:
                 self._notes.keep("ANT-EMPTY-INPUT", block.offset)
-                if ended and block.may_be_empty and not block.open:
+                if ended and block.may_be_empty and not block.is_open:
                     block.start_input = "{}"
             elif fragments and block.start_input and not same_object(fragments, block.start_input):
                 self._notes.open("ANT-START-INPUT-PLUS-DELTA", block.offset, calls=True)
 
-    def _say(self, kind: str, piece: object, offset: int) -> None:
-        text = self.text if _PROSE[kind] == "text" else self.reasoning
+    def _add_piece(self, kind: str, piece: object, offset: int) -> None:
+        text = self._text if _PROSE[kind] == "text" else self._reasoning
         if isinstance(piece, str):
             text.add(piece)
         elif piece is not None:
             self._notes.open("ANT-UNKNOWN-EVENT", offset, text=True)
 
-    def _word(self, value: object, offset: int) -> str:
+    def _text_of(self, value: object, offset: int) -> str:
         if isinstance(value, str):
             return join_surrogates(value)
         if value is not None:

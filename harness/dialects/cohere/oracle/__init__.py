@@ -1,5 +1,276 @@
-"""The strict reading of the dialect `cohere`."""
+"""The oracle of the dialect cohere.
 
-from harness.dialects.cohere.oracle.stream import oracle_reading
+Events of version 2 have a `type`, those of version 1 an `event_type`; a plain response has
+neither. Text, thinking, plan and arguments are appended; `message-end` and `stream-end` end
+the turn.
+Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream-v1
+"""
 
-__all__ = ["oracle_reading"]
+from typing import ClassVar
+
+from harness.dialects.cohere.oracle.calls import CallTable
+from harness.dialects.kit.oracle.dispatch import Json, OneEndOracle, TakeEvent
+from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.values import item_texts, member_text
+from harness.turns.deltas import FinishReason
+
+_FAILED = frozenset({"ERROR", "ERROR_LIMIT", "TIMEOUT", "USER_CANCEL"})
+_SILENT = frozenset({"message-start", "content-end", "citation-start", "citation-end"})
+
+
+class CohereOracle(OneEndOracle):
+    """Reads one body of Cohere's chat API, version 2 or 1."""
+
+    MEANINGS: ClassVar[dict[str, FinishReason]] = {
+        "COMPLETE": FinishReason.STOP,
+        "STOP_SEQUENCE": FinishReason.STOP,
+        "TOOL_CALL": FinishReason.STOP,
+        "MAX_TOKENS": FinishReason.LENGTH,
+        "ERROR_TOXIC": FinishReason.CONTENT_FILTER,
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls = CallTable(self.notes)
+        self._v1 = _Version1(self, self._calls)
+        self._version = ""
+        self._takes: dict[str, TakeEvent] = {
+            "content-start": self._content,
+            "content-delta": self._content,
+            "tool-plan-delta": self._plan,
+            "tool-call-start": self._call,
+            "tool-call-delta": self._call,
+            "tool-call-end": self._call,
+            "message-end": self._end,
+        }
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return self._calls.calls()
+
+    def take(self, value: Json, event: Event) -> None:
+        """Take one event, or the complete response."""
+        kind, old_kind = value.get("type"), value.get("event_type")
+        if kind is None and old_kind is None:
+            self._plain(value, event)
+        elif isinstance(kind, str) and old_kind is None:
+            self._event_of_v2(kind, value, event)
+        elif isinstance(old_kind, str) and kind is None:
+            self._check_version("1", event.offset)
+            self._v1.take(old_kind, value, event)
+        else:
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+
+    def end_with(self, word: object, error: object, offset: int) -> None:
+        """End the turn; used by both versions and by plain responses."""
+        said = word if isinstance(word, str) else ""
+        if said != (word or "") or (error and said not in _FAILED):
+            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+        if not said:
+            self.notes.open("FINISH-EMPTY-STRING", offset, end=True)
+        self.finish(said, offset)
+        if said in _FAILED:
+            self.notes.keep("COH-FINISH-ERROR", offset)
+            self.fail(said, error)
+        elif said == "ERROR_TOXIC":
+            # Blocked: some take it for a filtered answer and some for an error.
+            self.notes.open("COH-FINISH-ERROR", offset, end=True)
+
+    def check_calls(self, calls: int) -> None:
+        """Note what finish word and number of calls show together."""
+        if self.word == "TOOL_CALL" and not calls and self.notes.calls_known:
+            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+        if self.word == "COMPLETE" and calls and self._version == "2":
+            self.notes.keep("FINISH-STOP-WITH-CALLS", 0)
+
+    def _check_version(self, version: str, offset: int) -> None:
+        self._version = self._version or version
+        if self._version != version:
+            self.notes.lost("ENVELOPE-WRAPPED", offset)
+
+    # Version 2
+
+    def _event_of_v2(self, kind: str, value: Json, event: Event) -> None:
+        take = self._takes.get(kind)
+        if kind in _SILENT or take is not None:
+            self.known += 1
+            self._check_version("2", event.offset)
+        if take is not None:
+            take(value, event)
+        elif kind == "error" or event.name == "error":
+            self._error(value, event.offset)
+
+    def _content(self, value: Json, event: Event) -> None:
+        content = self._message(value, event.offset).get("content")
+        if isinstance(content, dict):
+            self.add_text(self.reasoning, content.get("thinking"), event.offset)
+            self.add_text(self.text, content.get("text"), event.offset)
+        elif content is not None:
+            self.notes.open("EVENT-GLUED", event.offset, text=True)
+
+    def _plan(self, value: Json, event: Event) -> None:
+        plan = self._message(value, event.offset).get("tool_plan")
+        self.add_text(self.reasoning, plan, event.offset)
+
+    def _call(self, value: Json, event: Event) -> None:
+        if value["type"] == "tool-call-end":
+            self._calls.end(value.get("index"))
+            return
+        call = self._message(value, event.offset).get("tool_calls")
+        opens = value["type"] == "tool-call-start"
+        self._calls.piece(value.get("index"), call, event.offset, opens=opens)
+
+    def _end(self, value: Json, event: Event) -> None:
+        delta = value.get("delta")
+        told = delta if isinstance(delta, dict) else {}
+        self.end_with(told.get("finish_reason"), told.get("error"), event.offset)
+
+    def _message(self, value: Json, offset: int) -> Json:
+        delta = value.get("delta")
+        message = delta.get("message") if isinstance(delta, dict) else None
+        if isinstance(message, dict):
+            return message
+        self.notes.open("EVENT-GLUED", offset, text=True, calls=True)
+        return {}
+
+    # What is no event
+
+    def _plain(self, value: Json, event: Event) -> None:
+        message = value.get("message")
+        self.known += 1
+        if isinstance(message, dict) and "finish_reason" in value:
+            self._response(value, message, event.offset)
+        elif isinstance(value.get("text"), str) and "generation_id" in value:
+            self.notes.keep("JSON-FOR-STREAM", event.offset)
+            self._v1.whole(value, event)
+            self.end_with(value.get("finish_reason"), value.get("error"), event.offset)
+        elif isinstance(message, str) or "error" in value:
+            self._error(value, event.offset)
+        else:
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+
+    def _response(self, value: Json, message: Json, offset: int) -> None:
+        self._check_version("2", offset)
+        self.notes.keep("JSON-FOR-STREAM", offset)
+        content = message.get("content")
+        if isinstance(content, str | None):
+            self.add_text(self.text, content, offset)
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, dict):
+                self.add_text(self.reasoning, part.get("thinking"), offset)
+                self.add_text(self.text, part.get("text"), offset)
+            else:
+                self.notes.open("EVENT-GLUED", offset, text=True)
+        self.add_text(self.reasoning, message.get("tool_plan"), offset)
+        calls = message.get("tool_calls")
+        for place, call in enumerate(calls if isinstance(calls, list) else ()):
+            self._calls.piece(place, call, offset, opens=True)
+        if not isinstance(calls, list | None):
+            self.notes.open("EVENT-GLUED", offset, calls=True)
+        self.end_with(value.get("finish_reason"), value.get("error"), offset)
+
+    def _error(self, value: Json, offset: int) -> None:
+        """An error is an object with a message; inside a stream as well."""
+        self.notes.keep("ERR-IN-200", offset)
+        message = value.get("message")
+        if not isinstance(message, str) or "choices" in value or value.get("error"):
+            self.notes.lost("ERR-IN-200", offset)
+        self.fail("", message)
+
+
+class _Version1:
+    """Reads the events of version 1.
+
+    `tool-calls-generation` and the response inside `stream-end` repeat what the pieces contain.
+    That is not a second answer, and if the two differ, the oracle abstains.
+    """
+
+    def __init__(self, oracle: CohereOracle, calls: CallTable) -> None:
+        self._oracle = oracle
+        self._calls = calls
+        self._takes = {
+            "text-generation": self._text,
+            "tool-calls-chunk": self._chunk,
+            "tool-calls-generation": self._generation,
+            "stream-end": self._end,
+        }
+        self._silent = frozenset(
+            {
+                "stream-start",
+                "citation-generation",
+                "search-queries-generation",
+                "search-results",
+            }
+        )
+
+    def take(self, kind: str, value: Json, event: Event) -> None:
+        """Take one event."""
+        take = self._takes.get(kind)
+        self._oracle.known += kind in self._silent or take is not None
+        if take is not None:
+            take(value, event)
+
+    def whole(self, value: Json, event: Event, *path: str) -> None:
+        """Take a complete response, which may say again what was said."""
+        oracle = self._oracle
+        self._settle(value.get("tool_calls"), event, *path)
+        text = value.get("text")
+        if oracle.text.length or oracle.reasoning.length:
+            self._say_again(text, event.offset)
+        elif len(self._calls):
+            # Beside calls it is the plan; the contract has no other word for it.
+            oracle.notes.open("COH-TOOL-EVENTS", event.offset, text=bool(text))
+            oracle.add_text(oracle.reasoning, text, event.offset)
+        else:
+            oracle.add_text(oracle.text, text, event.offset)
+
+    def _text(self, value: Json, event: Event) -> None:
+        self._oracle.add_text(self._oracle.text, value.get("text"), event.offset)
+
+    def _chunk(self, value: Json, event: Event) -> None:
+        oracle = self._oracle
+        oracle.add_text(oracle.reasoning, value.get("text"), event.offset)
+        delta = value.get("tool_call_delta")
+        if isinstance(delta, dict):
+            index = delta.get("index")
+            said = (delta.get("id"), delta.get("name"), delta.get("parameters"))
+            self._calls.add(index, *said, event.offset, opens=not self._calls.known(index))
+        elif delta is not None:
+            oracle.notes.open("EVENT-GLUED", event.offset, calls=True)
+
+    def _generation(self, value: Json, event: Event) -> None:
+        oracle = self._oracle
+        if oracle.reasoning.length:
+            self._say_again(value.get("text"), event.offset)
+        else:
+            oracle.add_text(oracle.reasoning, value.get("text"), event.offset)
+        self._settle(value.get("tool_calls"), event)
+
+    def _end(self, value: Json, event: Event) -> None:
+        response = value.get("response")
+        told = response if isinstance(response, dict) else {}
+        self.whole(told, event, "response")
+        word, again = value.get("finish_reason"), told.get("finish_reason")
+        if again not in (None, word):
+            self._oracle.notes.open("FINISH-DUPLICATE", event.offset, calls=True, end=True)
+        self._oracle.end_with(word, value.get("error"), event.offset)
+
+    def _say_again(self, text: object, offset: int) -> None:
+        """Check that a whole text is the one that its pieces made."""
+        oracle = self._oracle
+        if text and text in (oracle.text.value(), oracle.reasoning.value()):
+            oracle.notes.keep("COH-ANSWER-TWICE", offset)
+        elif text:
+            oracle.notes.open("COH-ANSWER-TWICE", offset, text=True)
+
+    def _settle(self, calls: object, event: Event, *path: str) -> None:
+        if isinstance(calls, list) and calls:
+            items = item_texts(member_text(event.data, *path, "tool_calls"))
+            listed = [
+                (call if isinstance(call, dict) else {}, member_text(text, "parameters"))
+                for call, text in zip(calls, items, strict=False)
+            ]
+            self._calls.compare_or_take(listed, event.offset)
+        elif calls:
+            self._oracle.notes.open("EVENT-GLUED", event.offset, calls=True)

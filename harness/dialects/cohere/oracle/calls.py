@@ -4,30 +4,19 @@ The integer `index` of an event is the key; a start has id, name and no argument
 fragments are appended. What does not say which call it means is noted as open.
 """
 
-from typing import Any
-
-from harness.dialects.kit.oracle.notes import Notes
+from harness.dialects.kit.oracle.dispatch import Json
+from harness.dialects.kit.oracle.notes import Notes, OpenCall
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import read_arguments, same_object
-from harness.turns.exact_json import join_surrogates
+from harness.dialects.kit.oracle.values import is_index, read_arguments, same_object, text_or_empty
 
 
-class _Call:
+class _Call(OpenCall):
     """The pieces of one index so far."""
 
-    def __init__(self, call_id: str, name: str, offset: int) -> None:
-        self.id = call_id
-        self.name = name
-        self.offset = offset
-        self.ended = False
-        self.fragments: list[str] = []
-
-    @property
-    def arguments(self) -> str:
-        return "".join(self.fragments)
+    ended = False
 
 
-class Calls:
+class CallTable:
     """The calls of one response."""
 
     def __init__(self, notes: Notes) -> None:
@@ -39,15 +28,7 @@ class Calls:
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
-        return tuple(
-            CallReading(
-                join_surrogates(call.id),
-                join_surrogates(call.name),
-                join_surrogates(call.arguments),
-                call.offset,
-            )
-            for call in self._calls.values()
-        )
+        return tuple(call.reading() for call in self._calls.values())
 
     def piece(self, index: object, call: object, offset: int, *, opens: bool) -> None:
         """Take the call object of one event of version 2, or one of a plain response."""
@@ -75,16 +56,16 @@ class Calls:
         if not all(isinstance(text, str | None) for text in texts):
             self._notes.open("ARGS-OBJECT", offset, calls=True)
             return
-        if not isinstance(index, int) or isinstance(index, bool):
+        if not is_index(index):
             self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
             return
         found = self._calls.get(index)
         if (found is None) != opens or (found is not None and (call_id or name or found.ended)):
             self._notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
         if found is None:
-            found = _Call(_text(call_id), _text(name), offset)
+            found = _Call(offset, text_or_empty(call_id), text_or_empty(name))
             self._calls[index] = found
-        found.fragments.append(_text(fragment))
+        found.fragments.append(text_or_empty(fragment))
 
     def end(self, index: object) -> None:
         """Take the end of a call; it says nothing that the turn's end does not say."""
@@ -96,7 +77,7 @@ class Calls:
         """Return whether a piece of the call at `index` came."""
         return index in self._calls if isinstance(index, int) else False
 
-    def settle(self, listed: list[tuple[dict[str, Any], str]], offset: int) -> None:
+    def compare_or_take(self, listed: list[tuple[Json, str]], offset: int) -> None:
         """Take the list of all calls of version 1, each with the text of its parameters.
 
         Where pieces came before, the list must say the same.
@@ -127,7 +108,3 @@ class Calls:
 
     def _unclear(self, offset: int) -> None:
         self._notes.open("EVENT-GLUED", offset, calls=True)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

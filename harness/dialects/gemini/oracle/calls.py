@@ -10,12 +10,10 @@ import json
 import re
 from typing import Any
 
-from harness.dialects.kit.oracle.notes import Notes
+from harness.dialects.kit.oracle.dispatch import Json
+from harness.dialects.kit.oracle.notes import Notes, OpenCall
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import member_text
-from harness.turns.exact_json import join_surrogates
-
-Json = dict[str, Any]
+from harness.dialects.kit.oracle.values import member_text, text_or_empty
 
 PARTIAL = "GEM-PARTIAL-ARGS"
 _PATH = re.compile(r"\$(?:\.[A-Za-z_]\w*|\[[0-9]{1,4}\])+", re.ASCII)
@@ -26,14 +24,12 @@ _MOST_STEPS = 50
 _MOST_DIGITS = 15
 
 
-class _Call:
+class _Call(OpenCall):
     """One call so far."""
 
     def __init__(self, call: Json, arguments: str, offset: int) -> None:
-        self.id = _text(call.get("id"))
-        self.name = _text(call.get("name"))
-        self.arguments = arguments
-        self.offset = offset
+        super().__init__(offset, text_or_empty(call.get("id")), text_or_empty(call.get("name")))
+        self.fragments = [arguments]
         self.tree: Json = {}
         self.strings: dict[str, list[str]] = {}  # path -> pieces of a string that goes on
         self.pieces = 0
@@ -52,25 +48,17 @@ class CallList:
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls in the order of their parts."""
-        return tuple(
-            CallReading(
-                join_surrogates(call.id),
-                join_surrogates(call.name),
-                join_surrogates(call.arguments),
-                call.offset,
-            )
-            for call in self._calls
-        )
+        return tuple(call.reading() for call in self._calls)
 
-    def add(self, call: object, spelled: str, offset: int) -> None:
-        """Take one `functionCall`, whose own text is `spelled`."""
+    def add(self, call: object, text: str, offset: int) -> None:
+        """Take one `functionCall`, whose JSON text is `text`."""
         if not isinstance(call, dict):
             self._notes.open("EVENT-GLUED", offset, calls=True)
             return
-        self._check_spelling(call, offset)
+        self._check_case(call, offset)
         growing = self._growing
         if growing is None:
-            self._begin(call, spelled, offset)
+            self._begin(call, text, offset)
         elif call.get("name") or call.get("id") or call.get("args"):
             self._notes.open(PARTIAL, offset, calls=True)
         else:
@@ -81,16 +69,16 @@ class CallList:
         if self._growing is not None:
             self._notes.open(PARTIAL, self._growing.offset, calls=True)
 
-    def _begin(self, call: Json, spelled: str, offset: int) -> None:
+    def _begin(self, call: Json, text: str, offset: int) -> None:
         args = call.get("args")
-        text = member_text(spelled, "args") if isinstance(args, dict) else ""
+        arguments = member_text(text, "args") if isinstance(args, dict) else ""
         if args is not None and not isinstance(args, dict):
             self._notes.open("ARGS-OBJECT", offset, calls=True)
-        if not _text(call.get("name")):
+        if not text_or_empty(call.get("name")):
             self._notes.open("NAME-EMPTY", offset, calls=True)
         if self._calls and self._calls[-1].offset != offset:
             self._notes.keep("GEM-PARALLEL-SEPARATE-CHUNKS", offset)
-        made = _Call(call, text, offset)
+        made = _Call(call, arguments, offset)
         self._check_id(made, offset)
         self._calls.append(made)
         partial = call.get("willContinue") or call.get("partialArgs")
@@ -113,7 +101,7 @@ class CallList:
             # Two equal calls, or one call that came twice.
             self._notes.open("GEM-SIGNATURE-OVERWRITTEN", offset, calls=bool(made.arguments))
 
-    def _check_spelling(self, call: Json, offset: int) -> None:
+    def _check_case(self, call: Json, offset: int) -> None:
         if any(name in call for name in ("partial_args", "will_continue")):
             self._notes.open("GEM-SNAKE-CASE", offset, calls=True)
 
@@ -131,10 +119,10 @@ class CallList:
         if call.strings:
             self._notes.open(PARTIAL, offset, calls=True)
         if call.pieces:
-            text = _settled(call.tree)
+            text = _arguments_text(call.tree)
             if text is None:
                 self._notes.open(PARTIAL, offset, calls=True)
-            call.arguments = text or ""
+            call.fragments = [text or ""]
 
 
 def _put(call: _Call, piece: object) -> bool:
@@ -180,7 +168,7 @@ def _place(tree: Json, path: str, value: object) -> bool:
     return True
 
 
-def _settled(tree: Json) -> str | None:
+def _arguments_text(tree: Json) -> str | None:
     """Return the arguments as text; None where they are no object without a gap."""
     try:
         value = _value(tree)
@@ -199,7 +187,3 @@ def _value(node: object) -> object:
     if sorted(node, key=str) != sorted(range(len(node)), key=str):
         raise ValueError("an array with a gap, or an object with places")
     return [_value(node[place]) for place in range(len(node))]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

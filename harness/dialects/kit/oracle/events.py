@@ -1,8 +1,10 @@
-"""Body -> server-sent events, by the WHATWG algorithm, or AWS messages; whole body at once.
+"""Body -> its events in whichever framing they came; the complete body at once.
 
-An event that the end of the body cut off is handed on, marked incomplete: WHATWG drops it,
-and what that means for a turn is for the reader of the events to say.
-Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+Server-sent events by the WHATWG algorithm, AWS messages, lines of JSON, a JSON list, one document.
+WHATWG drops an event that the end of the body cut off. It is yielded here, marked incomplete,
+because what it means for a turn depends on the API.
+Sources: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+and https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
 """
 
 import base64
@@ -19,6 +21,8 @@ from harness.dialects.kit.oracle.values import UNREADABLE, event_value, item_tex
 
 # The code of the error that a damaged message stands for; an id of the catalogue.
 CHECKSUM: Final = "AWS-CHECKSUM"
+BOM: Final = b"\xef\xbb\xbf"
+JSON_SPACE: Final = b" \t\r\n"
 AWS_MARK: Final = b"\0"  # no first message is so long that another byte came first
 
 _DAMAGED_PAYLOAD: Final = b'{"code": "%s"}' % CHECKSUM.encode()
@@ -126,7 +130,6 @@ def _unwrap_chunk(payload: bytes) -> bytes | None:
         return None
 
 
-_BOM = b"\xef\xbb\xbf"
 _UNFRAMED = re.compile(rb"(?:\A|[\r\n])[ \t]*\{")
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
@@ -158,7 +161,7 @@ def split_events(body: bytes) -> Iterator[Event]:
         return
     lines: list[bytes] = []
     name, offset = b"", 0
-    for match in _LINE.finditer(body, len(_BOM) if body.startswith(_BOM) else 0):
+    for match in _LINE.finditer(body, len(BOM) if body.startswith(BOM) else 0):
         line, line_end = match.groups()
         if not line and line_end:
             if lines:
@@ -206,18 +209,14 @@ def _as_object(data: str) -> str:
     return json.dumps({"message": data if value is UNREADABLE else ""})
 
 
-_UTF8_BOM = b"\xef\xbb\xbf"
-_COMPRESSED = b"\x1f"
-
-
-def events_of(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield the events of `body`."""
-    start = body.removeprefix(_UTF8_BOM).lstrip()[:1]
+def json_events(body: bytes, notes: Notes) -> Iterator[Event]:
+    """Yield the events of `body`, each a JSON object; what has no events is noted."""
+    start = body.removeprefix(BOM).lstrip()[:1]
     if start in (b"{", b"["):
         yield from _iter_json_events(body, notes)
     elif start == b"<":
         notes.keep("HTTP-HTML-BODY", 0)
-    elif start == _COMPRESSED or (b"\0" in body and not body.startswith(AWS_MARK)):
+    elif start == b"\x1f" or (b"\0" in body and not body.startswith(AWS_MARK)):
         notes.lost("ENVELOPE-WRAPPED", 0)
     else:
         yield from split_events(body)
@@ -259,3 +258,18 @@ def _json_lines(body: bytes, notes: Notes) -> Iterator[Event]:
 
 def _json_event(text: str, offset: int, end: int, *, damaged: bool, complete: bool = True) -> Event:
     return Event(text, "", offset, end, complete, damaged)
+
+
+def iter_lines(body: bytes, start: int) -> Iterator[Event]:
+    """Yield the lines of `body` from `start` on."""
+    at = start
+    while at < len(body):
+        end = body.find(b"\n", at) + 1 or len(body)
+        line = body[at:end]
+        payload = line.strip(JSON_SPACE)
+        if payload:
+            data = payload.decode("utf-8", "replace")
+            damaged = data.encode() != payload
+            offset = at + line.index(payload[:1])
+            yield Event(data, "", offset, end, complete=line.endswith(b"\n"), damaged=damaged)
+        at = end

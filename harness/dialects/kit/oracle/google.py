@@ -1,24 +1,31 @@
-"""Body -> the events of a generateContent response, in each of the framings it comes in.
+"""What the oracles of Google's APIs share: framings, errors, the event that was cut off.
 
 Server-sent events with `alt=sse`, one JSON array without it, one object for a response that
-is not streamed, and one object a line as clients log a stream. Whole body at once.
+is not streamed, and one object a line as clients log a stream.
 Source: Gemini API reference, `streamGenerateContent`.
 """
 
 import json
 from collections.abc import Iterator
+from typing import ClassVar
 
-from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
+from harness.dialects.kit.oracle.dispatch import DONE, Oracle
+from harness.dialects.kit.oracle.events import BOM, Event, has_unframed_json, split_events
 from harness.dialects.kit.oracle.notes import Notes
-from harness.dialects.kit.oracle.values import UNREADABLE, event_value
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.kit.oracle.values import UNREADABLE, event_value, skip_space
+from harness.turns.json_prefix import PrefixState, scan
+from harness.wire.interaction import Interaction
+
+_ERROR_STATUS = 400
 
 _DECODE = json.JSONDecoder().raw_decode
 _SPACE = " \t\r\n"
 
 
-def google_events(body: bytes, notes: Notes) -> Iterator[Event]:
+def _google_events(body: bytes, notes: Notes) -> Iterator[Event]:
     """Yield the events of `body`; what is no event of any framing is noted."""
-    start = body.removeprefix(b"\xef\xbb\xbf").lstrip()
+    start = body.removeprefix(BOM).lstrip()
     if start.startswith(b"["):
         notes.keep("GEM-JSON-ARRAY", 0)
         yield from _elements(body, notes)
@@ -54,11 +61,11 @@ def _objects(body: bytes, notes: Notes) -> Iterator[Event]:
 def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
     """Yield the elements of the array that `body` is; the last may be cut off."""
     text = body.decode("utf-8-sig", "replace")
-    if text.encode() != body.removeprefix(b"\xef\xbb\xbf"):
+    if text.encode() != body.removeprefix(BOM):
         notes.lost("SSE-UTF8-SPLIT", 0)
         return
     before = len(body) - len(text.encode())
-    at = _skip(text, text.index("[") + 1)
+    at = skip_space(text, text.index("[") + 1)
     offset = before + len(text[:at].encode())
     while at < len(text) and text[at] != "]":
         try:
@@ -66,7 +73,7 @@ def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
         except (ValueError, RecursionError):
             yield Event(text[at:], "", offset, len(body), complete=False, damaged=False)
             return
-        following = _skip(text, end)
+        following = skip_space(text, end)
         # An element is over where what follows it is there.
         over = offset + len(text[at : following + 1].encode())
         yield Event(text[at:end], "", offset, over, complete=True, damaged=False)
@@ -75,19 +82,51 @@ def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
                 notes.lost("EVENT-GLUED", over)
             return
         following += text.startswith(",", following)
-        start = _skip(text, following)
+        start = skip_space(text, following)
         offset += len(text[at:start].encode())
         at = start
     if text[at + 1 :].strip(_SPACE):
         notes.lost("SSE-AFTER-DONE", offset)
 
 
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _SPACE:
-        at += 1
-    return at
-
-
 def _line_event(data: str, offset: int, end: int, raw: bytes, *, complete: bool = True) -> Event:
     damaged = data.encode("utf-8", "replace") not in raw
     return Event(data, "", offset, end, complete, damaged)
+
+
+class GoogleOracle(Oracle):
+    """What the oracles of Google's APIs share: framings, errors and an interrupted event."""
+
+    # Whether half an event that is some other JSON value than an object loses everything.
+    ANY_VALUE_COUNTS: ClassVar[bool] = False
+
+    def read(self, interaction: Interaction) -> OracleReading:
+        """Return the meaning of the body of `interaction`, by the contract of the API."""
+        self._error_quirk = "" if interaction.status >= _ERROR_STATUS else "ERR-IN-200"
+        return super().read(interaction)
+
+    def events(self, body: bytes) -> Iterator[Event]:
+        """Yield the events of `body`."""
+        return _google_events(body, self.notes)
+
+    def unfinished(self, data: str, event: Event) -> None:
+        """Take an event that the end of the body cut off."""
+        value = event_value(data)
+        counts = value is not UNREADABLE and (self.ANY_VALUE_COUNTS or isinstance(value, dict))
+        if counts:
+            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+        elif DONE.startswith(data):
+            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+        elif self.finishes:
+            self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
+        else:
+            self.values += 1
+            self.damaged = scan(data).state is not PrefixState.PREFIX
+
+    def fail(self, error: tuple[str, str], offset: int) -> None:
+        """End the turn with the provider's error."""
+        if self.finishes:  # the turn had ended well before the error came
+            self.notes.lost("ERR-IN-200", offset)
+        if self._error_quirk:
+            self.notes.keep(self._error_quirk, offset)
+        self.error = self.error or error

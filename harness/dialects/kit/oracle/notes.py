@@ -1,6 +1,7 @@
-"""What an oracle collects while it reads: growing text, and deviations."""
+"""What an oracle collects while it reads: growing text, calls and deviations."""
 
-from harness.dialects.kit.oracle.reading import Deviation
+from harness.dialects.kit.oracle.reading import CallReading, Deviation
+from harness.turns.deltas import CallKind
 from harness.turns.exact_json import join_surrogates
 
 
@@ -59,5 +60,31 @@ class GrowingText:
         self.length += len(whole)
 
     def value(self) -> str:
-        """Return the text so far; a half that stayed alone is U+FFFD."""
+        """Return the text so far; a half that has no other half is U+FFFD."""
         return "".join(self._complete) + join_surrogates(self._half)
+
+
+class OpenCall:
+    """One call while it is read."""
+
+    def __init__(self, offset: int, call_id: str = "", name: str = "") -> None:
+        self.id = call_id
+        self.name = name
+        self.offset = offset
+        self.fragments: list[str] = []
+
+    @property
+    def arguments(self) -> str:
+        """Return the arguments so far as JSON text; "" if none came."""
+        return "".join(self.fragments)
+
+    def reading(self, kind: CallKind = "function", *, from_object: bool = False) -> CallReading:
+        """Return the call as the oracle reports it."""
+        return CallReading(
+            join_surrogates(self.id),
+            join_surrogates(self.name),
+            join_surrogates(self.arguments),
+            self.offset,
+            kind,
+            from_object,
+        )

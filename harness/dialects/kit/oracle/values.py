@@ -6,7 +6,7 @@ of this parser makes unreadable is uncertain, which is not the same as wrong.
 
 import json
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 import msgspec
 
@@ -30,6 +30,16 @@ class Arguments(msgspec.Struct, frozen=True):
     value: dict[str, Any] | None
     empty: bool = False
     certain: bool = True
+
+
+def text_or_empty(value: object) -> str:
+    """Return `value` if it is text, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def is_index(value: object) -> TypeGuard[int]:
+    """Return whether `value` is an integer; JSON's true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def event_value(text: str) -> object:
@@ -96,23 +106,24 @@ def item_texts(text: str) -> tuple[str, ...]:
 
 def _members(text: str) -> Iterator[tuple[str | int, str]]:
     """Yield key and text of each member of an object, or place and text of a list's."""
-    at = _skip(text, 0)
+    at = skip_space(text, 0)
     is_object, is_list = text.startswith("{", at), text.startswith("[", at)
-    at = _skip(text, at + 1)
+    at = skip_space(text, at + 1)
     place = 0
     while (is_object or is_list) and at < len(text) and text[at] not in "}]":
         key: str | int = place
         if is_object:
             key, end = _DECODE(text, at)
-            at = _skip(text, _skip(text, end) + 1)
+            at = skip_space(text, skip_space(text, end) + 1)
         _, end = _DECODE(text, at)
         yield key, text[at:end]
-        at = _skip(text, end)
-        at = _skip(text, at + 1) if text.startswith(",", at) else at
+        at = skip_space(text, end)
+        at = skip_space(text, at + 1) if text.startswith(",", at) else at
         place += 1
 
 
-def _skip(text: str, at: int) -> int:
+def skip_space(text: str, at: int) -> int:
+    """Return the index of the first character from `at` on that is not white space of JSON."""
     while at < len(text) and text[at] in _SPACE:
         at += 1
     return at

@@ -1,5 +1,345 @@
-"""The strict reading of the dialect `openai-chat`."""
+"""The oracle of the dialect openai-chat: it adds up the deltas of choice 0.
 
-from harness.dialects.openai_chat.oracle.stream import oracle_reading
+The `message` of a plain completion is one delta that holds everything. The oracle keeps what the
+contract defines and notes the rest.
+Source: OpenAI API reference, "The chat completion chunk object" and "The chat completion
+object"; errors inside a stream as gateways document them.
+"""
 
-__all__ = ["oracle_reading"]
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from harness.dialects.kit.oracle.dispatch import (
+    DONE,
+    FAILURE_WORDS,
+    FINISH_WITH_CALLS,
+    Json,
+    Oracle,
+)
+from harness.dialects.kit.oracle.errors import error_of
+from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
+from harness.dialects.kit.oracle.notes import GrowingText
+from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.values import UNREADABLE, event_value
+from harness.dialects.openai_chat.oracle.calls import CallTable
+from harness.turns.deltas import FinishReason
+from harness.turns.exact_json import join_surrogates
+
+# Keys under which private envelopes and other dialects carry what belongs into `choices`.
+_ENVELOPES = frozenset(
+    {
+        "data",
+        "output",
+        "outputs",
+        "result",
+        "response",
+        "message",
+        "delta",
+        "content",
+        "tool_calls",
+        "candidates",
+        "code",
+    }
+)
+_CALL_FIELDS = ("tool_calls", "function_call")
+
+
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
+_TOOLS_THEN_STOP = frozenset({"tool_calls", "stop"})
+_REASONING_TAGS = ("<think", "</think>")
+_PROMISES_CALLS = frozenset({"tool_calls", "function_call"})
+_MAY_PROMISE_CALLS = _PROMISES_CALLS | {"tool_use", "tool_call"}
+
+
+class OpenAIChatOracle(Oracle):
+    """Reads one body of chat completions."""
+
+    MEANINGS: ClassVar[dict[str, FinishReason]] = {
+        "stop": FinishReason.STOP,
+        "length": FinishReason.LENGTH,
+        "tool_calls": FinishReason.STOP,
+        "content_filter": FinishReason.CONTENT_FILTER,
+        "function_call": FinishReason.STOP,
+    }
+    LIST_DATA: ClassVar[str] = "SSE-DATA-NULL"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls = CallTable(self.notes)
+        self._choice_index: int | None = None
+        self._refusal: list[str] = []
+        self._finish_was_early = False
+        self._reopened = False
+
+    def events(self, body: bytes) -> Iterator[Event]:
+        """Yield the events of `body`; a body without any is taken as a document."""
+        events = tuple(split_events(body))
+        yield from events
+        if not events:
+            self._document(body)
+        elif has_unframed_json(body):
+            self.notes.lost("ERR-UNFRAMED", 0)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return self._calls.calls()
+
+    @property
+    def refusal(self) -> str:
+        """Return the refusal so far."""
+        return join_surrogates("".join(self._refusal))
+
+    def after_end(self, data: str, event: Event) -> None:
+        """Take an event after the end, where only a usage object may come."""
+        value = event_value(data)
+        harmless = data in ("", DONE) or (isinstance(value, dict) and not value.get("choices"))
+        if harmless and not (isinstance(value, dict) and error_of(value, event.name)):
+            self.notes.keep("SSE-AFTER-DONE", event.offset)
+        else:
+            self.notes.open("SSE-AFTER-DONE", event.offset, text=True, calls=True, end=True)
+
+    def unfinished(self, data: str, event: Event) -> None:
+        """Take an event that the end of the body cut off.
+
+        Its lines are read one by one: if a blank line is missing at the end, one may be missing
+        before too, and then the event holds several chunks.
+        """
+        values = [event_value(data), *map(event_value, data.split("\n"))]
+        if any(isinstance(value, dict) and _matters(value, event) for value in values):
+            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+        elif data == DONE and not self.finishes:
+            self.notes.open("SSE-NO-FINAL-BLANK", event.offset, end=True)
+        elif DONE.startswith(data) or values[0] is not UNREADABLE:
+            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+        elif self.finishes:
+            self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
+
+    def take(self, chunk: Json, event: Event) -> None:
+        """Take one chunk."""
+        if (error := error_of(chunk, event.name)) is not None:
+            self._fail(error, event.offset)
+        elif self.error is not None and chunk.get("choices"):
+            self.notes.lost("ERR-IN-200", event.offset)
+        choices = chunk.get("choices")
+        if isinstance(choices, list):
+            self._choices(choices, event, usage=bool(chunk.get("usage")))
+        elif choices is not None:
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+        elif "choices" in chunk:
+            self.notes.keep("CHUNK-CHOICES-NULL", event.offset)
+        elif error is None:
+            self._no_choices(chunk, event.offset)
+
+    def _fail(self, error: tuple[str, str], offset: int) -> None:
+        if self.finishes:
+            # The turn had ended well before the error came.
+            self.notes.lost("ERR-IN-200", offset)
+        self.notes.keep("ERR-IN-200", offset)
+        self.error = self.error or error
+
+    def _no_choices(self, chunk: Json, offset: int) -> None:
+        if _ENVELOPES.isdisjoint(chunk):
+            self.notes.keep("CHUNK-CHOICES-ABSENT", offset)
+        else:
+            self.notes.lost("ENVELOPE-WRAPPED", offset)
+
+    def _choices(self, choices: list[Any], event: Event, *, usage: bool) -> None:
+        if not choices and not usage:
+            self.notes.keep("CHUNK-CHOICES-EMPTY", event.offset)
+        if len(choices) > 1:
+            self.notes.lost("N-CHOICES", event.offset)
+        for choice in choices:
+            self._one_choice(choice, event.offset)
+
+    def _one_choice(self, choice: object, offset: int) -> None:
+        if not isinstance(choice, dict):
+            self.notes.lost("EVENT-GLUED", offset)
+            return
+        self._check_index(choice.get("index"), offset)
+        if (error := error_of({"error": choice.get("error")})) is not None:
+            self._fail(error, offset)
+        if message := choice.get("message"):
+            calls = not isinstance(message, dict) or any(map(message.get, _CALL_FIELDS))
+            self.notes.open("MESSAGE-NOT-DELTA", offset, text=True, calls=calls)
+        delta = choice.get("delta")
+        if isinstance(delta, dict):
+            self._add_delta(delta, offset)
+        elif delta is None:
+            self.notes.keep("DELTA-NULL", offset)
+        else:
+            self.notes.lost("EVENT-GLUED", offset)
+        self._finish_reason(choice.get("finish_reason"), offset)
+
+    def _check_index(self, index: object, offset: int) -> None:
+        known = index if isinstance(index, int) else 0
+        if self._choice_index is None:
+            self._choice_index = known
+        elif known != self._choice_index:
+            self.notes.lost("N-CHOICES", offset)
+
+    def _document(self, body: bytes) -> None:
+        """Read a body that holds no event at all."""
+        text = body.decode("utf-8-sig", "replace").strip()
+        value = event_value(text)
+        if isinstance(value, dict):
+            self._completion(value, len(body))
+        elif text.startswith("<"):
+            self.notes.keep("HTTP-HTML-BODY", 0)
+        elif text.startswith(("{", "[")) or b"\0" in body:
+            # Lines of JSON, or another framing: something was said, but not in this dialect.
+            self.notes.lost("ENVELOPE-WRAPPED", 0)
+
+    def _completion(self, value: Json, end: int) -> None:
+        self.values += 1
+        error, choices = error_of(value), value.get("choices")
+        if error is not None:
+            self.notes.keep("ERR-UNFRAMED", 0)
+            self.error = error
+            return
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            self.notes.lost("ENVELOPE-WRAPPED", 0)
+            return
+        self.notes.keep("JSON-FOR-STREAM", 0)
+        if isinstance(choices, list) and len(choices) > 1:
+            self.notes.lost("N-CHOICES", 0)
+        self._add_delta(_with_places(message), 0)
+        self._finish_reason(choice.get("finish_reason"), 0)
+        if not self.finishes:
+            self.notes.open("JSON-FOR-STREAM", 0, end=True)
+        self.marks.append((end, self.text.length))
+
+    # The choice
+
+    def _add_delta(self, delta: Json, offset: int) -> None:
+        """Take one delta."""
+        if "role" in delta and not delta["role"]:
+            self.notes.keep("DELTA-ROLE-NULL", offset)
+        self._add_text(delta.get("content"), offset)
+        self._add_reasoning(delta, offset)
+        self._add_refusal(delta.get("refusal"), offset)
+        if "tool_calls" in delta and self._calls.add(delta["tool_calls"], offset) and self.finishes:
+            self.notes.open("CONTENT-AFTER-FINISH", offset, calls=True)
+        self._add_legacy_call(delta.get("function_call"), offset)
+        kwargs = delta.get("additional_kwargs")
+        if isinstance(kwargs, dict) and any(map(kwargs.get, _CALL_FIELDS)):
+            self.notes.open("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
+
+    def _finish_reason(self, reason: object, offset: int) -> None:
+        """Take one finish reason; null and "" say nothing."""
+        if reason is None:
+            return
+        if not isinstance(reason, str):
+            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+        elif not reason:
+            self.notes.keep("FINISH-EMPTY-STRING", offset)
+        else:
+            self._finish(join_surrogates(reason), offset)
+
+    def _finish(self, reason: str, offset: int) -> None:
+        if reason.casefold() in FAILURE_WORDS:
+            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+        elif reason not in self.MEANINGS:
+            self.notes.keep("FINISH-UNKNOWN", offset)
+        if not self.finishes:
+            said = self.text.length + self.reasoning.length + len(self._refusal) + len(self._calls)
+            self._finish_was_early = not said
+        elif reason == self.finishes[-1]:
+            self.notes.keep("FINISH-DUPLICATE", offset)
+        elif {reason, *self.finishes} <= _TOOLS_THEN_STOP:
+            self.notes.keep("FINISH-TOOLCALLS-THEN-STOP", offset)
+        else:
+            self.notes.open("FINISH-DUPLICATE", offset, end=True)
+        self._reopened = False
+        self.add_finish(reason)
+
+    def _check_tags(self, offset: int) -> None:
+        """Reasoning marked up in the text may be told apart from it, or not."""
+        text = self.text.value()
+        if any(tag in text for tag in _REASONING_TAGS):
+            self.notes.open("REASONING-FIELD-NAMES", offset, text=True)
+
+    def _add_text(self, content: object, offset: int) -> None:
+        if isinstance(content, str):
+            self._add_piece(self.text, content, offset)
+        elif content is not None:
+            self.notes.open("EVENT-GLUED", offset, text=True)
+
+    def _add_reasoning(self, delta: Json, offset: int) -> None:
+        values = [value for field in _REASONING_FIELDS if (value := delta.get(field))]
+        if values and values.count(values[0]) == len(values) and isinstance(values[0], str):
+            self._add_piece(self.reasoning, values[0], offset)
+        elif values or delta.get("reasoning_details"):
+            self.notes.open("REASONING-FIELD-NAMES", offset, text=True)
+
+    def _add_piece(self, text: GrowingText, piece: str, offset: int) -> None:
+        if piece and self.finishes:
+            self._reopened = True
+            quirk = "FINISH-STOP-TOO-EARLY" if self._finish_was_early else "CONTENT-AFTER-FINISH"
+            self.notes.open(quirk, offset, text=not self._finish_was_early)
+        text.add(piece)
+
+    def _add_refusal(self, refusal: object, offset: int) -> None:
+        if isinstance(refusal, str) and refusal:
+            self.notes.keep("REFUSAL-DELTA", offset)
+            self._refusal.append(refusal)
+        elif refusal:
+            self.notes.open("REFUSAL-DELTA", offset, calls=True, end=True)
+
+    def _add_legacy_call(self, call: object, offset: int) -> None:
+        if isinstance(call, dict) and not any(call.values()):
+            self.notes.keep("LEGACY-FC-STUB", offset)
+        elif call is not None:
+            self.notes.open("LEGACY-FUNCTION-CALL", offset, calls=True)
+
+    # The end
+
+    def conclude(self) -> None:
+        """Note what only the complete body shows."""
+        self._check_tags(0)
+        self.ended = bool(self.finishes) or self.over
+        if not self.values:
+            self.notes.keep("STREAM-NO-EVENTS", 0)
+        elif not self.error:
+            self._check_end(len(self._calls))
+
+    def _check_end(self, calls: int) -> None:
+        finishes = self.finishes
+        if not finishes and not self.over:
+            self.notes.keep("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
+        if self.over and self._choice_index is None:
+            # An end of nothing: an empty turn, or an answer in words that are not known here.
+            self.notes.open("CHUNK-CHOICES-ABSENT", 0, end=True)
+        if self._reopened and not self.over:
+            self.notes.open("FINISH-STOP-TOO-EARLY", 0, end=True)
+        if finishes and not self.over:
+            self.notes.keep("SSE-DONE-MISSING", 0)
+        if not calls and self.notes.calls_known:
+            self._check_promise(finishes)
+        if finishes and calls and (quirk := FINISH_WITH_CALLS.get(finishes[-1])):
+            self.notes.keep(quirk, 0)
+
+    def _check_promise(self, finishes: list[str]) -> None:
+        """A finish that promises calls, where there are none; a foreign spelling may not."""
+        if not _PROMISES_CALLS.isdisjoint(finishes):
+            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+        elif any(finish.casefold() in _MAY_PROMISE_CALLS for finish in finishes):
+            self.notes.open("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=True)
+
+
+def _matters(chunk: Json, event: Event) -> bool:
+    """Return whether `chunk` may say more than usage."""
+    return bool(chunk.get("choices")) or error_of(chunk, event.name) is not None
+
+
+def _with_places(message: Json) -> Json:
+    """Return `message` with the place of each call, which is no field there, as its index."""
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return message
+    placed = [
+        {**call, "index": place} if isinstance(call, dict) else call
+        for place, call in enumerate(calls)
+    ]
+    return {**message, "tool_calls": placed}

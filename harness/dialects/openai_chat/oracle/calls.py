@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.kit.oracle.notes import Notes
+from harness.dialects.kit.oracle.notes import Notes, OpenCall
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import same_object
-from harness.turns.exact_json import join_surrogates
+from harness.dialects.kit.oracle.values import is_index, same_object
 
 # `{}` with as much white space around it as is still taken for a placeholder.
 _PLACEHOLDER_CHARACTERS = 64
@@ -21,11 +20,11 @@ _PLACEHOLDER_CHARACTERS = 64
 _WHOLE_AGAIN_RATIO = 4
 
 
-class _Said(msgspec.Struct, frozen=True):
-    """What one entry of a `tool_calls` list says; "" where it says nothing.
+class _Entry(msgspec.Struct, frozen=True):
+    """The content of one entry of a `tool_calls` list; "" for what it does not have.
 
     Fields:
-        key: its index; None where it has none.
+        key: its index; None if it has none.
     """
 
     key: int | None
@@ -34,25 +33,23 @@ class _Said(msgspec.Struct, frozen=True):
     fragment: str
 
 
-class _Call:
+class _Call(OpenCall):
     """The deltas of one index so far."""
 
     def __init__(self, offset: int) -> None:
-        self.id = ""
-        self.name = ""
-        self.offset = offset
+        super().__init__(offset)
         self.size = 0
         self.last_character = ""
-        self._fragments: list[str] = []
 
     @property
     def arguments(self) -> str:
-        self._fragments = ["".join(self._fragments)]
-        return self._fragments[0]
+        """Return the arguments so far, which are compared with each new fragment."""
+        self.fragments = ["".join(self.fragments)]
+        return self.fragments[0]
 
     def append(self, fragment: str) -> None:
         if fragment:
-            self._fragments.append(fragment)
+            self.fragments.append(fragment)
             self.last_character = fragment.rstrip()[-1:] or self.last_character
         self.size += len(fragment)
 
@@ -85,15 +82,7 @@ class CallTable:
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
-        return tuple(
-            CallReading(
-                join_surrogates(call.id),
-                join_surrogates(call.name),
-                join_surrogates(call.arguments),
-                call.offset,
-            )
-            for call in self._calls.values()
-        )
+        return tuple(call.reading() for call in self._calls.values())
 
     def add(self, entries: object, offset: int) -> bool:
         """Take one `tool_calls` value; return whether it said anything about a call."""
@@ -123,7 +112,7 @@ class CallTable:
             self._notes.open("EVENT-GLUED", offset, calls=True)
             return True
         function = self._function(entry, offset)
-        said = _Said(
+        said = _Entry(
             key=_key(entry),
             id=self._text(entry, "id", offset),
             name=self._text(function, "name", offset),
@@ -145,7 +134,7 @@ class CallTable:
             self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
         return self._calls.setdefault(key, _Call(offset))
 
-    def _merge(self, call: _Call, said: _Said, offset: int) -> None:
+    def _merge(self, call: _Call, said: _Entry, offset: int) -> None:
         new_id = bool(said.id) and said.id != call.id
         if new_id:
             self._merge_id(call, said, offset)
@@ -156,7 +145,7 @@ class CallTable:
             self._notes.open(quirk, offset, calls=True)
         call.append(said.fragment)
 
-    def _merge_id(self, call: _Call, said: _Said, offset: int) -> None:
+    def _merge_id(self, call: _Call, said: _Entry, offset: int) -> None:
         if call.id:
             quirk = "DELTA-INDEX-ALL-ZERO" if said.name else "DELTA-ID-CHANGES"
             self._notes.open(quirk, offset, calls=True)
@@ -170,7 +159,7 @@ class CallTable:
             self._notes.open("DELTA-ID-NAME-FIRST-ONLY", offset, calls=doubtful)
         call.id = said.id
 
-    def _merge_name(self, call: _Call, said: _Said, offset: int, *, new_id: bool) -> None:
+    def _merge_name(self, call: _Call, said: _Entry, offset: int, *, new_id: bool) -> None:
         if not call.name:
             if call.size:
                 self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
@@ -228,7 +217,7 @@ class CallTable:
 
 def _key(entry: dict[str, Any]) -> int | None:
     index = entry.get("index")
-    return index if isinstance(index, int) and not isinstance(index, bool) else None
+    return index if is_index(index) else None
 
 
 def _opens(entry: object) -> bool:

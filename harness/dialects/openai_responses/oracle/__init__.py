@@ -1,5 +1,279 @@
-"""The strict reading of the dialect `openai-responses`."""
+"""The oracle of the dialect openai-responses: it adds up the output items.
 
-from harness.dialects.openai_responses.oracle.stream import oracle_reading
+Source: OpenAI API reference, "Responses: streaming events", "The response object" and
+"Realtime: server events".
+"""
 
-__all__ = ["oracle_reading"]
+from collections.abc import Callable, Iterator
+from typing import ClassVar, Final
+
+from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
+from harness.dialects.kit.oracle.errors import error_of
+from harness.dialects.kit.oracle.events import Event, json_events
+from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.values import event_value
+from harness.dialects.openai_responses.oracle.items import ItemTable
+from harness.turns.deltas import FinishReason
+from harness.turns.exact_json import join_surrogates
+
+_STATUS: Final = {
+    "response.completed": "completed",
+    "response.incomplete": "incomplete",
+    "response.failed": "failed",
+    "response.cancelled": "cancelled",
+    "response.done": "completed",
+}
+_OVER: Final = frozenset(("completed", "incomplete", "failed", "cancelled"))
+_PIECES: Final = {
+    "response.output_text.delta": "text",
+    "response.text.delta": "text",
+    "response.audio_transcript.delta": "text",
+    "response.output_audio_transcript.delta": "text",
+    "response.refusal.delta": "refusal",
+    "response.reasoning_summary_text.delta": "summary",
+    "response.reasoning_text.delta": "reasoning",
+}
+_WHOLES: Final = {
+    "response.output_text.done": ("text", "text"),
+    "response.text.done": ("text", "text"),
+    "response.audio_transcript.done": ("text", "transcript"),
+    "response.output_audio_transcript.done": ("text", "transcript"),
+    "response.refusal.done": ("refusal", "refusal"),
+    "response.reasoning_summary_text.done": ("summary", "text"),
+    "response.reasoning_text.done": ("reasoning", "text"),
+}
+# Beginnings of types of these APIs; of those that no table names, a reading takes no notice.
+_OURS: Final = ("response.", "session.", "conversation.", "input_audio_buffer.", "rate_limits.")
+# Drafts of events, which another reader may know.
+_DRAFTS: Final = ("response.reasoning.", "response.reasoning_summary.", "response.error")
+
+
+class OpenAIResponsesOracle(Oracle):
+    """Reads one body of the Responses API, or events of the Realtime API."""
+
+    MEANINGS: ClassVar[dict[str, FinishReason]] = {
+        "completed": FinishReason.STOP,
+        "max_output_tokens": FinishReason.LENGTH,
+        "content_filter": FinishReason.CONTENT_FILTER,
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._items = ItemTable(self.notes, self.text, self.reasoning)
+        self._has_sentinel = False
+        self._created = 0
+        self._takes: dict[str, Callable[[Json, int], None]] = {
+            "error": self._error_event,
+            "response.created": self._begin,
+            "response.in_progress": self._begin,
+            "response.function_call_arguments.delta": self._fragment,
+            "response.function_call_arguments.done": self._arguments_over,
+            "response.custom_tool_call_input.delta": self._input,
+            "response.custom_tool_call_input.done": self._input_over,
+            "response.output_item.added": self._items.added,
+            "response.output_item.done": self._items.done,
+            "session.output_transcript.delta": self._transcript,
+            "session.closed": self._closed,
+            **dict.fromkeys(_STATUS, self._terminal),
+        }
+
+    def events(self, body: bytes) -> Iterator[Event]:
+        """Yield the events of `body`."""
+        return json_events(body, self.notes)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return self._items.calls()
+
+    @property
+    def refusal(self) -> str:
+        """Return the refusal so far."""
+        return join_surrogates("".join(self._items.refusal))
+
+    def event(self, event: Event) -> None:
+        """Take one event; after `[DONE]` there may be no other."""
+        if self._has_sentinel and event.data.strip() not in ("", DONE):
+            self.notes.lost("SSE-AFTER-DONE", event.offset)
+        else:
+            super().event(event)
+
+    def sentinel(self, event: Event) -> None:
+        """Take `[DONE]`, which the API does not send."""
+        self._has_sentinel = True
+        self.notes.keep("RESP-DONE-SENTINEL", event.offset)
+        if self.values and not self.ended and self.error is None:
+            # Whether it ends a response that has no terminal event is nowhere written.
+            self.notes.open("RESP-NO-TERMINAL", event.offset, end=True)
+
+    def unfinished(self, data: str, event: Event) -> None:
+        """Take an event that the end of the body cut off."""
+        values = [event_value(data), *map(event_value, data.split("\n"))]
+        if self.ended or DONE.startswith(data):
+            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+        elif any(isinstance(value, dict) for value in values):
+            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+        else:
+            self.values += 1
+
+    # Events
+
+    def take(self, value: Json, event: Event) -> None:
+        """Take one event, or the complete response."""
+        kind = value.get("type")
+        if not isinstance(kind, str):
+            self._untyped(value, event)
+            return
+        if self.ended or self.error is not None:
+            self._after_end(kind, event.offset)
+            return
+        self._check_envelope(value, kind, event)
+        if (piece := _PIECES.get(kind)) is not None:
+            self._items.piece(piece, value, event.offset)
+        elif (whole := _WHOLES.get(kind)) is not None:
+            self._items.text_over(*whole, value, event.offset)
+        elif (take := self._takes.get(kind)) is not None:
+            take(value, event.offset)
+        elif kind.startswith(_DRAFTS):
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+        elif not kind.startswith(_OURS):
+            self._untyped(value, event)
+
+    def _check_envelope(self, value: Json, kind: str, event: Event) -> None:
+        if not event.name:
+            self.notes.keep("RESP-NO-EVENT-LINE", event.offset)
+        if "obfuscation" in value:
+            self.notes.keep("RESP-OBFUSCATION", event.offset)
+        number = value.get("sequence_number", 0)
+        if not isinstance(number, int) or number < 0:
+            self.notes.keep("RESP-SEQUENCE-NEGATIVE", event.offset)
+        if "event_id" in value or kind == "response.done":
+            self.notes.keep("RESP-REALTIME-EVENTS", event.offset)
+
+    def _after_end(self, kind: str, offset: int) -> None:
+        """After the end nothing may come but, after an error event, the failed response."""
+        if self.error is None or kind not in ("response.failed", "error"):
+            self.notes.lost("SSE-AFTER-DONE", offset)
+
+    def _untyped(self, value: Json, event: Event) -> None:
+        error = error_of(value, event.name)
+        if self.ended:
+            self.notes.lost("SSE-AFTER-DONE", event.offset)
+        elif value.get("object") == "response" and isinstance(value.get("status"), str):
+            self._document(value, event.offset)
+        elif error is not None:
+            if value.get("output"):  # a response that does not say that it is one
+                self.notes.open("ENVELOPE-WRAPPED", event.offset, text=True, calls=True)
+            self._fail(error, event.offset)
+        elif isinstance(value.get("type"), str) and self._created:
+            self.notes.keep("RESP-UNKNOWN-EVENT", event.offset)
+        else:
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+
+    def _document(self, value: Json, offset: int) -> None:
+        """Take the whole response that a request without a stream gets."""
+        if self.values > 1:
+            self.notes.lost("EVENT-GLUED", offset)
+            return
+        self.notes.keep("JSON-FOR-STREAM", offset)
+        self._learn_tools(value)
+        self._items.output(value.get("output"), offset, streamed=False)
+        self._end(value, "", offset)
+
+    def _begin(self, value: Json, offset: int) -> None:
+        response = value.get("response")
+        self._created += value.get("type") == "response.created"
+        if self._created > 1:
+            self.notes.lost("EVENT-GLUED", offset)
+        if isinstance(response, dict):
+            self._learn_tools(response)
+
+    def _learn_tools(self, response: Json) -> None:
+        tools = response.get("tools")
+        if isinstance(tools, list) and tools:
+            dicts = [tool for tool in tools if isinstance(tool, dict)]
+            names = (tool.get("name") for tool in dicts if tool.get("type") == "custom")
+            self._items.custom = frozenset(name for name in names if isinstance(name, str))
+
+    def _terminal(self, value: Json, offset: int) -> None:
+        response = value.get("response")
+        if not isinstance(response, dict):
+            self.notes.lost("EVENT-GLUED", offset)
+            return
+        self._items.output(response.get("output"), offset, streamed=True)
+        self._end(response, _STATUS[value["type"]], offset)
+
+    def _end(self, response: Json, status: str, offset: int) -> None:
+        said = response.get("status")
+        if isinstance(said, str) and said in _OVER:
+            if status and said != status and status != _STATUS["response.done"]:
+                self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            status = said
+        details = response.get("incomplete_details") or response.get("status_details") or {}
+        details = details if isinstance(details, dict) else {}
+        error = response.get("error") or details.get("error")
+        if status in ("failed", "cancelled") or error:
+            reason = details.get("reason")
+            words = reason if isinstance(reason, str) else ""
+            self._fail(error_of({"error": error}) or (status, words), offset)
+        elif status:
+            self._finished(status, details.get("reason"), offset)
+
+    def _finished(self, status: str, reason: object, offset: int) -> None:
+        word = status
+        if status == "incomplete":
+            self.notes.keep("RESP-INCOMPLETE", offset)
+            if isinstance(reason, str) and reason:
+                word = join_surrogates(reason)
+            else:
+                self.notes.open("RESP-INCOMPLETE", offset, calls=True, end=True)
+        self.add_finish(word)
+
+    def _error_event(self, value: Json, offset: int) -> None:
+        if "event_id" in value:
+            # A Realtime session may go on after an error.
+            self.notes.open("RESP-REALTIME-EVENTS", offset, calls=True, end=True)
+            return
+        self._fail(error_of(value, "error") or ("", ""), offset)
+
+    def _fail(self, error: tuple[str, str], offset: int) -> None:
+        self.notes.keep("ERR-IN-200", offset)
+        self.error = self.error or error
+
+    def _transcript(self, value: Json, offset: int) -> None:
+        piece = value.get("delta")
+        self.notes.keep("RESP-REALTIME-EVENTS", offset)
+        if isinstance(piece, str):
+            self.text.add(piece)
+
+    def _closed(self, _: Json, offset: int) -> None:
+        """A translation session says that it is over, and no reason."""
+        self.ended = True
+        if len(self._items):
+            self.notes.lost("RESP-REALTIME-EVENTS", offset)
+
+    def _fragment(self, value: Json, offset: int) -> None:
+        self._items.fragment("function_call", value, offset)
+
+    def _arguments_over(self, value: Json, offset: int) -> None:
+        self._items.arguments_over("function_call", value, offset)
+
+    def _input(self, value: Json, offset: int) -> None:
+        self._items.fragment("custom_tool_call", value, offset)
+
+    def _input_over(self, value: Json, offset: int) -> None:
+        self._items.arguments_over("custom_tool_call", value, offset)
+
+    # The end
+
+    def conclude(self) -> None:
+        """Note what only the complete body shows."""
+        self._items.conclude(0, completed=self.word == "completed")
+        calls = self._items.calls()
+        if not self.values:
+            if not self.notes.deviations() or self.notes.end_known:
+                self.notes.keep("STREAM-NO-EVENTS", 0)
+        elif not self.ended and self.error is None:
+            self.notes.keep("RESP-NO-TERMINAL", 0)
+        elif self.word and self.word not in self.MEANINGS and calls:
+            # Cut short for another reason: the API does not specify which calls are complete.
+            self.notes.open("RESP-INCOMPLETE", 0, calls=True)

@@ -8,13 +8,11 @@ Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 
 from typing import Any, Final
 
-from harness.dialects.kit.oracle.notes import GrowingText, Notes
+from harness.dialects.kit.oracle.dispatch import Json
+from harness.dialects.kit.oracle.notes import GrowingText, Notes, OpenCall
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import read_arguments, same_object
+from harness.dialects.kit.oracle.values import is_index, read_arguments, same_object, text_or_empty
 from harness.turns.deltas import CallKind
-from harness.turns.exact_json import join_surrogates
-
-Json = dict[str, Any]
 
 # Type of an item that is a call -> its kind, and its field with what the model gives it.
 _CALLS: Final[dict[object, tuple[CallKind, str]]] = {
@@ -37,28 +35,28 @@ _PARTS: Final = {
 }
 
 
-class _Item:
-    """One output item."""
+class _Item(OpenCall):
+    """One output item; `id` is the id of the call."""
 
     def __init__(self, value: Json, offset: int) -> None:
+        super().__init__(
+            offset, text_or_empty(value.get("call_id")), text_or_empty(value.get("name"))
+        )
         self.kind = value.get("type")
         self.call = _CALLS.get(self.kind) if isinstance(self.kind, str) else None
-        self.offset = offset
-        self.id = _text(value.get("id"))
-        self.call_id = _text(value.get("call_id"))
-        self.name = _text(value.get("name"))
-        self.fragments: list[str] = []
+        self.item_id = text_or_empty(value.get("id"))
         self.early = ""  # arguments that it had when it opened
         self.whole = ""
         self.done = False
-        self.said: dict[str, list[str]] = {}
+        self.texts: dict[str, list[str]] = {}
 
     def is_open(self) -> bool:
-        """Return whether it is a call whose end no event told."""
+        """Return whether it is a call without an event of its end."""
         return self.call is not None and not self.done
 
     @property
     def arguments(self) -> str:
+        """Return the arguments so far; the complete ones if they came."""
         self.fragments = ["".join(self.fragments)]
         return self.whole or self.fragments[0]
 
@@ -67,16 +65,15 @@ class ItemTable:
     """The items of one response.
 
     Fields:
-        text, reasoning, refusal: what they say, in the order of the events.
-        custom: names of the custom tools of the request, as the response repeats them; None
-            where it does not.
+        refusal: the pieces of the refusal, in the order of the events.
+        custom: names of the custom tools of the request, if the response repeats them.
     """
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: Notes, text: GrowingText, reasoning: GrowingText) -> None:
         self._notes = notes
         self._items: dict[int, _Item] = {}
-        self.text = GrowingText()
-        self.reasoning = GrowingText()
+        self._text = text
+        self._reasoning = reasoning
         self.refusal: list[str] = []
         self.custom: frozenset[str] | None = None
         self._kinds: set[str] = set()
@@ -88,15 +85,7 @@ class ItemTable:
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
         return tuple(
-            CallReading(
-                join_surrogates(item.call_id),
-                join_surrogates(item.name),
-                join_surrogates(item.arguments),
-                item.offset,
-                item.call[0],
-            )
-            for item in self._items.values()
-            if item.call is not None
+            item.reading(item.call[0]) for item in self._items.values() if item.call is not None
         )
 
     # Events of one item
@@ -114,7 +103,7 @@ class ItemTable:
         if item.call is not None and value.get(item.call[1]):
             # Whether fragments continue or repeat it, only the whole arguments will say.
             self._notes.keep("RESP-ARGUMENTS-IN-ADDED", offset)
-            item.early = _text(value[item.call[1]])
+            item.early = text_or_empty(value[item.call[1]])
 
     def done(self, event: Json, offset: int) -> None:
         """Take `response.output_item.done`."""
@@ -137,7 +126,7 @@ class ItemTable:
         if item is None or not isinstance(piece, str):
             self._notes.open("EVENT-GLUED", offset, text=True)
         elif piece:
-            self._say(item, kind, piece)
+            self._add_piece(item, kind, piece)
 
     def text_over(self, kind: str, field: str, event: Json, offset: int) -> None:
         """Take a whole part; where its item said nothing yet, this says it."""
@@ -146,10 +135,10 @@ class ItemTable:
         if item is None or not isinstance(whole, str):
             self._notes.open("EVENT-GLUED", offset, text=True)
             return
-        so_far = "".join(item.said.get(kind, ()))
+        so_far = "".join(item.texts.get(kind, ()))
         if whole and not so_far:
             self._notes.keep("RESP-NO-TEXT-DELTAS", offset)
-            self._say(item, kind, whole)
+            self._add_piece(item, kind, whole)
         elif not so_far.endswith(whole):
             self._notes.open("RESP-DONE-DIFFERS", offset, text=True)
 
@@ -169,7 +158,7 @@ class ItemTable:
         item = self._call_of(kind, event, offset)
         if item is not None and item.call is not None:
             self._name(item, event, offset)
-            self._settle(item, event.get(item.call[1]), offset)
+            self._set_arguments(item, event.get(item.call[1]), offset)
 
     def _call_of(self, kind: str, event: Json, offset: int) -> _Item | None:
         item = self._of(event, offset)
@@ -203,11 +192,13 @@ class ItemTable:
     def _compare(self, output: list[Any], offset: int) -> None:
         """Compare with what was streamed; an item is known by one of its ids, or by its place."""
         values = [value for value in output if isinstance(value, dict)]
-        by_id = {item.id: place for place, item in self._items.items() if item.id}
-        by_call = {item.call_id: place for place, item in self._items.items() if item.call_id}
+        by_id = {item.item_id: place for place, item in self._items.items() if item.item_id}
+        by_call = {item.id: place for place, item in self._items.items() if item.id}
         found: set[int] = set()
         for place, value in enumerate(values):
-            known = by_id.get(_text(value.get("id")), by_call.get(_text(value.get("call_id"))))
+            known = by_id.get(
+                text_or_empty(value.get("id")), by_call.get(text_or_empty(value.get("call_id")))
+            )
             known = place if known is None else known
             item = self._items.get(known)
             if item is None or known in found or item.kind != value.get("type"):
@@ -232,14 +223,14 @@ class ItemTable:
 
     def _open(self, place: int, value: Json, offset: int) -> _Item:
         item = self._items[place] = _Item(value, offset)
-        if not item.id:
+        if not item.item_id:
             self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
         if self._is_provider_run(value):
             item.call = None
             self._notes.keep("RESP-PROVIDER-CUSTOM-CALL", offset)
         elif item.call is None:
             self._check_kind(value, offset)
-        elif not item.call_id:
+        elif not item.id:
             self._notes.keep("RESP-ITEM-VS-CALL-ID", offset)
         elif item.call[0] == "custom":
             self._notes.keep("RESP-CUSTOM-TOOL-CALL", offset)
@@ -272,7 +263,7 @@ class ItemTable:
         elif item.call is not None:
             self._check_ids(item, value, offset, last=last)
             self._name(item, value, offset)
-            self._settle(item, value.get(item.call[1]), offset)
+            self._set_arguments(item, value.get(item.call[1]), offset)
             if value.get("status") == "incomplete":
                 usable = read_arguments(item.arguments).value is not None
                 self._notes.open("RESP-INCOMPLETE", offset, calls=usable)
@@ -280,24 +271,24 @@ class ItemTable:
             self._texts(item, value, offset)
 
     def _check_ids(self, item: _Item, value: Json, offset: int, *, last: bool) -> None:
-        item_id, call_id = _text(value.get("id")), _text(value.get("call_id"))
-        other_call = bool(call_id) and bool(item.call_id) and call_id != item.call_id
-        other_item = bool(item_id) and bool(item.id) and item_id != item.id
+        item_id, call_id = text_or_empty(value.get("id")), text_or_empty(value.get("call_id"))
+        other_call = bool(call_id) and bool(item.id) and call_id != item.id
+        other_item = bool(item_id) and bool(item.item_id) and item_id != item.item_id
         if other_call:
             # Under two new ids it may be another call.
             quirk = "RESP-TWO-IDS-TWICE" if other_item else "RESP-CALL-ID-CHANGES"
             self._notes.open(quirk, offset, calls=other_item and not last)
         elif other_item:
             self._notes.keep("RESP-ITEM-ID-CHANGES", offset)
-        item.call_id = item.call_id or call_id
+        item.id = item.id or call_id
 
     def _name(self, item: _Item, value: Json, offset: int) -> None:
-        name = _text(value.get("name"))
+        name = text_or_empty(value.get("name"))
         if name and item.name and name != item.name:
             self._notes.open("DELTA-NAME-FRAGMENTED", offset, calls=True)
         item.name = item.name or name
 
-    def _settle(self, item: _Item, arguments: object, offset: int) -> None:
+    def _set_arguments(self, item: _Item, arguments: object, offset: int) -> None:
         so_far = item.arguments
         if not isinstance(arguments, str):
             quirk = "ARGS-NULL" if arguments is None else "ARGS-OBJECT"
@@ -322,24 +313,24 @@ class ItemTable:
         if item.kind not in ("message", "reasoning"):
             return
         for kind, whole in _texts_of(value).items():
-            so_far = "".join(item.said.get(kind, ()))
+            so_far = "".join(item.texts.get(kind, ()))
             if not so_far:
                 if self._streamed:
                     self._notes.keep("RESP-NO-TEXT-DELTAS", offset)
-                self._say(item, kind, whole)
+                self._add_piece(item, kind, whole)
             elif whole != so_far:
                 self._notes.open("RESP-DONE-DIFFERS", offset, text=True)
 
-    def _say(self, item: _Item, kind: str, piece: str) -> None:
-        item.said.setdefault(kind, []).append(piece)
+    def _add_piece(self, item: _Item, kind: str, piece: str) -> None:
+        item.texts.setdefault(kind, []).append(piece)
         self._kinds.add(kind)
         if kind == "text":
-            self.text.add(piece)
+            self._text.add(piece)
         elif kind == "refusal":
             self.refusal.append(piece)
             self._notes.keep("REFUSAL-DELTA", item.offset)
         else:
-            self.reasoning.add(piece)
+            self._reasoning.add(piece)
 
     # Which item
 
@@ -352,7 +343,7 @@ class ItemTable:
 
     def _place(self, event: Json, offset: int) -> int | None:
         place = event.get("output_index")
-        if isinstance(place, int) and not isinstance(place, bool):
+        if is_index(place):
             return place
         self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
         return None
@@ -363,10 +354,10 @@ class ItemTable:
         if item is None:
             self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
             return None
-        item_id = _text(event.get("item_id"))
-        if item_id and item.id and item_id != item.id:
+        item_id = text_or_empty(event.get("item_id"))
+        if item_id and item.item_id and item_id != item.item_id:
             # The place says which item it is, unless several share it.
-            others = any(other.id == item_id for other in self._items.values())
+            others = any(other.item_id == item_id for other in self._items.values())
             self._notes.open("RESP-ITEM-ID-CHANGES", offset, text=others, calls=others)
         elif not item_id:
             self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
@@ -379,11 +370,7 @@ def _texts_of(value: Json) -> dict[str, str]:
     for field in ("summary", "content"):
         parts = value.get(field)
         for part in parts if isinstance(parts, list) else ():
-            known = _PARTS.get(_text(part.get("type"))) if isinstance(part, dict) else None
-            if known and (piece := _text(part.get(known[1]))):
+            known = _PARTS.get(text_or_empty(part.get("type"))) if isinstance(part, dict) else None
+            if known and (piece := text_or_empty(part.get(known[1]))):
                 found[known[0]] = found.get(known[0], "") + piece
     return found
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

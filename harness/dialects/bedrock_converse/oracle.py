@@ -1,4 +1,4 @@
-"""One interaction of the dialect bedrock-converse -> its strict reading.
+"""One interaction of the dialect bedrock-converse -> its oracle reading.
 
 The framing names each event; recordings that lost it have the name as the one key around the
 event. Blocks are told apart by their index; `messageStop` says why the model stopped, and only
@@ -6,33 +6,23 @@ event. Blocks are told apart by their index; `messageStop` says why the model st
 Source: Amazon Bedrock API reference, "ConverseStream" and "Converse".
 """
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Final, TypeAlias, TypeGuard
+from typing import Any, ClassVar, Final
 
-import msgspec
-
-from harness.dialects.kit.oracle.dispatch import FramedReader
+from harness.dialects.kit.oracle.dispatch import Json, OneEndOracle, TakeEvent
 from harness.dialects.kit.oracle.errors import error_of
 from harness.dialects.kit.oracle.events import CHECKSUM, Event
-from harness.dialects.kit.oracle.notes import Notes
-from harness.dialects.kit.oracle.reading import CallReading, OracleReading
-from harness.dialects.kit.oracle.values import item_texts, member_text
+from harness.dialects.kit.oracle.notes import Notes, OpenCall
+from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.values import is_index, item_texts, member_text
 from harness.turns.deltas import FinishReason
-from harness.turns.exact_json import join_surrogates
-from harness.wire.interaction import Interaction
 
 _SERVER_TOOL: Final = "server_tool_use"
 
 
-class _Call:
+class _Call(OpenCall):
     """One call while it is read."""
 
-    def __init__(self, call_id: str, name: str, offset: int) -> None:
-        self.id = call_id
-        self.name = name
-        self.offset = offset
-        self.fragments: list[str] = []
-        self.stopped = False
+    stopped = False
 
 
 class Blocks:
@@ -45,15 +35,7 @@ class Blocks:
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls, in order of first appearance."""
-        return tuple(
-            CallReading(
-                join_surrogates(call.id),
-                join_surrogates(call.name),
-                join_surrogates("".join(call.fragments)),
-                call.offset,
-            )
-            for call in self._calls.values()
-        )
+        return tuple(call.reading() for call in self._calls.values())
 
     def conclude(self) -> None:
         """Note what only all blocks show."""
@@ -68,7 +50,7 @@ class Blocks:
         use = start.get("toolUse") if isinstance(start, dict) else None
         if use is None:
             return
-        if not _is_index(index) or index in self._calls or index in self._others:
+        if not is_index(index) or index in self._calls or index in self._others:
             self._unclear(offset)
         elif isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
             self._notes.keep("BED-SERVER-TOOL", offset)
@@ -117,29 +99,18 @@ class Blocks:
             self._notes.open("NAME-EMPTY", offset, calls=True)
         if not call_id:
             self._notes.keep("DELTA-ID-MISSING", offset)
-        self._calls[index] = _Call(call_id, name, offset)
+        self._calls[index] = _Call(offset, call_id, name)
 
     def _unclear(self, offset: int) -> None:
         self._notes.open("EVENT-GLUED", offset, calls=True)
 
 
-def _is_index(index: object) -> TypeGuard[int]:
-    return isinstance(index, int) and not isinstance(index, bool)
-
-
-Json: TypeAlias = dict[str, Any]
-
 _LAST: Final = "metadata"
 
 
-def oracle_reading(interaction: Interaction) -> OracleReading:
-    """Return what the body of `interaction` holds by the contract of the API."""
-    reader = _Reader()
-    reading = reader.read(interaction.body)
-    return msgspec.structs.replace(reading, model_failed=reader.model_failed)
+class BedrockConverseOracle(OneEndOracle):
+    """Reads one body of Converse."""
 
-
-class _Reader(FramedReader):
     MEANINGS: ClassVar[dict[str, FinishReason]] = {
         "end_turn": FinishReason.STOP,
         "stop_sequence": FinishReason.STOP,
@@ -155,9 +126,8 @@ class _Reader(FramedReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model_failed = False
         self._blocks = Blocks(self.notes)
-        self._takes: dict[str, Callable[[Json, Event], None]] = {
+        self._takes: dict[str, TakeEvent] = {
             "messageStart": self._nothing,
             "contentBlockStart": self._start,
             "contentBlockDelta": self._delta,
@@ -167,13 +137,16 @@ class _Reader(FramedReader):
         }
 
     def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls, in order of first appearance."""
         return self._blocks.calls()
 
     def may_follow(self, event: Event) -> bool:
+        """Return whether `event` may come after the one that ends the turn."""
         metadata = event.name == _LAST or event.data.startswith(f'{{"{_LAST}"')
         return metadata and self.ended
 
     def take(self, value: Json, event: Event) -> None:
+        """Take one event, or the complete answer."""
         keyed = [name for name in value if name in self._takes or name.endswith("Exception")]
         if event.name == "error":
             self._fail(value, event)
@@ -191,7 +164,8 @@ class _Reader(FramedReader):
         else:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
-    def conclude(self, calls: int) -> None:
+    def check_calls(self, calls: int) -> None:
+        """Note what finish word, blocks and number of calls show together."""
         self._blocks.conclude()
         if self.word == "tool_use" and not calls and self.notes.calls_known:
             self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
@@ -229,10 +203,10 @@ class _Reader(FramedReader):
         if not isinstance(delta, dict):
             self.notes.open("EVENT-GLUED", event.offset, text=True, calls=True)
             return
-        self.say(self.text, delta.get("text"), event.offset)
+        self.add_text(self.text, delta.get("text"), event.offset)
         reasoning = delta.get("reasoningContent")
         if isinstance(reasoning, dict):
-            self.say(self.reasoning, reasoning.get("text"), event.offset)
+            self.add_text(self.reasoning, reasoning.get("text"), event.offset)
         use = delta.get("toolUse")
         if use is not None:
             self._blocks.fragment(value.get("contentBlockIndex"), use, event.offset)
@@ -271,14 +245,14 @@ class _Reader(FramedReader):
         if not isinstance(block, dict):
             self.notes.open("EVENT-GLUED", offset, text=True, calls=True)
             return
-        self.say(self.text, block.get("text"), offset)
+        self.add_text(self.text, block.get("text"), offset)
         reasoning = block.get("reasoningContent")
         told = reasoning.get("reasoningText") if isinstance(reasoning, dict) else None
         if isinstance(told, dict):
-            self.say(self.reasoning, told.get("text"), offset)
+            self.add_text(self.reasoning, told.get("text"), offset)
         cited = block.get("citationsContent")
         pieces = cited.get("content") if isinstance(cited, dict) else None
         for piece in pieces if isinstance(pieces, list) else ():
-            self.say(self.text, piece.get("text") if isinstance(piece, dict) else None, offset)
+            self.add_text(self.text, piece.get("text") if isinstance(piece, dict) else None, offset)
         if "toolUse" in block:
             self._blocks.whole(block["toolUse"], member_text(text, "toolUse", "input"), offset)

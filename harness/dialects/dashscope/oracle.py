@@ -1,4 +1,4 @@
-"""One interaction of the dialect dashscope -> its strict reading.
+"""One interaction of the dialect dashscope -> its oracle reading.
 
 The request says whether events hold what is new or all so far (`incremental_output`); where it
 was not kept, the values themselves may. Where request and values contradict each other, or
@@ -10,11 +10,17 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from harness.dialects.kit.oracle.dispatch import FinishWordOracle, Json
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.notes import GrowingText, Notes
+from harness.dialects.kit.oracle.notes import GrowingText, Notes, OpenCall
 from harness.dialects.kit.oracle.reading import CallReading, OracleReading
-from harness.dialects.kit.oracle.text_only import TextOnlyReader
-from harness.dialects.kit.oracle.values import event_value, item_texts, member_text
+from harness.dialects.kit.oracle.values import (
+    event_value,
+    is_index,
+    item_texts,
+    member_text,
+    text_or_empty,
+)
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 from harness.wire.interaction import Interaction
@@ -27,7 +33,7 @@ class Values:
     """What the events hold of one field, in order; empty values say nothing.
 
     Fields:
-        seen: each value, with the end of its event.
+        all: each value, with the end of its event.
         repeats: some value begins with the one before.
         differs_at: the end of the first event whose value does not, so that it continues it.
         grows: some value begins with the one before, and goes on.
@@ -36,7 +42,7 @@ class Values:
     """
 
     def __init__(self) -> None:
-        self.seen: list[tuple[str, int]] = []
+        self.all: list[tuple[str, int]] = []
         self.repeats = self.grows = self.repeats_much = False
         self.differs_at: int | None = None
         self.has_half_characters = False
@@ -46,15 +52,15 @@ class Values:
         if not value:
             return
         self.has_half_characters |= any("\ud800" <= mark <= "\udfff" for mark in value)
-        if self.seen:
-            before = self.seen[-1][0]
+        if self.all:
+            before = self.all[-1][0]
             begins = value.startswith(before)
             self.repeats |= begins
             if not begins and self.differs_at is None:
                 self.differs_at = end
             self.grows |= begins and len(value) > len(before)
             self.repeats_much |= begins and len(value) > len(before) >= _SURE_CHARACTERS
-        self.seen.append((value, end))
+        self.all.append((value, end))
 
     @property
     def differs(self) -> bool:
@@ -64,12 +70,12 @@ class Values:
     def total(self, *, cumulative: bool) -> str:
         """Return the whole value."""
         if cumulative:
-            return self.seen[-1][0] if self.seen else ""
-        return "".join(value for value, _ in self.seen)
+            return self.all[-1][0] if self.all else ""
+        return "".join(value for value, _ in self.all)
 
 
-def asked_for(request: bytes) -> bool | None:
-    """Return whether the request asked for all so far in each event; None where unknown."""
+def requested_mode(request: bytes) -> bool | None:
+    """Return whether the request wants all so far in each event; None if unknown."""
     value: Any = event_value(request.decode("utf-8", "replace"))
     parameters = value.get("parameters") if isinstance(value, dict) else None
     increments = parameters.get("incremental_output") if isinstance(parameters, dict) else None
@@ -79,12 +85,12 @@ def asked_for(request: bytes) -> bool | None:
 _PATH = ("output", "choices", 0, "message", "tool_calls")
 
 
-class _Call:
+class _Call(OpenCall):
+    """One call, and the values of its arguments event by event."""
+
     def __init__(self, offset: int) -> None:
-        self.id = ""
-        self.name = ""
-        self.offset = offset
-        self.arguments = Values()
+        super().__init__(offset)
+        self.values = Values()
 
 
 class CallTable:
@@ -103,19 +109,13 @@ class CallTable:
 
     def values(self) -> list[Values]:
         """Return the arguments of each call, event by event."""
-        return [call.arguments for call in self._calls.values()]
+        return [call.values for call in self._calls.values()]
 
     def calls(self, *, cumulative: bool) -> tuple[CallReading, ...]:
         """Return the calls, in order of first appearance."""
-        return tuple(
-            CallReading(
-                join_surrogates(call.id),
-                join_surrogates(call.name),
-                join_surrogates(call.arguments.total(cumulative=cumulative)),
-                call.offset,
-            )
-            for call in self._calls.values()
-        )
+        for call in self._calls.values():
+            call.fragments = [call.values.total(cumulative=cumulative)]
+        return tuple(call.reading() for call in self._calls.values())
 
     def add(self, entries: object, event: Event) -> None:
         """Take one `tool_calls` value."""
@@ -148,11 +148,11 @@ class CallTable:
             # Only the place in the list is left, and a list of increments has no places.
             self._notes.open("DELTA-INDEX-MISSING", event.offset, calls=True)
 
-    def _entry(self, entry: dict[str, Any], place: int, event: Event) -> None:
+    def _entry(self, entry: Json, place: int, event: Event) -> None:
         """Take one entry, whose arguments are text."""
         function = entry["function"]
         index = entry.get("index")
-        if not isinstance(index, int) or isinstance(index, bool):
+        if not is_index(index):
             self._without_index = True
             index = place
         call = self._calls.get(index)
@@ -173,42 +173,23 @@ class CallTable:
             self._notes.open("DELTA-NAME-FRAGMENTED", event.offset, calls=True)
         call.id = call.id or call_id
         call.name = call.name or name
-        call.arguments.add(arguments, event.end)
+        call.values.add(arguments, event.end)
 
-    def _text(self, holder: dict[str, Any], field: str, event: Event) -> str:
+    def _text(self, holder: Json, field: str, event: Event) -> str:
         value = holder.get(field)
         if not isinstance(value, str | None):
             self._notes.open("EVENT-GLUED", event.offset, calls=True)
         return value if isinstance(value, str) else ""
 
 
-_FINISH_WITH_CALLS: Final = {"stop": "FINISH-STOP-WITH-CALLS", "length": "FINISH-LENGTH-WITH-CALL"}
 _NO_ERROR: Final = (None, "", 200, "200")
 # So much of a text must come again before a reader has to take it for a repetition.
 _CONVINCING_CHARACTERS = 8
 
 
-def oracle_reading(interaction: Interaction) -> OracleReading:
-    """Return what the body of `interaction` holds by the contract of the API."""
-    reader = _Reader()
-    reading = reader.read(interaction.body)
-    cumulative = reader.mode(interaction.request.body)
-    if reading.error is None:
-        reader.check_end()
-    notes = reader.notes
-    return msgspec.structs.replace(
-        reading,
-        text=_text_of(reader.text_values.total(cumulative=cumulative)),
-        reasoning=_text_of(reader.reasoning_values.total(cumulative=cumulative)),
-        calls=reader.calls.calls(cumulative=cumulative) if notes.calls_known else None,
-        text_known=notes.text_known,
-        end_known=notes.end_known,
-        deviations=notes.deviations(),
-        text_marks=reader.marks(cumulative=cumulative) if notes.text_known else (),
-    )
+class DashScopeOracle(FinishWordOracle):
+    """Reads one body of DashScope's native API."""
 
-
-class _Reader(TextOnlyReader):
     MEANINGS: ClassVar[dict[str, FinishReason]] = {
         "stop": FinishReason.STOP,
         "tool_calls": FinishReason.STOP,
@@ -217,11 +198,41 @@ class _Reader(TextOnlyReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self.text_values = Values()
-        self.reasoning_values = Values()
-        self.calls = CallTable(self.notes)
+        self._text_values = Values()
+        self._reasoning_values = Values()
+        self._calls = CallTable(self.notes)
+        self._requested: bool | None = None
+        self._cumulative = False
 
-    def value(self, value: dict[str, Any], event: Event) -> None:
+    def read(self, interaction: Interaction) -> OracleReading:
+        """Return the meaning of the body of `interaction`, by the contract of the API."""
+        self._requested = requested_mode(interaction.request.body)
+        return super().read(interaction)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls, in order of first appearance."""
+        return self._calls.calls(cumulative=self._cumulative)
+
+    def reading(self) -> OracleReading:
+        """Return the meaning of what was taken."""
+        reading = super().reading()
+        text = self._text_values.total(cumulative=self._cumulative)
+        reasoning = self._reasoning_values.total(cumulative=self._cumulative)
+        return msgspec.structs.replace(
+            reading,
+            text=join_surrogates(text),
+            reasoning=join_surrogates(reasoning),
+            text_marks=self._text_marks() if reading.text_known else (),
+        )
+
+    def conclude(self) -> None:
+        """Note what only the complete body shows."""
+        super().conclude()
+        self._cumulative = self._is_cumulative()
+        if self.error is None:
+            self.check_calls(len(self._calls))
+
+    def take(self, value: Json, event: Event) -> None:
         """Take one event, or the whole response."""
         code, output = value.get("code"), value.get("output")
         if event.name == "error" or code not in _NO_ERROR or value.get("error"):
@@ -233,22 +244,22 @@ class _Reader(TextOnlyReader):
                 self.notes.lost("CONTENT-AFTER-FINISH", event.offset)
             self._output(output, event)
 
-    def mode(self, request: bytes) -> bool:
-        """Return whether the events hold all so far; noted as open where that is not sure."""
+    def _is_cumulative(self) -> bool:
+        """Return whether the events contain all so far; noted as open if that is not sure."""
         fields = self._fields()
         if any(field.has_half_characters for field in fields):
             self.notes.lost("SSE-UTF8-SPLIT", 0)
-        asked = asked_for(request)
+        requested = self._requested
         if not any(field.repeats or field.differs for field in fields):
-            return bool(asked)  # one value each: both modes read alike
+            return bool(requested)  # one value each: both modes read alike
         cumulative = not any(field.differs for field in fields)
         sure = any(field.repeats_much for field in fields)
         if cumulative:
-            doubtful = asked is False or (asked is None and not sure)
+            doubtful = requested is False or (requested is None and not sure)
         else:
             # Values that continue each other, among them some that look like repetitions.
-            doubtful = asked is True or any(field.grows for field in fields)
-        if not cumulative and self.calls.from_objects:
+            doubtful = requested is True or any(field.grows for field in fields)
+        if not cumulative and self._calls.from_objects:
             # An object is whole each time, so nothing in this stream continues another.
             self.notes.open("ARGS-OBJECT", 0, text=True, calls=True)
         if doubtful:
@@ -257,7 +268,7 @@ class _Reader(TextOnlyReader):
             self.notes.keep("DASH-CUMULATIVE", 0)
         return cumulative
 
-    def marks(self, *, cumulative: bool) -> tuple[tuple[int, int], ...]:
+    def _text_marks(self) -> tuple[tuple[int, int], ...]:
         """Return how much of the text is complete after which byte.
 
         Values that repeat what came before, or might, may be held back until that is sure.
@@ -266,36 +277,26 @@ class _Reader(TextOnlyReader):
         sure_at = min(differ, default=0)
         marks: list[tuple[int, int]] = []
         text = GrowingText()
-        for place, (value, end) in enumerate(self.text_values.seen):
+        for place, (value, end) in enumerate(self._text_values.all):
             before = text.length
-            text.add(value[before:] if cumulative else value)
-            sure = before >= _CONVINCING_CHARACTERS if cumulative else end >= sure_at
+            text.add(value[before:] if self._cumulative else value)
+            sure = before >= _CONVINCING_CHARACTERS if self._cumulative else end >= sure_at
             if text.length > before and (sure or not place):
                 marks.append((end, text.length))
         return tuple(marks)
 
     def _fields(self) -> list[Values]:
-        return [self.text_values, self.reasoning_values, *self.calls.values()]
+        return [self._text_values, self._reasoning_values, *self._calls.values()]
 
-    def check_end(self) -> None:
-        """Note what only the whole body shows."""
-        word = self.finishes[-1] if self.finishes else ""
-        if len(self.calls):
-            quirk = _FINISH_WITH_CALLS.get(word)
-            if quirk:
-                self.notes.keep(quirk, 0)
-        elif word == "tool_calls" and self.notes.calls_known:
-            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
-
-    def _error(self, value: dict[str, Any], offset: int) -> None:
+    def _error(self, value: Json, offset: int) -> None:
         if self.ended or value.get("output"):
             self.notes.lost("ERR-IN-200", offset)
         self.notes.keep("ERR-IN-200", offset)
         error = value.get("error")
         told = error if isinstance(error, dict) else value
-        self.fail(_text_of(told.get("code")), _text_of(told.get("message")))
+        self.fail(text_or_empty(told.get("code")), text_or_empty(told.get("message")))
 
-    def _no_output(self, value: dict[str, Any], offset: int) -> None:
+    def _no_output(self, value: Json, offset: int) -> None:
         if isinstance(value.get("usage"), dict) and value.get("output") is None:
             self.notes.keep("CHUNK-CHOICES-ABSENT", offset)
         elif isinstance(value.get("message"), str) and value["message"]:
@@ -303,10 +304,10 @@ class _Reader(TextOnlyReader):
         else:
             self.notes.lost("ENVELOPE-WRAPPED", offset)
 
-    def _output(self, output: dict[str, Any], event: Event) -> None:
+    def _output(self, output: Json, event: Event) -> None:
         choices = output.get("choices")
         if choices is None:
-            self._content(self.text_values, output.get("text"), event)
+            self._content(self._text_values, output.get("text"), event)
             self._take_finish(output.get("finish_reason"), event.offset)
             return
         choice = choices[0] if isinstance(choices, list) and choices else None
@@ -316,9 +317,9 @@ class _Reader(TextOnlyReader):
             return
         if len(choices) > 1 or choice.get("index", 0) != 0:
             self.notes.lost("N-CHOICES", event.offset)
-        self._content(self.reasoning_values, message.get("reasoning_content"), event)
-        self._content(self.text_values, message.get("content"), event)
-        self.calls.add(message.get("tool_calls"), event)
+        self._content(self._reasoning_values, message.get("reasoning_content"), event)
+        self._content(self._text_values, message.get("content"), event)
+        self._calls.add(message.get("tool_calls"), event)
         self._take_finish(choice.get("finish_reason"), event.offset)
 
     def _content(self, values: Values, content: object, event: Event) -> None:
@@ -340,7 +341,3 @@ class _Reader(TextOnlyReader):
             self.finish(word, offset)
         elif word not in (None, ""):
             self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
-
-
-def _text_of(value: object) -> str:
-    return join_surrogates(value) if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""One interaction of the dialect mistral -> its strict reading.
+"""One interaction of the dialect mistral -> its oracle reading.
 
 A plain batch reader of choice 0: content is text or a list of parts, an entry of `tool_calls`
 that has a name is a whole call, and one without continues the call at its index. What does
@@ -8,26 +8,14 @@ Source: https://docs.mistral.ai/api/#tag/chat
 
 from typing import Any, ClassVar, Final
 
-import msgspec
-
+from harness.dialects.kit.oracle.dispatch import FinishWordOracle, Json
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.notes import GrowingText, Notes
-from harness.dialects.kit.oracle.reading import CallReading, OracleReading
-from harness.dialects.kit.oracle.text_only import TextOnlyReader
-from harness.dialects.kit.oracle.values import item_texts, member_text
+from harness.dialects.kit.oracle.notes import Notes, OpenCall
+from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.values import is_index, item_texts, member_text, text_or_empty
 from harness.turns.deltas import FinishReason
-from harness.turns.exact_json import join_surrogates
-from harness.wire.interaction import Interaction
 
 _NO_ID: Final = frozenset(("", "null"))
-
-
-class _Call:
-    def __init__(self, call_id: str, name: str, offset: int) -> None:
-        self.id = call_id
-        self.name = name
-        self.offset = offset
-        self.fragments: list[str] = []
 
 
 class CallList:
@@ -35,24 +23,16 @@ class CallList:
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
-        self._calls: list[_Call] = []
-        self._by_id: dict[str, _Call] = {}
-        self._by_index: dict[int, _Call] = {}
+        self._calls: list[OpenCall] = []
+        self._by_id: dict[str, OpenCall] = {}
+        self._by_index: dict[int, OpenCall] = {}
 
     def __len__(self) -> int:
         return len(self._calls)
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
-        return tuple(
-            CallReading(
-                join_surrogates(call.id),
-                join_surrogates(call.name),
-                join_surrogates("".join(call.fragments)),
-                call.offset,
-            )
-            for call in self._calls
-        )
+        return tuple(call.reading() for call in self._calls)
 
     def add(self, entries: list[Any], path: tuple[str | int, ...], event: Event) -> None:
         """Take one list, which stands at `path` of the event."""
@@ -77,9 +57,9 @@ class CallList:
                 arguments = ""
             self._entry(entry, function.get("name"), arguments, event.offset)
 
-    def _entry(self, entry: dict[str, Any], name: object, arguments: str, offset: int) -> None:
+    def _entry(self, entry: Json, name: object, arguments: str, offset: int) -> None:
         index = entry.get("index")
-        index = index if isinstance(index, int) and not isinstance(index, bool) else None
+        index = index if is_index(index) else None
         call_id = self._id(entry.get("id"), offset)
         if not isinstance(name, str | None):
             self._notes.open("EVENT-GLUED", offset, calls=True)
@@ -100,8 +80,8 @@ class CallList:
         call.fragments.append(arguments)
 
     def _new(
-        self, call_id: str, name: str, known: _Call | None, offset: int, *, has_index: bool
-    ) -> _Call:
+        self, call_id: str, name: str, known: OpenCall | None, offset: int, *, has_index: bool
+    ) -> OpenCall:
         """Open a call; doubtful where it could be more of one that is known."""
         rival = known if has_index else (self._calls[-1] if self._calls else None)
         if call_id in self._by_id:
@@ -110,13 +90,13 @@ class CallList:
             told_apart = bool(call_id and rival.id) or name != rival.name
             quirk = "DELTA-INDEX-ALL-ZERO" if has_index else "DELTA-INDEX-MISSING"
             self._notes.open(quirk, offset, calls=not told_apart)
-        call = _Call(call_id, name, offset)
+        call = OpenCall(offset, call_id, name)
         self._calls.append(call)
         return call
 
     def _continued(
-        self, call_id: str, known: _Call | None, offset: int, *, has_index: bool
-    ) -> _Call:
+        self, call_id: str, known: OpenCall | None, offset: int, *, has_index: bool
+    ) -> OpenCall:
         """Return the call that an entry without a name continues."""
         self._notes.keep("MIST-CALL-FRAGMENTS", offset)
         if not has_index and len(self._calls) == 1:
@@ -132,7 +112,7 @@ class CallList:
             self._notes.keep("MIST-ID-NULL", offset)
         return value if isinstance(value, str) and value not in _NO_ID else ""
 
-    def _check_type(self, entry: dict[str, Any], offset: int) -> None:
+    def _check_type(self, entry: Json, offset: int) -> None:
         kind = entry.get("type")
         if "type" not in entry:
             self._notes.keep("DELTA-TYPE-MISSING", offset)
@@ -146,26 +126,11 @@ class CallList:
 _SILENT_PARTS: Final = frozenset(
     {"reference", "tool_reference", "image_url", "document_url", "file", "input_audio"}
 )
-_FINISH_WITH_CALLS: Final = {"stop": "FINISH-STOP-WITH-CALLS", "length": "FINISH-LENGTH-WITH-CALL"}
 
 
-def oracle_reading(interaction: Interaction) -> OracleReading:
-    """Return what the body of `interaction` holds by the contract of the API."""
-    reader = _Reader()
-    reading = reader.read(interaction.body)
-    if reading.error is None:
-        reader.check_end()
-    return msgspec.structs.replace(
-        reading,
-        reasoning=reader.reasoning.value(),
-        calls=reader.calls.calls() if reader.notes.calls_known else None,
-        text_known=reader.notes.text_known,
-        end_known=reader.notes.end_known,
-        deviations=reader.notes.deviations(),
-    )
+class MistralOracle(FinishWordOracle):
+    """Reads one body of Mistral's chat API."""
 
-
-class _Reader(TextOnlyReader):
     MEANINGS: ClassVar[dict[str, FinishReason]] = {
         "stop": FinishReason.STOP,
         "tool_calls": FinishReason.STOP,
@@ -175,12 +140,11 @@ class _Reader(TextOnlyReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self.reasoning = GrowingText()
-        self.calls = CallList(self.notes)
+        self._calls = CallList(self.notes)
         self._choice: int | None = None
         self._chunks = 0
 
-    def value(self, value: dict[str, Any], event: Event) -> None:
+    def take(self, value: Json, event: Event) -> None:
         """Take one chunk, or the whole completion."""
         choices = value.get("choices")
         error = _error_of(value, event.name)
@@ -199,15 +163,15 @@ class _Reader(TextOnlyReader):
         else:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
-    def check_end(self) -> None:
-        """Note what only the whole body shows."""
-        word = self.finishes[-1] if self.finishes else ""
-        if len(self.calls):
-            quirk = _FINISH_WITH_CALLS.get(word)
-            if quirk:
-                self.notes.keep(quirk, 0)
-        elif word == "tool_calls" and self.notes.calls_known:
-            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return self._calls.calls()
+
+    def conclude(self) -> None:
+        """Note what only the complete body shows."""
+        super().conclude()
+        if self.error is None:
+            self.check_calls(len(self._calls))
 
     def _one_choice(self, choice: object, place: int, event: Event) -> None:
         if not isinstance(choice, dict):
@@ -230,20 +194,18 @@ class _Reader(TextOnlyReader):
             self.notes.open("DELTA-NULL", event.offset, text=said is not None, calls=bool(said))
         self._take_finish(choice.get("finish_reason"), event.offset)
 
-    def _say(self, said: dict[str, Any], path: tuple[str | int, ...], event: Event) -> None:
+    def _say(self, said: Json, path: tuple[str | int, ...], event: Event) -> None:
         content, entries = said.get("content"), said.get("tool_calls")
         if self.ended and (content or entries):
             self.notes.open("CONTENT-AFTER-FINISH", event.offset, text=True, calls=bool(entries))
-        if isinstance(content, str):
-            self.text.add(content)
-        elif isinstance(content, list):
+        if isinstance(content, list):
             self.notes.keep("MIST-CONTENT-PARTS", event.offset)
             for part in content:
                 self._part(part, event.offset)
-        elif content is not None:
-            self.notes.open("EVENT-GLUED", event.offset, text=True)
+        else:
+            self.add_text(self.text, content, event.offset)
         if isinstance(entries, list):
-            self.calls.add(entries, (*path, "tool_calls"), event)
+            self._calls.add(entries, (*path, "tool_calls"), event)
         elif entries is not None:
             self.notes.open("EVENT-GLUED", event.offset, calls=True)
 
@@ -276,7 +238,7 @@ class _Reader(TextOnlyReader):
             self.finish(word, offset)
 
 
-def _error_of(value: dict[str, Any], event: str) -> tuple[str, str] | None:
+def _error_of(value: Json, event: str) -> tuple[str, str] | None:
     """Return code and message of the error that `value` is, or None."""
     error = value.get("error")
     told = error if isinstance(error, dict) else value
@@ -284,8 +246,4 @@ def _error_of(value: dict[str, Any], event: str) -> tuple[str, str] | None:
     if not (error or plain or event == "error" or value.get("object") == "error"):
         return None
     code, message = told.get("code") or told.get("type"), told.get("message")
-    return _text(code), _text(message)
-
-
-def _text(value: object) -> str:
-    return join_surrogates(value) if isinstance(value, str) else ""
+    return text_or_empty(code), text_or_empty(message)
