@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 from benchmarks.replay import best_of
 from harness.conversation.agent import Agent
 from harness.conversation.mutants import MUTANTS as AGENTS
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.fuzzing.conversations.search import ConversationSource
 from harness.fuzzing.found import Found, InputT
 from harness.fuzzing.profiles import PROFILES, Budget

@@ -15,8 +15,7 @@ import msgspec
 from harness import shipped
 from harness.cli.options import dialect_option, resolve_cassette, safe_name
 from harness.cli.quirks import require_quirk
-from harness.dialects.oracles import oracle_reading
-from harness.dialects.table import DIALECTS, read_request
+from harness.dialects.table import DIALECTS, oracle_reading, read_request
 from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError

@@ -21,8 +21,11 @@ from harness.dialects import (
     tgi,
 )
 from harness.dialects.kit.dialect import Dialect
+from harness.dialects.kit.oracle.markup import abstain_on_markup
+from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.kit.parse_request import UNKNOWN_REQUEST, ChatRequest, bars_calls
-from harness.wire.interaction import Request
+from harness.errors import UsageError
+from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import NotJson, decode_json
 
 DIALECTS: Final[dict[str, Dialect]] = {
@@ -45,18 +48,51 @@ DIALECTS: Final[dict[str, Dialect]] = {
 }
 
 _REQUESTS_KEPT = 16
+_FIRST_ERROR_STATUS = 400
 
 
-# The same request is read for each replay of its response, some forty times a cell.
+# The same request is parsed for each replay of its response, some forty times a cell.
 @lru_cache(_REQUESTS_KEPT)
 def read_request(dialect: str, request: Request) -> ChatRequest:
-    """Return what `request` asks for; all empty where it was not kept or cannot be read."""
-    known = DIALECTS.get(dialect)
+    """Return what `request` contains; all empty if it was not recorded or cannot be read."""
+    row = DIALECTS.get(dialect)
     try:
         value = decode_json(request.body)
     except NotJson:
         return UNKNOWN_REQUEST
-    if known is None or not isinstance(value, dict):
+    if row is None or not isinstance(value, dict):
         return UNKNOWN_REQUEST
-    asked = known.read_request(request.uri, value)
-    return msgspec.structs.replace(asked, calls_barred=True) if bars_calls(value) else asked
+    parsed = row.parse_request(request.uri, value)
+    return msgspec.structs.replace(parsed, calls_barred=True) if bars_calls(value) else parsed
+
+
+def oracle_reading(interaction: Interaction) -> OracleReading:
+    """Return the meaning of the body of `interaction`, by the contract of its API.
+
+    Two rules hold for all APIs: an error status is an error, and the oracle abstains on text
+    that may contain text calls.
+
+    Raises:
+        UsageError: the dialect is not known.
+    """
+    row = DIALECTS.get(interaction.dialect)
+    if row is None:
+        raise UsageError(
+            f"no oracle for the dialect {interaction.dialect!r}",
+            hint=f"Choose one of: {', '.join(sorted(DIALECTS))}.",
+        )
+    reading = row.oracle().read(interaction)
+    names = _tool_names(interaction)
+    if names is not None:
+        reading = abstain_on_markup(reading, names)
+    if interaction.status >= _FIRST_ERROR_STATUS and reading.error is None:
+        return msgspec.structs.replace(reading, error=(f"http_{interaction.status}", ""))
+    return reading
+
+
+def _tool_names(interaction: Interaction) -> frozenset[str] | None:
+    """Return the names of the tools that the model may call; None if it has no tools."""
+    request = read_request(interaction.dialect, interaction.request)
+    described = (str(tool.get("name") or "") for tool in interaction.tools)
+    names = frozenset(tool.name for tool in request.tools).union(described) - {""}
+    return None if request.tools_known and not names else names

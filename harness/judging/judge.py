@@ -9,7 +9,7 @@ from functools import cached_property
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_turn, turn_facts
 from harness.judging.case import Case, make_case
 from harness.judging.examine import ExaminedTurn, examine

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.oracles import ORACLES, oracle_reading
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
@@ -31,7 +31,7 @@ def _differences(old: Interaction, new: Interaction) -> Iterator[str]:
     before, after = _fields(old), _fields(new)
     yield from (f"event kind or field gone: {field}" for field in sorted(before - after))
     yield from (f"event kind or field new: {field}" for field in sorted(after - before))
-    if old.dialect in ORACLES and new.dialect in ORACLES:
+    if old.dialect in DIALECTS and new.dialect in DIALECTS:
         yield from _read_differently(oracle_reading(old), oracle_reading(new))
 
 

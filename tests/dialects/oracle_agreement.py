@@ -3,8 +3,7 @@
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.oracles import oracle_reading
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.expected import expectation_from, expected_failure
 from harness.turns.arguments import same_value
 from harness.turns.fold import fold

@@ -198,9 +198,9 @@ def test_a_request_says_model_tools_and_system_text() -> None:
         stream=True,
         tools_known=True,
     )
-    assert DIALECT.read_request("https://x/api/v1/services/aigc/", value) == wanted
+    assert DIALECT.parse_request("https://x/api/v1/services/aigc/", value) == wanted
 
 
 def test_a_hostile_request_is_empty() -> None:
     value = {"model": [], "input": 1, "parameters": {"tools": {"function": {}}}}
-    assert DIALECT.read_request("", value) == ChatRequest(tools_known=True)
+    assert DIALECT.parse_request("", value) == ChatRequest(tools_known=True)

@@ -180,9 +180,9 @@ def test_a_request_says_model_tools_and_system_text() -> None:
     wanted = ChatRequest(
         "m", (Tool("f", "d", {"type": "object"}),), "Be brief.", stream=True, tools_known=True
     )
-    assert DIALECT.read_request("https://x/v1/chat/completions", value) == wanted
+    assert DIALECT.parse_request("https://x/v1/chat/completions", value) == wanted
 
 
 def test_a_hostile_request_is_empty() -> None:
     value = {"model": 1, "stream": "yes", "messages": {"a": 1}, "tools": [{"function": []}]}
-    assert DIALECT.read_request("", value) == ChatRequest(tools_known=True)
+    assert DIALECT.parse_request("", value) == ChatRequest(tools_known=True)

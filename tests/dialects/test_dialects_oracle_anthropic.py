@@ -10,8 +10,7 @@ from hypothesis import given
 from harness.dialects.anthropic.write import write
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.kit.oracle.values import member_text
-from harness.dialects.oracles import oracle_reading
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.expectation import Expectation
 from harness.judging.expected import expectation_from
 from harness.turns.arguments import same_value

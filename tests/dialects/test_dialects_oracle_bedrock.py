@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.events import split_messages
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.oracles import oracle_reading
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.expected import expected_failure, usable_arguments
 from harness.turns.fold import fold
 from harness.turns.turn import Turn

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.cohere.write import write
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.fuzzing.strategies import TurnScript, turn_scripts
 from harness.wire import cassette_file
 from tests.dialects.openai_chat_streams import sse

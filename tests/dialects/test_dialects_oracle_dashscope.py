@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.dashscope.oracle.stream import oracle_reading
+from harness.dialects.dashscope.oracle import DashScopeOracle
 from harness.dialects.dashscope.write import write
 from harness.dialects.dashscope.writer_options import WriterOptions
 from harness.dialects.kit.oracle.reading import OracleReading
@@ -31,7 +31,7 @@ SPELLINGS = writer_options("dashscope", model=("qwen-plus",), request_id=("", "r
 def _read(body: bytes, *, increments: bool | None = None) -> OracleReading:
     asked = {} if increments is None else {"incremental_output": increments}
     request = Request(body=json.dumps({"parameters": asked}).encode())
-    return oracle_reading(Interaction(request, 200, (), body, (), dialect="dashscope"))
+    return DashScopeOracle().read(Interaction(request, 200, (), body, (), dialect="dashscope"))
 
 
 def _event(content: object, finish: object = "null", **message: object) -> Json:

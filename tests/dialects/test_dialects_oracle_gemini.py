@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.gemini import writer_options as gemini_spelling
 from harness.dialects.google_interactions import writer_options as interactions_spelling
-from harness.dialects.oracles import oracle_reading
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.expected import expectation_from
 from harness.turns.arguments import parse
 from harness.turns.deltas import Finish, FinishReason

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.mistral.oracle.stream import oracle_reading
+from harness.dialects.mistral.oracle import MistralOracle
 from harness.dialects.mistral.write import write
 from harness.dialects.mistral.writer_options import WriterOptions
 from harness.fuzzing.strategies import TurnScript, turn_scripts, writer_options
@@ -26,7 +26,7 @@ FINISHES = (
 
 
 def _read(body: bytes) -> OracleReading:
-    return oracle_reading(Interaction(Request(), 200, (), body, (), dialect="mistral"))
+    return MistralOracle().read(Interaction(Request(), 200, (), body, (), dialect="mistral"))
 
 
 def _sse(*values: Json) -> bytes:

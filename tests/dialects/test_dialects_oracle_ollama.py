@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.ollama.write import write
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.fuzzing.strategies import TurnScript, turn_scripts
 from harness.wire import cassette_file
 from tests.dialects.oracle_agreement import assert_agrees, check, interaction

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.events import split_events
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.wire.interaction import Interaction, Request
 
 Json = Any

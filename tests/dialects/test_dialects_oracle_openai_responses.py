@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.dialects.kit.oracle.reading import CallReading, OracleReading
 from harness.dialects.openai_responses.read import read
 from harness.dialects.openai_responses.write import write
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.judging.expectation import Expectation
 from harness.judging.expected import ANY_CODE, expectation_from
 from harness.turns.arguments import same_value

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.oracles import oracle_reading
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.expected import expected_failure
 from harness.turns.fold import fold
 from harness.wire import cassette_file

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.normalizers import reference
 from harness.turns.fold import fold
 from harness.turns.turn import Turn

@@ -16,8 +16,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.dialects.oracles import oracle_reading
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.fuzzing.mutators import (
     MUTATORS,
     MutatedInput,

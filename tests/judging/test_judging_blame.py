@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.openai_chat.oracle.stream import oracle_reading
+from harness.dialects.openai_chat.oracle import OpenAIChatOracle
 from harness.judging.blame import blame_of_bytes, request_digest
 from harness.judging.expectation import Expectation, ExpectedCall
 from harness.judging.judge import LoadedSubject, judge_subject
@@ -105,7 +105,7 @@ CASES: list[tuple[bytes, Blame]] = [
 
 @pytest.mark.parametrize(("body", "blame"), CASES)
 def test_blame(body: bytes, blame: Blame) -> None:
-    reading = oracle_reading(Interaction(Request(), 200, (), body, ()))
+    reading = OpenAIChatOracle().read(Interaction(Request(), 200, (), body, ()))
     assert blame_of_bytes(reading, TOOLS) == blame
 
 
@@ -120,12 +120,14 @@ def test_blame(body: bytes, blame: Blame) -> None:
     ],
 )
 def test_a_model_that_does_not_give_what_is_due(body: bytes, due: Due, blame: Blame) -> None:
-    reading = oracle_reading(Interaction(Request(), 200, (), body, ()))
+    reading = OpenAIChatOracle().read(Interaction(Request(), 200, (), body, ()))
     assert blame_of_bytes(reading, TOOLS, None, due) == blame
 
 
 def test_tools_that_were_not_kept_blame_nobody() -> None:
-    reading = oracle_reading(Interaction(Request(), 200, (), call_chunk("{}", "unknown") + END, ()))
+    reading = OpenAIChatOracle().read(
+        Interaction(Request(), 200, (), call_chunk("{}", "unknown") + END, ())
+    )
     assert blame_of_bytes(reading, None) == ""
     assert blame_of_bytes(reading, ()) == "model"
 

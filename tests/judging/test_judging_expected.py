@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.dialects.kit.oracle.values import read_arguments, same_object
-from harness.dialects.openai_chat.oracle.stream import oracle_reading
-from harness.dialects.oracles import oracle_reading as strict_reading_of_any
+from harness.dialects.openai_chat.oracle import OpenAIChatOracle
+from harness.dialects.table import oracle_reading
 from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
 from harness.judging.expected import apply_declared_policies, expectation_from
 from harness.judging.rule import arguments_text
@@ -33,7 +33,9 @@ def call(arguments: str, index: int = 0, name: str = "f", call_id: str = "c1") -
 
 
 def expect(*chunks: bytes) -> Expectation:
-    return expectation_from(oracle_reading(Interaction(Request(), 200, (), b"".join(chunks), ())))
+    return expectation_from(
+        OpenAIChatOracle().read(Interaction(Request(), 200, (), b"".join(chunks), ()))
+    )
 
 
 def test_a_true_stream_is_judged_whole_but_for_usage() -> None:
@@ -253,7 +255,7 @@ def test_a_document_that_is_no_json_inside_may_fail_with_any_code(body: bytes, c
         (),
         dialect="gemini",
     )
-    assert expectation_from(strict_reading_of_any(asked)).failure == code
+    assert expectation_from(oracle_reading(asked)).failure == code
 
 
 DROPS = {"nameless": "drop"}

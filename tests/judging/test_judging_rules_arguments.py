@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.judging.examine import examine
 from harness.judging.expectation import Expectation, ExpectedRejection
 from harness.judging.replaying import DEFAULT_LIMITS

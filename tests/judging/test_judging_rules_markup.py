@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.judging.examine import examine
 from harness.judging.expectation import Expectation, ExpectedCall, Field
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts

@@ -1,6 +1,7 @@
 """The dialect `anthropic`: the messages stream of content blocks, direct or by way of a cloud."""
 
 from harness.dialects.anthropic.build_request import REQUEST_FORMS
+from harness.dialects.anthropic.oracle import AnthropicOracle
 from harness.dialects.anthropic.parse_request import parse_request
 from harness.dialects.anthropic.read import read
 from harness.dialects.anthropic.write import write
@@ -13,6 +14,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=AnthropicOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

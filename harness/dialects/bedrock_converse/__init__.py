@@ -1,6 +1,7 @@
 """The dialect `bedrock-converse`: one API of Amazon Bedrock for the models of all makers."""
 
 from harness.dialects.bedrock_converse.build_request import REQUEST_FORMS
+from harness.dialects.bedrock_converse.oracle import BedrockConverseOracle
 from harness.dialects.bedrock_converse.parse_request import parse_request
 from harness.dialects.bedrock_converse.read import read
 from harness.dialects.bedrock_converse.write import write
@@ -14,6 +15,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=BedrockConverseOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

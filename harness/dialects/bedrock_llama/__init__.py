@@ -1,6 +1,7 @@
 """The dialect `bedrock-llama`: text of Meta's Llama, as Bedrock's invoke calls stream it."""
 
 from harness.dialects.bedrock_llama.build_request import REQUEST_FORMS
+from harness.dialects.bedrock_llama.oracle import BedrockLlamaOracle
 from harness.dialects.bedrock_llama.parse_request import parse_request
 from harness.dialects.bedrock_llama.read import read
 from harness.dialects.bedrock_llama.write import WriterOptions, write
@@ -13,6 +14,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=BedrockLlamaOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

@@ -1,6 +1,7 @@
 """The dialect `cohere`: Cohere's chat API, version 2 and the version 1 that is still served."""
 
 from harness.dialects.cohere.build_request import REQUEST_FORMS
+from harness.dialects.cohere.oracle import CohereOracle
 from harness.dialects.cohere.parse_request import parse_request
 from harness.dialects.cohere.read import read
 from harness.dialects.cohere.write import write
@@ -13,6 +14,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=CohereOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

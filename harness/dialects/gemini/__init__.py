@@ -1,6 +1,7 @@
 """The dialect `gemini`: generateContent streams of the Gemini API and of Vertex AI."""
 
 from harness.dialects.gemini.build_request import REQUEST_FORMS
+from harness.dialects.gemini.oracle import GeminiOracle
 from harness.dialects.gemini.parse_request import parse_request
 from harness.dialects.gemini.read import read
 from harness.dialects.gemini.write import write
@@ -13,6 +14,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=GeminiOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

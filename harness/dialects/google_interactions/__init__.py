@@ -1,6 +1,7 @@
 """The dialect `google-interactions`: the event stream of Google's Interactions API."""
 
 from harness.dialects.google_interactions.build_request import REQUEST_FORMS
+from harness.dialects.google_interactions.oracle import GoogleInteractionsOracle
 from harness.dialects.google_interactions.parse_request import parse_request
 from harness.dialects.google_interactions.read import read
 from harness.dialects.google_interactions.write import write
@@ -13,6 +14,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=GoogleInteractionsOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

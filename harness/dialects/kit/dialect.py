@@ -1,4 +1,4 @@
-"""What one dialect is: how it reads a stream, how it writes one, how it reads a request."""
+"""The row of a dialect: what shared code needs to know of one API."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
@@ -7,13 +7,14 @@ import msgspec
 
 from harness.dialects.kit.build_request import RequestForm
 from harness.dialects.kit.options import Options
+from harness.dialects.kit.oracle.dispatch import Oracle
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.turns.deltas import Delta
 from harness.wire.frames import Frame
 
 Read: TypeAlias = Callable[[Iterable[Frame], tuple[str, ...]], Iterator[Delta]]
 Write: TypeAlias = Callable[..., tuple[bytes, ...]]
-ReadRequest: TypeAlias = Callable[[str, dict[str, Any]], ChatRequest]
+ParseRequest: TypeAlias = Callable[[str, dict[str, Any]], ChatRequest]
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +28,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         write: deltas and options -> the frames' bytes; joined, they are a body.
         writer_options: the options of `write`; each is a quirk, and its default is what the
             API documents.
-        read_request: address and JSON body -> what was asked for; never raises.
+        oracle: reads a body from the API contract alone; a new one for each body.
+        parse_request: address and JSON body -> what the request contains; never raises.
         request_forms: variant -> requests of emulated cassettes; the variant "" is the usual one.
         content_type: of its streams.
     """
@@ -37,6 +39,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     read: Read
     write: Write
     writer_options: type[Options]
-    read_request: ReadRequest
+    oracle: type[Oracle]
+    parse_request: ParseRequest
     request_forms: Mapping[str, RequestForm]
     content_type: str = "text/event-stream"

@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.mistral.build_request import REQUEST_FORMS
+from harness.dialects.mistral.oracle import MistralOracle
 from harness.dialects.mistral.parse_request import parse_request
 from harness.dialects.mistral.read import read
 from harness.dialects.mistral.write import write
@@ -13,6 +14,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=MistralOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.ollama.build_request import REQUEST_FORMS
+from harness.dialects.ollama.oracle import OllamaOracle
 from harness.dialects.ollama.parse_request import parse_request
 from harness.dialects.ollama.read import read
 from harness.dialects.ollama.write import write
@@ -14,6 +15,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=OllamaOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.openai_chat.build_request import REQUEST_FORMS
+from harness.dialects.openai_chat.oracle import OpenAIChatOracle
 from harness.dialects.openai_chat.parse_request import parse_request
 from harness.dialects.openai_chat.read import read
 from harness.dialects.openai_chat.write import write
@@ -13,6 +14,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=OpenAIChatOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

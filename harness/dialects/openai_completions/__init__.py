@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.openai_completions.build_request import REQUEST_FORMS
+from harness.dialects.openai_completions.oracle import OpenAICompletionsOracle
 from harness.dialects.openai_completions.parse_request import parse_request
 from harness.dialects.openai_completions.read import read
 from harness.dialects.openai_completions.write import WriterOptions, write
@@ -12,6 +13,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=OpenAICompletionsOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.tgi.build_request import REQUEST_FORMS
+from harness.dialects.tgi.oracle import TgiOracle
 from harness.dialects.tgi.parse_request import parse_request
 from harness.dialects.tgi.read import read
 from harness.dialects.tgi.write import WriterOptions, write
@@ -12,6 +13,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     writer_options=WriterOptions,
-    read_request=parse_request,
+    oracle=TgiOracle,
+    parse_request=parse_request,
     request_forms=REQUEST_FORMS,
 )

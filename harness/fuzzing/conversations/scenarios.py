@@ -7,8 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from harness.conversation.agent import Agent
-from harness.dialects.oracles import oracle_reading
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.fuzzing.conversations.plans import (
     FAILING,
     RESULTS,

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 
 from hypothesis.strategies import DrawFn
 
-from harness.dialects.oracles import oracle_reading
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
 from harness.fuzzing.mutators.mutator import Mutate, with_body
 from harness.normalizers.respond import offered_tools

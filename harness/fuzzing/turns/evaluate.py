@@ -8,7 +8,7 @@ allowed, unless a step may have made one.
 
 import msgspec
 
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.fuzzing.mutators import MutatedInput, may_call_more
 from harness.fuzzing.turns.seeds import Seed
 from harness.judging.examine import examine

@@ -12,8 +12,7 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from harness.dialects.oracles import oracle_reading
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.fuzzing.mutators import MUTATORS, MutatedInput, Mutator, apply_mutators, fitting
 from harness.fuzzing.strategies import argument_texts, chunkings, malformed_arguments, turn_scripts
 from harness.fuzzing.turns.evaluate import Trial

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.fuzzing.mutators import MUTATORS, Mutator
 from harness.fuzzing.search import EnoughError, Shrinking, draw_all
 from harness.fuzzing.turns.evaluate import Trial, unchanged

@@ -14,7 +14,7 @@ import msgspec
 from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation, TurnRecord
 from harness.conversation.history.jsonl import LoggedConversation
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_bytes
 from harness.judging.conversations.case import ConversationCase, conversation_case, logged_case
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_evidence

@@ -3,7 +3,7 @@
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.oracles import oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.errors import UsageError
 from harness.judging.conversations.session import SentRequest, as_text
 from harness.judging.expectation import Expectation

@@ -14,8 +14,6 @@ from typing import Final
 import msgspec
 
 from harness.dialects.kit.oracle.reading import CallReading, OracleReading
-from harness.dialects.table import read_request
-from harness.wire.interaction import Interaction
 
 # Words in the names of XML-like tags, opening or closing, with a namespace or without.
 _TAG_WORDS: Final = "tool|func|call|invoke|action|param|arg_|turn|escape"
@@ -50,13 +48,8 @@ _WHOLE_JSON: Final = re.compile(
 )
 
 
-def abstain_on_markup(reading: OracleReading, interaction: Interaction) -> OracleReading:
-    """Return `reading`, silent about what markup leaves open where it holds any."""
-    request = read_request(interaction.dialect, interaction.request)
-    taught = (str(tool.get("name") or "") for tool in interaction.tools)
-    names = {tool.name for tool in request.tools}.union(taught) - {""}
-    if not names and request.tools_known:
-        return reading
+def abstain_on_markup(reading: OracleReading, names: frozenset[str]) -> OracleReading:
+    """Return `reading`, silent about what markup leaves open; `names` are those of the tools."""
     channels = (reading.text, reading.reasoning)
     broken_off = reading.error is not None or not reading.ended
     said = any(_may_hold_calls(text, names, broken_off=broken_off) for text in channels)
