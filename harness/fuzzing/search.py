@@ -29,6 +29,7 @@ from harness.fuzzing.found import (
 from harness.fuzzing.profiles import Budget, Profile
 from harness.judging.replaying import deadlines
 from harness.judging.results import Finding
+from harness.runs.pool import stop_requested
 
 T = TypeVar("T")
 
@@ -144,7 +145,8 @@ class Search(Generic[InputT]):
 
     def _try_all(self, inputs: Iterable[InputT]) -> None:
         for each in inputs:
-            if self._budget.spent:
+            self.interrupted = stop_requested()
+            if self.interrupted or self._budget.spent:
                 raise EnoughError
             findings, replays = self._source.judge(each)
             self._budget.count(replays)

@@ -1,14 +1,12 @@
-"""A search over processes: each has its share of what is tried in order, and draws of its own.
+"""A search in several processes: each has its share of the ordered inputs, and its own draws.
 
-Foreign code may do anything: where it kills its process, that is a finding, and what the other
-processes found is kept.
+If the code under test kills its process, the report counts that, and keeps what the other
+processes found.
 """
 
-import multiprocessing
 import sys
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, Future, wait
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Literal
@@ -23,17 +21,19 @@ from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.plan import Subject
-from harness.runs.pool import block_sigint, unblock_sigint
+from harness.runs.pool import Batch, Exited, interruptible, open_processes
 from harness.runs.selection import select_subjects
+
+_POLL_SECONDS = 0.1
 
 
 class FuzzTask(msgspec.Struct, frozen=True):
-    """What one process is to search; small and picklable.
+    """The search of one process; small, so that it can be pickled.
 
     Fields:
-        name: as it was given.
-        clean: start from what shows no quirk only.
-        random: of the whole search.
+        name: as the user gave it.
+        clean: start from scenarios without quirks only.
+        random: the seed of the entire search.
     """
 
     kind: Literal["normalizer", "agent"]
@@ -48,7 +48,7 @@ class FuzzTask(msgspec.Struct, frozen=True):
 
 def fuzz_here(task: FuzzTask) -> FuzzReport:
     """Search in this process."""
-    # What a normalizer prints must not mix with the findings on standard output.
+    # The output of a normalizer must not mix with the findings on standard output.
     with redirect_stdout(sys.stderr):
         shared = {"random": task.random, "share": task.share, "shares": task.shares}
         if task.kind == "agent":
@@ -59,58 +59,45 @@ def fuzz_here(task: FuzzTask) -> FuzzReport:
 
 
 def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
-    """Search in `processes` of their own; one that dies is counted in `crashed`.
+    """Search in several worker processes; the report counts those that crashed.
+
+    Ctrl-C ends each search, which then reports what it has.
 
     Raises:
         HarnessError: the normalizer or a seed cannot be loaded.
     """
-    context = multiprocessing.get_context("spawn")
-    shares = [
+    shares = (
         msgspec.structs.replace(task, share=number, shares=processes) for number in range(processes)
-    ]
-    with ProcessPoolExecutor(processes, context) as pool:
-        with block_sigint():
-            futures = [pool.submit(fuzz_share, share) for share in shares]
-        return _join_reports(_ended(futures))
+    )
+    with interruptible() as interruption, open_processes(processes) as pool:
+        futures = [pool.submit(fuzz_here, (share,)) for share in shares]
+        while wait(futures, timeout=_POLL_SECONDS).not_done:
+            if interruption.requested:
+                pool.stop(futures)
+                break
+        return _join_reports([_report(future) for future in futures])
 
 
-def fuzz_share(task: FuzzTask) -> FuzzReport:
-    """Search in a process that was started with SIGINT held, so that it dies of none.
-
-    While it searches, Ctrl-C ends the search, which then gives what it has.
-    """
+def _report(future: Future[Batch[FuzzReport]]) -> FuzzReport:
     try:
-        with unblock_sigint():
-            return fuzz_here(task)
-    except KeyboardInterrupt:
+        batch = future.result()
+    except BrokenExecutor:
+        return FuzzReport(crashed=1)
+    if batch.fault is not None:
+        raise batch.fault.rebuild()
+    if not batch.results:  # stopped before it began
         return FuzzReport(interrupted=True)
+    (report,) = batch.results
+    return FuzzReport(crashed=1) if isinstance(report, Exited) else report
 
 
-def _ended(futures: Sequence[Future[FuzzReport]]) -> list[FuzzReport]:
-    ended = []
-    for future in futures:
-        try:
-            ended.append(_waited(future))
-        except BrokenProcessPool:
-            ended.append(FuzzReport(crashed=1))
-    return ended
-
-
-def _waited(future: Future[FuzzReport]) -> FuzzReport:
-    """Return what a process found; Ctrl-C, which it got too, makes it end soon."""
-    try:
-        return future.result()
-    except KeyboardInterrupt:
-        return future.result()
-
-
-def _join_reports(hunts: Sequence[FuzzReport]) -> FuzzReport:
+def _join_reports(reports: Sequence[FuzzReport]) -> FuzzReport:
     return FuzzReport(
-        findings=merge_findings(finding for each in hunts for finding in each.findings),
-        examples=sum(each.examples for each in hunts),
-        chunkings=sum(each.chunkings for each in hunts),
-        interrupted=any(each.interrupted for each in hunts),
-        crashed=sum(each.crashed for each in hunts),
+        findings=merge_findings(finding for each in reports for finding in each.findings),
+        examples=sum(each.examples for each in reports),
+        chunkings=sum(each.chunkings for each in reports),
+        interrupted=any(each.interrupted for each in reports),
+        crashed=sum(each.crashed for each in reports),
     )
 
 
@@ -122,18 +109,18 @@ def fuzz_findings(
     paths: Iterable[Path] = (),
     random: int = 0,
 ) -> tuple[FuzzFinding, ...]:
-    """Search one normalizer or agent in this process and return what it does wrong, worst first.
+    """Search one normalizer or agent in this process and return its bugs, the worst first.
 
     Args:
         name: its name or `module:callable`.
         profile: `dev`, `ci` or `deep`.
         kind: what `name` is.
-        paths: scenarios and cassettes to start from; those that ship where there are none.
-            An agent has conversations that are drawn, and starts from none.
+        paths: scenarios and cassettes to start from; without any, the bundled scenarios. The
+            conversations of an agent are generated.
         random: the seed of the search.
 
     Raises:
-        UsageError: nothing is called so.
+        UsageError: there is no normalizer, agent or profile of that name.
         NormalizerLoadError, AgentLoadError: it cannot be loaded.
         UnreadableError: a file of `paths` cannot be used.
     """

@@ -1,12 +1,12 @@
-"""Run jobs, here or in worker processes, and hand over each result as soon as it is there.
+"""Run jobs, here or in worker processes, and hand over each result at once.
 
-A job that kills its process costs nobody else's result; memory is bounded by the batches in
-flight; an interruption keeps everything that was finished.
+A job that kills its process loses no other job's result. Only the batches in flight are in
+memory. An interruption keeps all finished results.
 """
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from typing import TypeAlias
 
 import msgspec
@@ -15,13 +15,10 @@ from harness.judging.results import Result
 from harness.runs.plan import Job, batches
 from harness.runs.pool import (
     Batch,
-    BatchFuture,
     Exited,
     Interruption,
-    Judged,
     OpenPool,
     Pool,
-    Worker,
     interruptible,
     open_processes,
     opener,
@@ -29,6 +26,8 @@ from harness.runs.pool import (
 )
 from harness.runs.run import AnyCase
 
+Judged: TypeAlias = tuple[Result, AnyCase | None]
+Worker: TypeAlias = Callable[[Job], Judged]
 OnResult: TypeAlias = Callable[[Result, AnyCase | None], None]
 OnProgress: TypeAlias = Callable[[int, int], None]
 Crashed: TypeAlias = Callable[[Job, str], Result]
@@ -114,8 +113,8 @@ class _ResultCollector:
         self.done += 1
         self._on_progress(self.done, self._total)
 
-    def take_batch(self, jobs: tuple[Job, ...], batch: Batch) -> None:
-        for job, ended in zip(jobs, batch.ended, strict=False):  # a stopped batch is shorter
+    def take_batch(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
+        for job, ended in zip(jobs, batch.results, strict=False):  # a stopped batch is shorter
             self.take(job, ended)
         if batch.fault is not None:
             raise batch.fault.rebuild()
@@ -150,7 +149,7 @@ class _Parallel:
         self._open_pool = open_pool
         self._desk = desk
         self._interruption = interruption
-        self._flying: dict[BatchFuture, tuple[Job, ...]] = {}
+        self._flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = {}
         self._suspects: deque[Job] = deque()  # jobs that flew when a process died
 
     def run(self, jobs: Sequence[Job]) -> None:

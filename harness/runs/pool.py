@@ -3,7 +3,8 @@
 Always `spawn`: a forked copy of a threaded parent may deadlock, and `spawn` is the same on
 every system. What is passed to a worker must therefore be importable and picklable. A worker
 stops between two jobs if the parent asks, keeps the results before a fault, and returns nothing
-that might fail to unpickle. The first Ctrl-C stops after the running cells, the second at once.
+that might fail to unpickle. Runs and searches use the same pool: the first Ctrl-C stops after
+the running jobs, the second at once.
 """
 
 import multiprocessing
@@ -16,19 +17,19 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.synchronize import Event
 from types import FrameType
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
 from harness.errors import HarnessError
-from harness.judging.results import Result
-from harness.runs.plan import Job
-from harness.runs.run import AnyCase
 
-Judged: TypeAlias = tuple[Result, AnyCase | None]
-Worker: TypeAlias = Callable[[Job], Judged]
+JobT = TypeVar("JobT")
+ResultT = TypeVar("ResultT")
 
-# Set by the parent when the run is to stop; None outside the harness's own pool.
+# Time for a stopped worker to finish its running job.
+GRACE_SECONDS = 5.0
+
+# Set by the parent to stop the workers; None outside the harness's own pool.
 _stop: Event | None = None
 
 
@@ -37,16 +38,16 @@ class WorkerError(Exception):
 
 
 class Exited(msgspec.Struct, frozen=True):
-    """The code under test called `sys.exit` or so; the reason in words."""
+    """The code under test called `sys.exit`; a message says how."""
 
     reason: str
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """An exception of the worker itself, as it crosses the border between processes.
+    """An exception of the worker itself, as a value that can be pickled.
 
     Fields:
-        kind: the HarnessError that it was, with its attributes in `state`; None for a bug.
+        kind: the class of a HarnessError, with its attributes in `state`; None for a bug.
         trace: the traceback.
     """
 
@@ -55,7 +56,7 @@ class Fault(msgspec.Struct, frozen=True):
     trace: str
 
     def rebuild(self) -> Exception:
-        """Return an exception that says the same as the one that was raised."""
+        """Return an exception equal to the one that was raised."""
         if self.kind is None:
             return WorkerError(self.trace)
         error = self.kind.__new__(self.kind)
@@ -64,37 +65,42 @@ class Fault(msgspec.Struct, frozen=True):
         return error
 
 
-class Batch(msgspec.Struct, frozen=True):
-    """What came of the first jobs of a batch; those after them did not run."""
+class Batch(msgspec.Struct, Generic[ResultT], frozen=True):
+    """The results of the first jobs of a batch; those after them did not run."""
 
-    ended: tuple[Judged | Exited, ...]
+    results: tuple[ResultT | Exited, ...]
     fault: Fault | None = None
 
 
-def run_batch(worker: Worker, jobs: tuple[Job, ...]) -> Batch:
-    """Run `jobs` one after another, up to the first fault or until asked to stop."""
-    ended: list[Judged | Exited] = []
+def run_batch(worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]) -> Batch[ResultT]:
+    """Run `jobs` one after another, up to the first fault or until the parent asks to stop."""
+    results: list[ResultT | Exited] = []
     for job in jobs:
-        if _stop is not None and _stop.is_set():
+        if stop_requested():
             break
         try:
-            ended.append(run_job(worker, job))
-        except Exception as error:  # noqa: BLE001 - it is handed to the parent, which raises it
-            return Batch(tuple(ended), _fault(error))
-    return Batch(tuple(ended))
+            results.append(run_job(worker, job))
+        except Exception as error:  # noqa: BLE001 - the parent raises it again
+            return Batch(tuple(results), _fault(error))
+    return Batch(tuple(results))
 
 
-def run_job(worker: Worker, job: Job) -> Judged | Exited:
-    """Run one job; an attempt to leave the process is what came of it, not an exit."""
+def run_job(worker: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exited:
+    """Run one job; if it tries to leave the process, that is its result."""
     try:
         return worker(job)
     except SystemExit as error:
         return Exited(f"SystemExit: {error.code!r}")
 
 
+def stop_requested() -> bool:
+    """Return whether the parent of this worker process asked it to stop."""
+    return _stop is not None and _stop.is_set()
+
+
 def enter_worker_process(stop: Event) -> None:
-    """Prepare a process of the pool: Ctrl-C is the parent's, and no parent means no work."""
-    global _stop  # noqa: PLW0603 - a pool's initializer has no other place to leave a value
+    """Prepare a process of the pool: the parent handles Ctrl-C, and ends the process if it dies."""
+    global _stop  # noqa: PLW0603 - a pool's initializer has no other place to store a value
     _stop = stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems without signal masks
     threading.Thread(target=_die_with_parent, daemon=True).start()
@@ -115,13 +121,13 @@ def _fault(error: Exception) -> Fault:
 
 
 class Interruption:
-    """Whether somebody asked to stop."""
+    """Whether the user asked to stop."""
 
     def __init__(self) -> None:
         self.requested = False
 
     def on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        """Ask to stop; when asked before, raise KeyboardInterrupt."""
+        """Request a stop; if it was requested before, raise KeyboardInterrupt."""
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
@@ -131,7 +137,8 @@ class Interruption:
 def interruptible() -> Iterator[Interruption]:
     """Turn SIGINT into a request while the body runs.
 
-    Off the main thread, and where SIGINT is ignored already (`nohup`), nothing changes.
+    A flag instead of an exception, so that no finished result is lost before it is stored. Off the
+    main thread, and if SIGINT is ignored already (`nohup`), nothing changes.
     """
     interruption = Interruption()
     before = signal.getsignal(signal.SIGINT)
@@ -148,44 +155,27 @@ def interruptible() -> Iterator[Interruption]:
 
 @contextmanager
 def block_sigint() -> Iterator[None]:
-    """Keep SIGINT waiting while the body runs; processes started in it hold it too."""
-    with _sigint("SIG_BLOCK"):
-        yield
-
-
-@contextmanager
-def unblock_sigint() -> Iterator[None]:
-    """Let SIGINT through while the body runs, in a process that was started with it held."""
-    with _sigint("SIG_UNBLOCK"):
-        yield
-
-
-@contextmanager
-def _sigint(how: Literal["SIG_BLOCK", "SIG_UNBLOCK"]) -> Iterator[None]:
+    """Delay SIGINT while the body runs; processes started in it never receive it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no signal masks
         yield
         return
-    before = signal.pthread_sigmask(getattr(signal, how), {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# What a stopped worker gets to finish the cell under way.
-GRACE_SECONDS = 5.0
-
-BatchFuture: TypeAlias = Future[Batch]
-
-
 class Pool(Protocol):
     """Somewhere to run batches."""
 
-    def submit(self, worker: Worker, jobs: tuple[Job, ...]) -> BatchFuture:
+    def submit(
+        self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
+    ) -> Future[Batch[ResultT]]:
         """Queue a batch."""
 
-    def stop(self, flying: Collection[BatchFuture]) -> None:
-        """Let the cells under way end, for a while at most; start no others."""
+    def stop(self, running: Collection[Future[Batch[ResultT]]]) -> None:
+        """Wait a while for the running jobs to end; start no others."""
 
 
 OpenPool: TypeAlias = Callable[[int], AbstractContextManager[Pool]]
@@ -203,15 +193,17 @@ class _Processes:
         )
         self.stuck = False
 
-    def submit(self, worker: Worker, jobs: tuple[Job, ...]) -> BatchFuture:
-        with block_sigint():  # a process that starts now must not see a Ctrl-C
+    def submit(
+        self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
+    ) -> Future[Batch[ResultT]]:
+        with block_sigint():  # a process that starts now must not receive Ctrl-C
             return self._executor.submit(run_batch, worker, jobs)
 
-    def stop(self, flying: Collection[BatchFuture]) -> None:
+    def stop(self, running: Collection[Future[Batch[ResultT]]]) -> None:
         # No future is cancelled: queued batches come back empty, and a cancelled future
         # makes CPython 3.11's pool fail when it breaks later.
         self._stop.set()
-        self.stuck = bool(wait(flying, timeout=GRACE_SECONDS).not_done)
+        self.stuck = bool(wait(running, timeout=GRACE_SECONDS).not_done)
 
     def close(self, *, by_force: bool) -> None:
         if by_force:
@@ -221,18 +213,20 @@ class _Processes:
 
 
 class _OtherExecutor:
-    """Any other executor, such as that of a cluster: it cannot be told to hurry."""
+    """Any other executor, such as that of a cluster: its jobs cannot be stopped."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
-    def submit(self, worker: Worker, jobs: tuple[Job, ...]) -> BatchFuture:
+    def submit(
+        self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
+    ) -> Future[Batch[ResultT]]:
         return self._executor.submit(run_batch, worker, jobs)
 
-    def stop(self, flying: Collection[BatchFuture]) -> None:
-        for future in flying:
+    def stop(self, running: Collection[Future[Batch[ResultT]]]) -> None:
+        for future in running:
             future.cancel()
-        wait(flying, timeout=GRACE_SECONDS)
+        wait(running, timeout=GRACE_SECONDS)
 
 
 @contextmanager
@@ -248,7 +242,7 @@ def open_processes(workers: int) -> Iterator[Pool]:
 
 
 def opener(make_executor: Callable[[int], Executor]) -> OpenPool:
-    """Return what opens a pool on an executor that `make_executor` makes for n workers."""
+    """Return a function that opens a pool on the executor that `make_executor` makes."""
 
     @contextmanager
     def open_executor(workers: int) -> Iterator[Pool]:

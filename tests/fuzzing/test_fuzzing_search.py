@@ -1,24 +1,27 @@
 """A search finds bugs, continues after a finding, and is repeatable with the same seed."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import pytest
 
 from harness import shipped
 from harness.errors import UsageError
-from harness.fuzzing import shards
-from harness.fuzzing.found import BugSignature, FailureLocation, Found, FuzzReport
+from harness.fuzzing import search
+from harness.fuzzing.found import BugSignature, FailureLocation, Found, merge_findings
 from harness.fuzzing.mutators import MutatedInput, Mutation
 from harness.fuzzing.profiles import PROFILES, Budget, Profile, find_profile
 from harness.fuzzing.search import EnoughError, Search
-from harness.fuzzing.shards import FuzzTask
+from harness.fuzzing.shards import FuzzTask, fuzz_here, fuzz_in_processes
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.search import TurnSource, fuzz_normalizer
 from harness.fuzzing.turns.seeds import Seed, by_round, seeds, varied_seeds
 from harness.judging.results import Finding, Outcome
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.selection import select_subjects
+from harness.turns.deltas import Delta
+from harness.wire.interaction import Interaction
 
 FEW = Profile("few", examples=60, seconds=60, shrinking=20)
 
@@ -158,13 +161,26 @@ def test_slug_depends_on_signature_alone() -> None:
     assert BugSignature(place).slug.startswith("calls-kept-openai-chat-glm-")
 
 
-def test_interrupted_process_reports_interruption(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def stopped(_task: FuzzTask) -> FuzzReport:
-        raise KeyboardInterrupt
+def test_search_stops_when_the_parent_asks_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "stop_requested", lambda: True)
+    report = fuzz_here(FuzzTask("agent", "plain-loop", (), FEW))
+    assert (report.interrupted, report.examples) == (True, 0)
 
-    monkeypatch.setattr(shards, "fuzz_here", stopped)
-    assert shards.fuzz_share(FuzzTask("normalizer", "reference", (), FEW)) == FuzzReport(
-        interrupted=True
-    )
+
+def test_search_in_processes_joins_their_reports() -> None:
+    subjects = select_subjects([shipped.bundled_folder("scenarios") / "finish"])
+    task = FuzzTask("normalizer", "naive", subjects, FEW, random=3)
+    report = fuzz_in_processes(task, 2)
+    assert (report.examples, report.crashed, report.interrupted) == (2 * FEW.examples, 0, False)
+    assert report.findings == merge_findings(report.findings)
+
+
+def test_crashed_process_is_counted_and_the_others_are_kept() -> None:
+    killer = f"{__name__}:killer"
+    report = fuzz_in_processes(FuzzTask("normalizer", killer, select_subjects(()), FEW), 2)
+    assert report.crashed > 0
+
+
+def killer(_interaction: Interaction, _reads: Iterator[bytes]) -> Iterator[Delta]:
+    """Kill the process, as a segmentation fault would."""
+    os._exit(3)

@@ -13,9 +13,8 @@ import msgspec
 
 from harness.errors import StreamError, UnreadableError
 from harness.judging.results import Outcome, Result
-from harness.runs.execute import execute
+from harness.runs.execute import Judged, execute
 from harness.runs.plan import Job, Plan, Subject, plan
-from harness.runs.pool import Judged
 from tests.runs.runs_samples import a_case, a_result
 
 RAISED: dict[str, BaseException] = {
