@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.dialects.table import DIALECTS
 from harness.fuzzing import strategies
 from harness.fuzzing.strategies import (
     CLASSES,
@@ -27,7 +28,6 @@ from harness.fuzzing.strategies import (
     turns,
     writer_options,
 )
-from harness.fuzzing.strategies.bodies import WRITER_OPTIONS
 from harness.fuzzing.strategies.replies import KINDS, TextReply
 from harness.normalizers import reference
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
@@ -165,13 +165,13 @@ def _interaction(dialect: str, body: bytes) -> Interaction:
     return Interaction(Request(), 200, (), body, (), dialect=dialect)
 
 
-@pytest.mark.parametrize("dialect", sorted(WRITER_OPTIONS))
+@pytest.mark.parametrize("dialect", sorted(DIALECTS))
 @given(data=st.data())
 def test_spellings_are_of_their_dialect(dialect: str, data: st.DataObject) -> None:
     spelling = data.draw(writer_options(dialect))
-    assert isinstance(spelling, WRITER_OPTIONS[dialect])
+    assert isinstance(spelling, DIALECTS[dialect].writer_options)
     name, value = data.draw(st.sampled_from(option_values(dialect)))
-    assert getattr(WRITER_OPTIONS[dialect](), name) != value
+    assert getattr(DIALECTS[dialect].writer_options(), name) != value
 
 
 @given(st.sampled_from(("tagged-json", "glm", "bare-json", "kimi")), st.data())

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec.structs import asdict, replace
 
+from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import preserving
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
-from harness.fuzzing.strategies.bodies import WRITER_OPTIONS, option_values
+from harness.fuzzing.strategies.bodies import option_values
 from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, Delta, ReasoningDelta, TextDelta, ToolCallRejected
 from harness.wire.interaction import Interaction
@@ -98,7 +99,7 @@ def _rewritten_with_option(
     left_out = _LEFT_OUT.get(interaction.dialect, frozenset())
     options = [each for each in option_values(interaction.dialect) if each[0] not in left_out]
     name, value = draw(st.sampled_from(options))
-    spelling = WRITER_OPTIONS[interaction.dialect](**{name: value})
+    spelling = DIALECTS[interaction.dialect].writer_options(**{name: value})
     return rewritten(interaction, deltas, f"{name} is {value!r}", spelling)
 
 

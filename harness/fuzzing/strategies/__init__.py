@@ -13,7 +13,6 @@ from harness.fuzzing.strategies.arguments import (
     words,
 )
 from harness.fuzzing.strategies.bodies import (
-    WRITER_OPTIONS,
     bodies,
     chunkings,
     option_values,
@@ -31,7 +30,6 @@ from harness.fuzzing.strategies.turns import TurnScript, deltas, fragments, turn
 
 __all__ = [
     "CLASSES",
-    "WRITER_OPTIONS",
     "Malformed",
     "ProviderReply",
     "TextReply",

@@ -1,4 +1,4 @@
-"""The body of a turn, as the writer of a dialect spells it, with or without quirks."""
+"""The body of a turn, as the writer of a dialect encodes it, and where its reads end."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -7,20 +7,7 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.dialects.anthropic.writer_options import WriterOptions as Anthropic
-from harness.dialects.bedrock_converse.writer_options import WriterOptions as BedrockConverse
-from harness.dialects.bedrock_llama.write import WriterOptions as BedrockLlama
-from harness.dialects.cohere.writer_options import WriterOptions as Cohere
-from harness.dialects.dashscope.writer_options import WriterOptions as DashScope
-from harness.dialects.gemini.writer_options import WriterOptions as Gemini
-from harness.dialects.google_interactions.writer_options import WriterOptions as GoogleInteractions
-from harness.dialects.mistral.writer_options import WriterOptions as Mistral
-from harness.dialects.ollama.writer_options import WriterOptions as Ollama
-from harness.dialects.openai_chat.writer_options import WriterOptions as OpenAIChat
-from harness.dialects.openai_completions.write import WriterOptions as OpenAICompletions
-from harness.dialects.openai_responses.writer_options import WriterOptions as OpenAIResponses
 from harness.dialects.table import DIALECTS
-from harness.dialects.tgi.write import WriterOptions as Tgi
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -35,27 +22,14 @@ from harness.turns.deltas import (
 from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, seams
 
-WRITER_OPTIONS: Final[dict[str, type[Any]]] = {
-    "anthropic": Anthropic,
-    "bedrock-converse": BedrockConverse,
-    "bedrock-llama": BedrockLlama,
-    "cohere": Cohere,
-    "dashscope": DashScope,
-    "gemini": Gemini,
-    "google-interactions": GoogleInteractions,
-    "mistral": Mistral,
-    "ollama": Ollama,
-    "openai-chat": OpenAIChat,
-    "openai-completions": OpenAICompletions,
-    "openai-responses": OpenAIResponses,
-    "tgi": Tgi,
-}
+# A larger body byte by byte takes long and reveals no more.
+_EACH_BYTE_UP_TO: Final = 4_096
 
 
 @lru_cache
 def option_values(dialect: str) -> tuple[tuple[str, object], ...]:
-    """Return each (switch, value) of a dialect's spelling that is not the contract's."""
-    kind = WRITER_OPTIONS[dialect]
+    """Return each (option, value) of a dialect's writer that is not the contract's."""
+    kind = DIALECTS[dialect].writer_options
     contract = kind()
     return tuple(
         (name, value)
@@ -66,14 +40,14 @@ def option_values(dialect: str) -> tuple[tuple[str, object], ...]:
 
 
 def writer_options(dialect: str, **free: tuple[object, ...]) -> SearchStrategy[Any]:
-    """Return a strategy for spellings, each switch drawn on its own.
+    """Return a strategy for the options of a dialect's writer, each drawn independently.
 
     Args:
         dialect: such as `openai-chat`.
-        free: the values to draw of switches that are text or numbers; without, such a switch
+        free: the values to draw of options that are text or numbers; without, such an option
             keeps the value of the contract.
     """
-    kind = WRITER_OPTIONS[dialect]
+    kind = DIALECTS[dialect].writer_options
     contract = kind()
     options = {
         name: (getattr(contract, name), *free.get(name, _values(hint)))
@@ -86,7 +60,7 @@ def writer_options(dialect: str, **free: tuple[object, ...]) -> SearchStrategy[A
 
 
 def _values(hint: object) -> tuple[object, ...]:
-    """Return what a switch may be where that is a closed set, else nothing."""
+    """Return the values of an option if they are a closed set, else nothing."""
     if get_origin(hint) is Literal:
         return get_args(hint)
     return (False, True) if hint is bool else ()
@@ -97,29 +71,30 @@ def bodies(
     turn: Turn,
     quirks: dict[str, object] | bool = False,  # noqa: FBT001, FBT002 - none, all, or which
 ) -> SearchStrategy[bytes]:
-    """Return bodies that say `turn` in `dialect`.
+    """Return bodies that encode `turn` in `dialect`.
 
-    Combinations of switches may leave a turn that no reader could tell from another (no index,
-    no id, the same name); what reads it back must know the switches. A turn that the dialect
-    cannot say gives no body.
+    Combinations of options may make two turns equal (no index, no id, the same name), so a test
+    that reads them back must know the options. A turn that the dialect cannot encode has no
+    body.
 
     Args:
         dialect: such as `openai-chat`.
-        turn: to be said; what was rejected or failed is not.
-        quirks: False for the contract's own spelling, True for any, or the switches that are
-            fixed, such as `{"line_end": "crlf"}`.
+        turn: to encode, without its rejected calls and its failure.
+        quirks: False for the contract's encoding, True for any options, or the options to use,
+            such as `{"line_end": "crlf"}`.
     """
+    kind = DIALECTS[dialect].writer_options
     if isinstance(quirks, dict):
-        spelled: SearchStrategy[Any] = st.just(WRITER_OPTIONS[dialect](**quirks))
+        options: SearchStrategy[Any] = st.just(kind(**quirks))
     else:
-        spelled = writer_options(dialect) if quirks else st.just(WRITER_OPTIONS[dialect]())
-    said = tuple(deltas_of_turn(turn))
-    written = spelled.map(lambda spelling: _written_body(dialect, said, spelling))
+        options = writer_options(dialect) if quirks else st.just(kind())
+    deltas = tuple(deltas_of_turn(turn))
+    written = options.map(lambda chosen: _written_body(dialect, deltas, chosen))
     return written.filter(lambda body: body is not None)
 
 
 def deltas_of_turn(turn: Turn) -> Iterator[Delta]:
-    """Yield deltas that fold to `turn`, as far as it did not fail and its calls were good."""
+    """Yield deltas that fold to `turn`, without its failure and its rejected calls."""
     if turn.reasoning:
         yield ReasoningDelta(turn.reasoning)
     if turn.text:
@@ -134,15 +109,11 @@ def deltas_of_turn(turn: Turn) -> Iterator[Delta]:
     yield turn.finish or Finish(FinishReason.STOP)
 
 
-def _written_body(dialect: str, said: tuple[Delta, ...], spelling: Any) -> Any:  # noqa: ANN401 - bytes or None, of a dialect's own spelling
+def _written_body(dialect: str, deltas: tuple[Delta, ...], options: Any) -> Any:  # noqa: ANN401 - bytes or None, of the dialect's own options
     try:
-        return b"".join(DIALECTS[dialect].write(said, spelling))
-    except ValueError:  # the API has no way to say it
+        return b"".join(DIALECTS[dialect].write(deltas, options))
+    except ValueError:  # the API cannot encode it
         return None
-
-
-# A larger body byte by byte takes long and shows no more.
-_EACH_BYTE_UP_TO: Final = 4_096
 
 
 def chunkings(body: bytes, *, most: int = 4) -> SearchStrategy[Chunking]:
