@@ -6,7 +6,6 @@ silently does not apply.
 """
 
 import re
-import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,6 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from harness.errors import UnreadableError
+from harness.files.load import load_toml_file
 from harness.files.typed import File, Text, convert
 
 FILE = "pyproject.toml"
@@ -148,13 +148,8 @@ def project(start: Path | None = None) -> Project:
 
 
 @lru_cache(maxsize=16)
-def _read(path: Path, _modified: int, size: int) -> Table | None:
-    if size > MAX_BYTES:
-        raise UnreadableError(f"larger than {MAX_BYTES} bytes", where=str(path))
-    try:
-        tables = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UnreadableError(f"cannot be read: {error}", where=str(path)) from error
+def _read(path: Path, _modified: int, _size: int) -> Table | None:
+    tables = load_toml_file(path, most=MAX_BYTES)
     tool = tables.get("tool")
     table = tool.get("harness") if isinstance(tool, dict) else None
     if table is None:

@@ -4,7 +4,6 @@ Exit codes: 0 ok, 1 gate failed, 2 usage or unreadable input, 3 internal, 5 noth
 130 interrupted, 141 nobody reads the output any more.
 """
 
-import difflib
 import errno
 import importlib
 import os
@@ -17,6 +16,7 @@ import click
 
 from harness import __version__
 from harness.errors import HarnessError
+from harness.files.names import nearest_name
 
 EXIT_GATE_FAILED = 1
 EXIT_USAGE = 2
@@ -87,9 +87,8 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Refuse an unknown command with the nearest one."""
         if args[0] not in _COMMANDS and not args[0].startswith("-"):
-            # Not `typed_file.nearest`, which would cost each start the import of msgspec.
-            near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest_name(args[0], _COMMANDS)
+            hint = f" Did you mean {near!r}?" if near else ""
             ctx.fail(f"No such command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 

@@ -21,7 +21,7 @@ from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
 from harness.cli.options import dialect_option, safe_name
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
-from harness.files.yaml_text import MAX_BYTES
+from harness.files.load import read_file
 from harness.providers import UNKNOWN
 from harness.recording.detect import Confidence
 from harness.recording.importers.container import damage_text
@@ -159,7 +159,8 @@ def _walk(top: Path, own: Path) -> Iterator[Path]:
 
 def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally) -> None:
     try:
-        imported = import_file(path, _read(path), source, labels)
+        data = read_file(path, problem="expected a file that can be read")
+        imported = import_file(path, data, source, labels)
     except UnreadableError as error:
         tally.unusable[source] = damage_text(error, path)
         return
@@ -179,17 +180,6 @@ def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: 
             tally.doubtful.append(
                 _Doubt(f"{source}#{n}", detected.dialect, detected.confidence, detected.because)
             )
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:  # the size that a pipe or a device states says nothing
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UnreadableError(f"expected a file that can be read: {error.strerror}") from None
-    if len(data) > MAX_BYTES:
-        raise UnreadableError(f"expected at most {MAX_BYTES} bytes, found more")
-    return data
 
 
 def _write(imported: Imported, names: _Names) -> None:

@@ -11,7 +11,7 @@ import click
 
 from harness.dialects.table import DIALECTS
 from harness.errors import UsageError
-from harness.files.typed import nearest
+from harness.files.names import nearest
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette

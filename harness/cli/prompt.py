@@ -6,8 +6,7 @@ import click
 import msgspec
 
 from harness.conversation.prompts import find_prompt, system_text
-from harness.errors import UnreadableError
-from harness.files import yaml_text
+from harness.files.load import load_yaml_file
 from harness.turns.turn import Tool
 from harness.wire import prompt_tools
 
@@ -28,9 +27,5 @@ def prompt_command(prompt_id: str, path: Path | None, base: str) -> None:
 
 
 def _tools(path: Path) -> tuple[Tool, ...]:
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    listed = prompt_tools.read_prompt_tools(yaml_text.load_yaml(text, str(path)), str(path))
+    listed = prompt_tools.read_prompt_tools(load_yaml_file(path), str(path))
     return msgspec.convert(listed, tuple[Tool, ...])

@@ -13,7 +13,7 @@ import msgspec
 
 from harness import shipped
 from harness.errors import UsageError
-from harness.files.typed import nearest
+from harness.files.names import nearest
 from harness.judging.catalogue import Group, load_catalogue, load_excluded
 from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.rules import RULES

@@ -1,6 +1,5 @@
 """`harness replay CELL`: one cell again, with its bytes, frames and deltas side by side."""
 
-import difflib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import dialect_option
 from harness.conversation.discovery import is_agent
 from harness.errors import UsageError
+from harness.files.names import nearest_name
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import replay
@@ -105,8 +105,8 @@ def _find_cell(
             known.append(prefix)
     searched = [str(path) for path in places or last]
     looked = ", ".join(searched if places else [*searched, "what ships"])
-    near = difflib.get_close_matches(cell, known, n=1)
-    hint = f"did you mean {near[0]}NORMALIZER? " if near else ""
+    near = nearest_name(cell, known)
+    hint = f"did you mean {near}NORMALIZER? " if near else ""
     raise UsageError(
         f"there is no cell {cell!r}; looked in {looked}",
         where="CELL",

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UnreadableError
-from harness.files import yaml_text
+from harness.files.load import load_yaml_file
 from harness.files.typed import File, Text, convert, require_json
 from harness.turns.turn import Tool
 
@@ -36,10 +36,6 @@ def load_tool(root: Path, name: str, where: str) -> Tool:
             where=where,
             hint=f"tool files in {path.parent}: {known or 'none'}",
         )
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    file = convert(yaml_text.load_yaml(data, str(path)), ToolFile, str(path))
+    file = convert(load_yaml_file(path), ToolFile, str(path))
     require_json(file.parameters, "parameters", str(path))
     return Tool(file.name, file.description, file.parameters)

@@ -16,7 +16,7 @@ from harness.emulation.recipe import (
     UsageEntry,
 )
 from harness.errors import UsageError
-from harness.files.typed import did_you_mean
+from harness.files.names import did_you_mean
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

@@ -17,7 +17,9 @@ from harness.dialects.kit.build_request import RequestForm
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError
 from harness.files import yaml_text
-from harness.files.typed import File, Text, convert, did_you_mean
+from harness.files.load import read_file
+from harness.files.names import did_you_mean
+from harness.files.typed import File, Text, convert
 from harness.turns.deltas import CallKind, FinishReason
 from harness.turns.turn import Tool
 
@@ -284,10 +286,7 @@ def load_recipe(path: Path, root: Path) -> Recipe | ByHand | None:
         UnreadableError: the file or the recipe cannot be used.
     """
     where = str(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=where) from None
+    data = read_file(path)
     if b"\nemulate:" not in data:
         return None
     document = yaml_text.load_yaml(data, where)

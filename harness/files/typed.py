@@ -4,17 +4,16 @@ An unknown key is an error with "did you mean"; a wrong type names its path, wha
 expected and what was found. Nothing is converted: `id: 17` is refused if a text is expected.
 """
 
-import difflib
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Final, NoReturn, TypeVar
 
 import msgspec
 from msgspec import inspect
 
 from harness.errors import UnreadableError
+from harness.files.names import did_you_mean, nearest_name
 
 T = TypeVar("T")
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -100,17 +99,6 @@ def _wrong_type(place: str, expected: str, found: str, where: str) -> Unreadable
         where=where,
         hint=_QUOTE_HINT if text_wanted else "",
     )
-
-
-def did_you_mean(name: str, known: Sequence[str], lead: str = "known keys") -> str:
-    """Return the question for the nearest of `known`, else all of them after `lead`."""
-    return nearest(name, known) or (f"{lead}: {', '.join(known)}" if known else "")
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """Return the question for the nearest of `known`; "" where none is near."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else ""
 
 
 def _steps(path: str) -> tuple[str, ...]:
@@ -250,6 +238,6 @@ def refuse_unknown_keys(value: Mapping[str, object], known: Collection[str], whe
     """Refuse keys outside `known`, with the one that was probably meant."""
     for key in value:
         if key not in known:
-            close = get_close_matches(key, known, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(sorted(known))}."
+            near = nearest_name(key, known)
+            hint = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(known))}."
             raise UnreadableError(f"unknown key {key[:_MOST_SHOWN]!r}", where=where, hint=hint)

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 
 from harness.errors import UnreadableError
-from harness.files import yaml_text
+from harness.files.load import load_yaml_file
 from harness.files.typed import convert
 
 T = TypeVar("T")
@@ -73,8 +73,4 @@ def load_excluded(path: Path) -> dict[str, str]:
 
 
 def _load(path: Path, kind: type[T]) -> T:
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    return convert(yaml_text.load_yaml(text, str(path)), kind, str(path))
+    return convert(load_yaml_file(path), kind, str(path))

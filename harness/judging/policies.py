@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, get_args, get_origin, get_type_hints
 
 from harness.errors import UnreadableError
-from harness.files.typed import did_you_mean
+from harness.files.names import did_you_mean
 from harness.text_calls import TEXT_DIALECTS, TextPolicy
 
 # Policies that a scenario may rest on, each with its values, the default first.

@@ -15,6 +15,7 @@ import msgspec
 from harness.conversation.tool_file import load_tool
 from harness.errors import UnreadableError, UsageError
 from harness.files import yaml_text
+from harness.files.load import read_file
 from harness.files.typed import File, Text, convert, require_json
 from harness.judging.conversations.script import ConversationFile, script_from_file
 from harness.judging.expectation import (
@@ -158,7 +159,7 @@ def load_scenario(path: Path, root: Path) -> Scenario:
         UnreadableError: the file, or a tool file that it names, cannot be used.
     """
     where = str(path)
-    file = convert(_document(_read(path), where), ScenarioFile, where)
+    file = convert(_document(read_file(path), where), ScenarioFile, where)
     names = file.tools
     _require_one_expectation(file, where)
     if file.conversation is None:
@@ -198,13 +199,6 @@ def _require_one_expectation(file: ScenarioFile, where: str) -> None:
                     where=where,
                     hint="what a provider can do is said in conversation.capabilities",
                 )
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
 def _document(data: bytes, where: str) -> object:

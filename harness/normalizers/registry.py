@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from harness.errors import HarnessError, UnreadableError, UsageError
-from harness.files.typed import did_you_mean, nearest
+from harness.files.names import did_you_mean, nearest
 from harness.project import DeclaredAgent, DeclaredNormalizer, project
 
 T = TypeVar("T", bound=msgspec.Struct)

@@ -19,7 +19,7 @@ from harness.conversation.asking import next_request
 from harness.conversation.prompts import find_prompt, system_text
 from harness.conversation.task import Reply, Task
 from harness.errors import UnreadableError
-from harness.files import yaml_text
+from harness.files.load import load_yaml_file
 from harness.files.typed import (
     expect_list,
     expect_mapping,
@@ -68,13 +68,7 @@ def load_prompts(path: Path) -> tuple[PromptEntry, ...]:
         UnreadableError: no file that can be read, or no list of prompts.
         UsageError: it names a prompt that there is not.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UnreadableError(
-            f"cannot be read: {error.strerror}", where=str(path), hint="Check --prompts."
-        ) from None
-    items = expect_list(yaml_text.load_yaml(data, str(path)), str(path))
+    items = expect_list(load_yaml_file(path, hint="Check --prompts."), str(path))
     asked = tuple(_prompt_entry(item, f"{path}: [{n}]") for n, item in enumerate(items))
     if not asked:
         raise UnreadableError("expected a list of prompts, found none", where=str(path))

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from harness.errors import UnreadableError, UsageError
+from harness.files.load import read_file
 from harness.judging.results import Outcome
 from harness.runs.run import Run
 from harness.runs.selection import ExistingNames
@@ -108,17 +109,11 @@ def read_baseline(path: Path, *, may_be_missing: bool = False) -> Baseline:
     Raises:
         UnreadableError: it is missing, damaged, or from a newer harness.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError as error:
+    if not path.exists():
         if may_be_missing:
             return Baseline(SCHEMA, {})
-        raise UnreadableError("no such baseline", where=str(path), hint=_ACCEPT) from error
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    if len(data) > MAX_BYTES:
-        raise UnreadableError(f"larger than {MAX_BYTES} bytes", where=str(path))
+        raise UnreadableError("no such baseline", where=str(path), hint=_ACCEPT)
+    data = read_file(path, most=MAX_BYTES)
     try:
         found = msgspec.json.decode(data, type=Baseline)
     except (ValueError, RecursionError) as error:

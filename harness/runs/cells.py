@@ -3,7 +3,6 @@
 `harness run` and the pytest suite both use this module, so that they judge the same cells.
 """
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -14,6 +13,7 @@ import msgspec
 
 from harness.conversation.discovery import default_agent_names
 from harness.errors import UsageError
+from harness.files.names import nearest
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.judging.judge import LoadedSubject
 from harness.normalizers.discovery import default_normalizer_names
@@ -74,8 +74,8 @@ def _parse_term(word: str) -> _Term:
     key, _, glob = word.partition(":")
     if key in FILTER_KEYS and glob:
         return key, glob
-    near = difflib.get_close_matches(key, FILTER_KEYS, n=1)
-    hint = f"did you mean {near[0]!r}? " if near and near[0] != key else ""
+    near = "" if key in FILTER_KEYS else nearest(key, FILTER_KEYS)
+    hint = f"{near} " if near else ""
     raise UsageError(
         f"expected words `key:glob`, found {word!r}",
         where="select",

@@ -2,11 +2,11 @@
 
 An accepted failure excuses its cells only while it is true: an unexpected pass, an entry that has
 expired and a pattern that matches nothing are `stale`, and stale fails. The date comes
+from harness.files.load import load_toml_file
 from the caller; nothing here knows a clock.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 from fnmatch import translate
@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 
 from harness.errors import UnreadableError
+from harness.files.load import load_toml_file
 from harness.files.typed import File, Text, convert
 from harness.judging.results import Outcome, Result
 from harness.runs.run import Run
@@ -102,16 +103,7 @@ def read_expectations(path: Path) -> tuple[AcceptedFailure, ...]:
     Raises:
         UnreadableError: it is no TOML, or says something that nobody knows.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise UnreadableError(f"larger than {MAX_BYTES} bytes", where=str(path))
-        table = tomllib.loads(data.decode("utf-8"))
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UnreadableError(f"cannot be read: {error}", where=str(path)) from error
+    table = load_toml_file(path, most=MAX_BYTES)
     entries = convert(table, ExpectationsFile, str(path)).expectation
     for place, entry in enumerate(entries):
         if not entry.reason.strip():

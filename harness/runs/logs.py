@@ -14,7 +14,7 @@ import msgspec
 from harness.conversation.history.jsonl import LoggedConversation, decode, is_conversation
 from harness.conversation.history.third_party import read_messages
 from harness.errors import UnreadableError
-from harness.files.yaml_text import MAX_BYTES
+from harness.files.load import read_file
 from harness.judging.conversations.judge import agent_of
 from harness.runs.plan import Subject
 
@@ -51,7 +51,7 @@ def load_log(subject: Subject) -> LoggedConversation:
 
 @lru_cache(_FILES_KEPT)
 def _logs(path: str) -> tuple[LoggedConversation, ...]:
-    data = _read(Path(path))
+    data = read_file(Path(path))
     found = decode(data, path) if is_conversation(data) else read_messages(data)
     if not found:
         raise UnreadableError(
@@ -60,14 +60,3 @@ def _logs(path: str) -> tuple[LoggedConversation, ...]:
             hint="take other recordings in with `harness import`",
         )
     return found
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    if len(data) > MAX_BYTES:
-        raise UnreadableError(f"expected at most {MAX_BYTES} bytes, found more", where=str(path))
-    return data

@@ -1,6 +1,5 @@
 """One job -> one result: loads what the job names, here or in a worker process, and judges it."""
 
-import difflib
 import sys
 from contextlib import redirect_stdout
 from functools import lru_cache
@@ -11,6 +10,7 @@ import msgspec
 
 from harness.conversation.discovery import load_agent
 from harness.errors import UnreadableError
+from harness.files.names import did_you_mean, nearest
 from harness.judging.blame import request_digest
 from harness.judging.conversations.judge import (
     count_log,
@@ -200,12 +200,11 @@ def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> N
     names = [tool.name for tool in tools]
     for name in scenario.conversation.tools if scenario.conversation else ():
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
             known = f"the agent is offered {', '.join(names) or 'none'}"
             raise UnreadableError(
                 f"conversation.tools: there is no tool {name!r}",
                 where=where,
-                hint=f"did you mean {near[0]!r}?" if near else f"{known}; see the key `tools`",
+                hint=nearest(name, names) or f"{known}; see the key `tools`",
             )
 
 
@@ -224,8 +223,7 @@ def _check_names(scenario: Scenario, where: str) -> None:
     ):
         for name in names:
             if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+                hint = did_you_mean(name, known, "known")
                 raise UnreadableError(f"{key}: there is no {name!r}", where=where, hint=hint)
 
 

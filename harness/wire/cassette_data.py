@@ -4,12 +4,12 @@ Reads any vcrpy cassette. What it does not say stays "unknown", reads that it di
 become one for each event; nothing is ever repaired in silence.
 """
 
-from difflib import get_close_matches
 from typing import Final, cast, get_args
 
 import msgspec
 
 from harness.errors import UnreadableError
+from harness.files.names import nearest_name
 from harness.files.typed import (
     expect_list,
     expect_mapping,
@@ -67,7 +67,7 @@ def cassette_from_data(
 def _check_top_keys(document: dict[object, object], where: str) -> None:
     """Let the keys of other tools pass, but not a misspelled `harness`."""
     strange = [key for key in document if isinstance(key, str) and key != "harness"]
-    for key in get_close_matches("harness", strange, n=1, cutoff=0.8):
+    if key := nearest_name("harness", strange, cutoff=0.8):
         raise UnreadableError(f"unknown key {key!r}", where=where, hint="Did you mean 'harness'?")
 
 

@@ -6,8 +6,8 @@ The one module of `wire` that opens files. A file is written whole or not at all
 import os
 from pathlib import Path
 
-from harness.errors import UnreadableError
 from harness.files import yaml_text
+from harness.files.load import read_file
 from harness.wire import cassette_data
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_text import dump
@@ -29,7 +29,13 @@ def load_cassette(path: Path, root: Path | None = None) -> Cassette:
         UnreadableError: no file that can be read, damaged or hostile YAML, no cassette, or a
             body that does not match its digest or its reads.
     """
-    return parse_cassette(_read(path), _id(path, root), where=str(path))
+    data = read_file(
+        path,
+        problem="expected a file that can be read",
+        hint="Check the path and its permissions.",
+        too_large_hint="Split the cassette.",
+    )
+    return parse_cassette(data, _id(path, root), where=str(path))
 
 
 def parse_cassette(
@@ -53,25 +59,6 @@ def save_cassette(cassette: Cassette, path: Path) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:  # the size that a pipe or a device states says nothing
-            data = file.read(yaml_text.MAX_BYTES + 1)
-    except OSError as error:
-        raise UnreadableError(
-            f"expected a file that can be read: {error.strerror}",
-            where=str(path),
-            hint="Check the path and its permissions.",
-        ) from None
-    if len(data) > yaml_text.MAX_BYTES:
-        raise UnreadableError(
-            f"expected at most {yaml_text.MAX_BYTES} bytes, found more",
-            where=str(path),
-            hint="Split the cassette.",
-        )
-    return data
 
 
 def _id(path: Path, root: Path | None) -> str:

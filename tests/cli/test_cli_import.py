@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from harness.cli import import_
 from harness.cli.import_ import import_command
 from harness.conversation.conversation import Conversation
 from harness.conversation.history.jsonl import (
@@ -17,6 +16,7 @@ from harness.conversation.history.jsonl import (
     encode,
 )
 from harness.errors import UsageError
+from harness.files import load
 from harness.wire.cassette_file import load_cassette
 
 CHUNK = '{"id":"1","object":"chat.completion.chunk","model":"a/b:free","choices":[]}'
@@ -134,7 +134,7 @@ def test_exit_codes(recordings: Path, tmp_path: Path) -> None:
 
 
 def test_a_huge_file_is_not_read(recordings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_, "MAX_BYTES", 3)
+    monkeypatch.setattr(load, "MAX_BYTES", 3)
     result = run(recordings / "deepseek" / "a.sse", "-o", recordings / "out")
     assert (result.exit_code, "at most 3 bytes" in result.stdout) == (2, True)
 
@@ -143,7 +143,7 @@ def test_a_huge_file_is_not_read(recordings: Path, monkeypatch: pytest.MonkeyPat
 def test_a_device_without_an_end_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_, "MAX_BYTES", 1000)
+    monkeypatch.setattr(load, "MAX_BYTES", 1000)
     result = run("/dev/zero", "-o", tmp_path / "out")
     assert (result.exit_code, "at most 1000 bytes" in result.stdout) == (2, True)
 

@@ -33,7 +33,7 @@ def conversations() -> tuple[LoadedSubject, ...]:
 @pytest.fixture
 def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let an empty folder be all that ships."""
-    monkeypatch.setattr(shipped, "folder", lambda _: tmp_path)
+    monkeypatch.setattr(shipped, "bundled_folder", lambda _: tmp_path)
     return tmp_path
 
 

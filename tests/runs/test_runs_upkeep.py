@@ -47,7 +47,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         _copy(
             original("cassettes") / f"{cassette}.yaml", tmp_path / "cassettes" / f"{cassette}.yaml"
         )
-    monkeypatch.setattr(shipped, "folder", lambda name: tmp_path / name)
+    monkeypatch.setattr(shipped, "bundled_folder", lambda name: tmp_path / name)
     return tmp_path
 
 
@@ -184,7 +184,7 @@ def test_a_scenario_with_too_few_turns_stops_no_other_check(tree: Path) -> None:
 
 def test_a_rule_without_a_miniature_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     others = {name: item for name, item in MUTANTS.items() if name != "name-lost"}
-    monkeypatch.setattr(upkeep, "MINIATURES", others)
+    monkeypatch.setattr(upkeep, "MUTANTS", others)
     assert _detail("each rule has a miniature") == "CALL-NAMED: no miniature breaks it alone"
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UnreadableError
-from harness.files import yaml_text
+from harness.files import load
 from harness.providers import provider_of
 from harness.wire import decompress as decompress_module
 from harness.wire.cassette import Cassette, Origin
@@ -249,6 +249,6 @@ def test_the_provider_is_known_by_its_host(uri: str, provider: str) -> None:
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device here")
 def test_a_device_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_text, "MAX_BYTES", 1000)
+    monkeypatch.setattr(load, "MAX_BYTES", 1000)
     with pytest.raises(UnreadableError, match="at most 1000 bytes"):
         load_cassette(Path("/dev/zero"))

@@ -1,7 +1,6 @@
 """Miniatures that run what must not be run, or do not run what must."""
 
 import json
-from difflib import get_close_matches
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -13,6 +12,7 @@ from harness.conversation.mutants.edit import known_bad, mutant
 from harness.conversation.replies import turn_ending
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
+from harness.files.names import nearest_name
 from harness.turns.deltas import ToolCall
 from harness.turns.turn import Turn
 
@@ -45,13 +45,11 @@ class _Nearest(ToolLoop):
 
     def run(self, turn: Turn) -> CallResults:
         names = [tool.name for tool in self.task.tools]
-        found = [
-            get_close_matches(call.name, names, n=1) or [call.name] for call in turn.tool_calls
-        ]
-        pairs = zip(turn.tool_calls, found, strict=True)
-        return super().run(
-            replace(turn, tool_calls=tuple(replace(call, name=name) for call, (name,) in pairs))
+        calls = tuple(
+            replace(call, name=nearest_name(call.name, names) or call.name)
+            for call in turn.tool_calls
         )
+        return super().run(replace(turn, tool_calls=calls))
 
 
 class _Flattened(ToolLoop):

@@ -1,0 +1,63 @@
+"""Files on disk -> bytes, YAML or TOML; no file is read beyond a limit."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UnreadableError
+from harness.files.yaml_text import MAX_BYTES, load_yaml
+
+
+def read_file(
+    path: Path,
+    *,
+    most: int | None = None,
+    problem: str = "cannot be read",
+    hint: str = "",
+    too_large_hint: str = "",
+) -> bytes:
+    """Return the bytes of the file at `path`.
+
+    Args:
+        path: the file; the size that a pipe or a device states is not reliable, so it is read.
+        most: the limit in bytes; None for that of YAML.
+        problem: the start of the error text if it cannot be read.
+        hint: what to do then.
+        too_large_hint: what to do if it is larger than the limit.
+
+    Raises:
+        UnreadableError: it cannot be read, or is larger than the limit.
+    """
+    limit = MAX_BYTES if most is None else most
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        what = f"{problem}: {error.strerror}"
+        raise UnreadableError(what, where=str(path), hint=hint) from error
+    if len(data) > limit:
+        what = f"expected at most {limit} bytes, found more"
+        raise UnreadableError(what, where=str(path), hint=too_large_hint)
+    return data
+
+
+def load_yaml_file(path: Path, *, hint: str = "") -> object:
+    """Return the one document of the YAML file at `path`; None if it is empty.
+
+    Raises:
+        UnreadableError: it cannot be read, or is not YAML within the limits.
+    """
+    return load_yaml(read_file(path, hint=hint), str(path))
+
+
+def load_toml_file(path: Path, *, most: int) -> dict[str, Any]:
+    """Return the TOML file at `path`, of at most `most` bytes.
+
+    Raises:
+        UnreadableError: it cannot be read, or is not TOML.
+    """
+    data = read_file(path, most=most)
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UnreadableError(f"cannot be read: {error}", where=str(path)) from error
