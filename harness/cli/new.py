@@ -113,31 +113,31 @@ def _example_call(tool: Tool) -> tuple[str, str]:
 
 
 def parse_writer_options(dialect: str, words: Sequence[str], model: str) -> Any:  # noqa: ANN401 - of any dialect
-    """Return the spelling of `dialect` with the switches that `words` set.
+    """Return the options of the writer of `dialect` that `words` set.
 
     Args:
         dialect: a name of the table.
-        words: `switch=value` each.
-        model: as the stream names it, unless a word says otherwise.
+        words: `OPTION=VALUE` each.
+        model: as the stream names it, unless an option names it.
 
     Raises:
-        UsageError: no such switch, or it has no such value.
+        UsageError: no such option, or it has no such value.
     """
     options = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            hint = "As in --spell later_id=empty."
-            raise UsageError("expected SWITCH=VALUE", where=f"--spell {word}", hint=hint)
+            hint = "As in --set later_id=empty."
+            raise UsageError("expected OPTION=VALUE", where=f"--set {word}", hint=hint)
         options[name] = value
-    return writer_options(dialect, options, model, "--spell", from_text=True)
+    return writer_options(dialect, options, model, "--set", from_text=True)
 
 
 def build_cassette(
     pattern: Cassette,
     cassette_id: str,
     deltas: Sequence[Delta],
-    spelling: Any,  # noqa: ANN401 - of any dialect
+    writer: Any,  # noqa: ANN401 - of any dialect
     source: str,
 ) -> Cassette:
     """Return the cassette `cassette_id`: the first request of `pattern`, answered by `deltas`.
@@ -148,7 +148,7 @@ def build_cassette(
     first = pattern.interactions[0]
     dialect = DIALECTS[first.dialect]
     try:
-        body = b"".join(dialect.write(deltas, spelling))
+        body = b"".join(dialect.write(deltas, writer))
     except ValueError as error:
         raise UsageError(
             str(error), hint="Say it by --text and --call otherwise, or in another --dialect."
@@ -206,7 +206,11 @@ def write_scenario(
     help="Default: the one that fits.",
 )
 @click.option(
-    "--spell", metavar="SWITCH=VALUE", multiple=True, help="A switch of the writer; repeatable."
+    "--set",
+    "options",
+    metavar="OPTION=VALUE",
+    multiple=True,
+    help="Set an option of the dialect's writer; repeatable.",
 )
 @click.option("--name", default="", help="Of both files. Default: the quirk's id.")
 @click.option(
@@ -238,7 +242,7 @@ class _NewOptions(msgspec.Struct, frozen=True):
     calls: tuple[str, ...]
     text: str
     finish: str | None
-    spell: tuple[str, ...]
+    options: tuple[str, ...]
     name: str
 
     @property
@@ -248,7 +252,7 @@ class _NewOptions(msgspec.Struct, frozen=True):
             "--call": self.calls,
             "--text": (self.text,),
             "--finish": (self.finish or "",),
-            "--spell": self.spell,
+            "--set": self.options,
         }
         for option, values in options.items():
             for value in filter(None, values):
@@ -259,11 +263,11 @@ def _build_cassette(quirk: str, asked: _NewOptions) -> Cassette:
     pattern = _load_pattern(quirk, asked.dialect or "", asked.like)
     calls = [_parse_call(word) for word in asked.calls]
     deltas = turn_deltas(calls, asked.text, asked.finish or "", offered_tools(pattern))
-    spelling = parse_writer_options(pattern.dialect, asked.spell, pattern.model)
+    writer = parse_writer_options(pattern.dialect, asked.options, pattern.model)
     stem = safe_name(asked.name or quirk.lower())
     place = f"{safe_name(pattern.provider)}/{safe_name(pattern.model)}/{stem}"
     source = shlex.join(["harness", "new", quirk, "--like", pattern.id, *asked.words])
-    return build_cassette(pattern, place, deltas, spelling, source)
+    return build_cassette(pattern, place, deltas, writer, source)
 
 
 def _load_pattern(quirk: str, dialect: str, like: str | None) -> Cassette:

@@ -71,7 +71,7 @@ def test_each_writer_makes_one_that_reference_reads(
 def test_the_switches_show_the_quirk_to_a_client_that_does_not_know_it(
     harness: Harness, tmp_path: Path
 ) -> None:
-    made = written(harness, tmp_path, "--spell", "later_id=empty", "--spell", "later_name=empty")
+    made = written(harness, tmp_path, "--set", "later_id=empty", "--set", "later_name=empty")
     assert outcome(made, "reference") is Outcome.PASS
     assert outcome(made, "naive") is Outcome.LOST_CALL
 
@@ -115,10 +115,10 @@ def test_nothing_is_overwritten(harness: Harness, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("DELTA-ID-EMTY-LATER",), f"did you mean '{QUIRK}'"),
-        ((QUIRK, *CHAT, "--spell", "later_ids=empty"), "did you mean 'later_id'"),
-        ((QUIRK, *CHAT, "--spell", "later_id"), "expected SWITCH=VALUE"),
-        ((QUIRK, *CHAT, "--spell", "later_id=gone"), "Expected absent, empty, null"),
-        ((QUIRK, *CHAT, "--spell", "bom=perhaps"), "Expected true or false"),
+        ((QUIRK, *CHAT, "--set", "later_ids=empty"), "did you mean 'later_id'"),
+        ((QUIRK, *CHAT, "--set", "later_id"), "expected OPTION=VALUE"),
+        ((QUIRK, *CHAT, "--set", "later_id=gone"), "Expected absent, empty, null"),
+        ((QUIRK, *CHAT, "--set", "bom=perhaps"), "Expected true or false"),
         ((QUIRK, *CHAT, "--call", "get_weather"), "expected NAME=ARGUMENTS"),
         ((QUIRK, "--like", "no/such/cassette"), "no/such/cassette"),
         ((QUIRK, "--like", LIKE["tgi"], "--call", "f={}"), "cannot write"),
@@ -133,6 +133,6 @@ def test_what_cannot_be_written_is_refused_with_the_next_step(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_switches_take_the_type_that_the_spelling_has() -> None:
+def test_options_take_the_type_that_the_writer_declares() -> None:
     made = parse_writer_options("openai-chat", ["name_pieces=2", "bom=true", "choice=null"], "m")
     assert (made.name_pieces, made.bom, made.choice, made.model) == (2, True, None, "m")
