@@ -20,7 +20,7 @@ import msgspec
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.new import write_scenario
 from harness.cli.options import resolve_cassette, safe_name
-from harness.dialects.table import read_request
+from harness.dialects.table import DIALECTS, read_request
 from harness.errors import UsageError
 from harness.judging.scenario_file import load_scenario
 from harness.recording.identify import identify
@@ -112,13 +112,8 @@ def _difference_lines(old: Cassette, new: Cassette, meant: list[str]) -> Iterato
     yield from (f"  {line}" for line in lines)
 
 
-# Where an API of each dialect that can be asked answers, below the server's address.
-_PATHS: Final = {
-    "cohere": "/v2/chat",
-    "mistral": "/v1/chat/completions",
-    "ollama": "/api/chat",
-    "openai-chat": "/v1/chat/completions",
-}
+# Dialect -> where its API answers, below the server's address.
+_PATHS: Final = {row.name: row.record_path for row in DIALECTS.values() if row.record_path}
 
 
 class RecordOptions(msgspec.Struct, frozen=True):

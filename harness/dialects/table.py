@@ -20,6 +20,7 @@ from harness.dialects import (
     openai_responses,
     tgi,
 )
+from harness.dialects.kit.detect import Detector
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.kit.oracle.markup import abstain_on_markup
 from harness.dialects.kit.oracle.reading import OracleReading
@@ -46,6 +47,8 @@ DIALECTS: Final[dict[str, Dialect]] = {
         tgi.DIALECT,
     )
 }
+
+DETECTOR: Final = Detector({row.name: row.detection for row in DIALECTS.values()})
 
 _REQUESTS_KEPT = 16
 _FIRST_ERROR_STATUS = 400

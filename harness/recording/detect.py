@@ -5,15 +5,14 @@ what the server wrote. The two together are certain, one of them is likely; wher
 disagree the bytes are right, but an error or a page tells nothing against the address.
 """
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final, Literal
 
 import msgspec
 
-from harness.dialects.kit import detect as marks
-from harness.dialects.kit.detect import Mark, first_mark
+from harness.dialects.kit.detect import Detector, Mark
+from harness.dialects.table import DETECTOR
 from harness.errors import StreamError
 from harness.providers import UNKNOWN
 from harness.wire.frames import Frame
@@ -51,73 +50,26 @@ class Detected(msgspec.Struct, frozen=True):
         return self.confidence == "guess" or bool(self.against)
 
 
-# How an address goes on before its query -> the dialect; the first match counts.
-_PATHS: Final = tuple(
-    (re.compile(pattern), dialect)
-    for pattern, dialect in (
-        (r"/chat/completions$", marks.OPENAI_CHAT),
-        (r"/responses$", marks.RESPONSES),
-        (r"/completions$", marks.COMPLETIONS),
-        (r"/messages$", marks.ANTHROPIC),
-        (r"publishers/anthropic/models/[^/]+:(?:streamR|r)awPredict$", marks.ANTHROPIC),
-        (r"publishers/mistralai/models/[^/]+:(?:streamR|r)awPredict$", marks.MISTRAL),
-        (r":(?:streamG|g)enerateContent$", marks.GEMINI),
-        (r"/interactions$", marks.INTERACTIONS),
-        (r"/api/(?:chat|generate)$", marks.OLLAMA),
-        (r"/model/[^/]+/converse(?:-stream)?$", marks.CONVERSE),
-        (r"/model/[^/]*anthropic\.[^/]+/invoke(?:-with-response-stream)?$", marks.ANTHROPIC),
-        (r"/model/[^/]*meta\.[^/]+/invoke(?:-with-response-stream)?$", marks.LLAMA),
-        (r"/model/[^/]*openai\.[^/]+/invoke(?:-with-response-stream)?$", marks.OPENAI_CHAT),
-        (r"/v[12]/chat$", marks.COHERE),
-        (r"/services/aigc/", marks.DASHSCOPE),
-        (r"/generate_stream$", marks.TGI),
-    )
-)
-_REQUEST_HEADERS: Final = {
-    "anthropic-version": marks.ANTHROPIC,
-    "anthropic-beta": marks.ANTHROPIC,
-    "x-goog-api-key": marks.GEMINI,
-    "x-goog-api-client": marks.GEMINI,
-    "x-dashscope-sse": marks.DASHSCOPE,
-}
-_REQUEST_KEYS: Final = {
-    "anthropic_version": marks.ANTHROPIC,
-    "contents": marks.GEMINI,
-    "inferenceConfig": marks.CONVERSE,
-    "toolConfig": marks.CONVERSE,
-    "inputs": marks.TGI,
-    "input": marks.RESPONSES,
-}
-_CONTENT_TYPES: Final = {
-    "application/vnd.amazon.eventstream": marks.CONVERSE,
-    "application/x-ndjson": marks.OLLAMA,
-}
-
-# Dialects whose events may look like those of another: only the provider tells them apart.
-_LOOKS_LIKE: Final = {marks.MISTRAL: marks.OPENAI_CHAT}
-# (provider, dialect that its spelling seems to be) -> the one that it is.
-_OWN_DIALECTS: Final = {("mistral", marks.OPENAI_CHAT): marks.MISTRAL}
-
-
 class _Hint(msgspec.Struct, frozen=True):
-    """What one part of the interaction tells."""
+    """The dialect that one part of the interaction shows, and what shows it."""
 
     dialect: str
-    said: str
+    label: str
     firm: bool = True
 
 
 _NOTHING: Final = _Hint(UNKNOWN, "", firm=False)
 
 
-def detect(interaction: Interaction, by: str = UNKNOWN) -> Detected:
+def detect(interaction: Interaction, by: str = UNKNOWN, detector: Detector = DETECTOR) -> Detected:
     """Return the dialect of a response of the provider `by`."""
-    asked = _own(_asked(interaction.request), by)
-    mark = first_mark(_named_events(interaction.body))
-    told = _own(_Hint(mark.dialect, f"the first events ({mark.said})", firm=mark.strong), by)
-    if told.firm:
-        return _by_events(asked, told, mark)
-    return _without_events(asked, told, interaction)
+    request = _of_provider(_request_hint(interaction.request, detector), by, detector)
+    mark = detector.first_mark(_named_events(interaction.body))
+    label = f"the first events ({mark.label})"
+    events = _of_provider(_Hint(mark.dialect, label, firm=mark.strong), by, detector)
+    if events.firm:
+        return _by_events(request, events, mark, detector)
+    return _without_events(request, events, interaction, detector)
 
 
 def first_events(body: bytes) -> Iterator[dict[str, Any]]:
@@ -125,64 +77,45 @@ def first_events(body: bytes) -> Iterator[dict[str, Any]]:
     return (event for event, _ in _named_events(body) if isinstance(event, dict))
 
 
-def _by_events(asked: _Hint, told: _Hint, mark: Mark) -> Detected:
-    if asked.dialect == UNKNOWN:
-        return Detected(told.dialect, "likely", told.said)
-    if asked.dialect == told.dialect or _LOOKS_LIKE.get(asked.dialect) == mark.dialect:
-        return Detected(asked.dialect, "certain", f"{asked.said} and {told.said}")
-    if _LOOKS_LIKE.get(told.dialect) == asked.dialect:
-        return Detected(told.dialect, "certain", f"{asked.said} and {told.said}")
-    because = f"{told.said}, though {asked.said} says {asked.dialect}"
-    return Detected(told.dialect, "likely", because, asked.dialect)
+def _by_events(request: _Hint, events: _Hint, mark: Mark, detector: Detector) -> Detected:
+    if request.dialect == UNKNOWN:
+        return Detected(events.dialect, "likely", events.label)
+    both = f"{request.label} and {events.label}"
+    if request.dialect == events.dialect or detector.looks_like(request.dialect) == mark.dialect:
+        return Detected(request.dialect, "certain", both)
+    if detector.looks_like(events.dialect) == request.dialect:
+        return Detected(events.dialect, "certain", both)
+    because = f"{events.label}, though {request.label} says {request.dialect}"
+    return Detected(events.dialect, "likely", because, request.dialect)
 
 
-def _without_events(asked: _Hint, told: _Hint, interaction: Interaction) -> Detected:
-    """Decide where the response is empty, an error, a page or nothing that is known."""
-    if asked.firm:
-        return Detected(asked.dialect, "likely", f"{asked.said}; the response does not tell")
-    hints = (asked, told, _by_content_type(interaction.header("content-type")))
-    hint = next((hint for hint in hints if hint.dialect != UNKNOWN), None)
-    return Detected(hint.dialect, "guess", hint.said) if hint else Detected()
+def _without_events(
+    request: _Hint, events: _Hint, interaction: Interaction, detector: Detector
+) -> Detected:
+    """Decide if the response is empty, an error, a page or nothing that is known."""
+    if request.firm:
+        return Detected(request.dialect, "likely", f"{request.label}; the response does not tell")
+    content_type = interaction.header("content-type").partition(";")[0].strip().lower()
+    by_type = detector.dialect_of_content_type(content_type)
+    hints = (request, events, _Hint(by_type, f"the content type {content_type}", firm=False))
+    hint = next((hint for hint in hints if hint.dialect not in (UNKNOWN, "")), None)
+    return Detected(hint.dialect, "guess", hint.label) if hint else Detected()
 
 
-def _own(hint: _Hint, by: str) -> _Hint:
-    own = _OWN_DIALECTS.get((by, hint.dialect))
-    return msgspec.structs.replace(hint, dialect=own) if own else hint
+def _of_provider(hint: _Hint, by: str, detector: Detector) -> _Hint:
+    return msgspec.structs.replace(hint, dialect=detector.dialect_of_provider(by, hint.dialect))
 
 
-def _asked(request: Request) -> _Hint:
-    """Return what the request tells: the first of its parts that tells anything."""
-    hints = (tells(request) for tells in _PARTS)
-    return next((hint for hint in hints if hint), _NOTHING)
-
-
-def _by_address(request: Request) -> _Hint | None:
-    path = request.uri.partition("?")[0]
-    found = next((dialect for ending, dialect in _PATHS if ending.search(path)), None)
-    return _Hint(found, "the address") if found else None
-
-
-def _by_header(request: Request) -> _Hint | None:
-    names = (name.lower() for name, _ in request.headers)
-    known = next((name for name in names if name in _REQUEST_HEADERS), None)
-    return _Hint(_REQUEST_HEADERS[known], f"the header {known}", firm=False) if known else None
-
-
-def _by_body(request: Request) -> _Hint | None:
+def _request_hint(request: Request, detector: Detector) -> _Hint:
+    """Return what the request shows: its address, else a header, else its body."""
+    if dialect := detector.dialect_of_path(request.uri.partition("?")[0]):
+        return _Hint(dialect, "the address")
+    for name, _ in request.headers:
+        if dialect := detector.dialect_of_header(name.lower()):
+            return _Hint(dialect, f"the header {name.lower()}", firm=False)
     value = _decoded(request.body) if request.body else None
-    if not isinstance(value, dict):
-        return None
-    key = next((key for key in _REQUEST_KEYS if key in value), None)
-    return _Hint(_REQUEST_KEYS[key], f"{key} in the request", firm=False) if key else None
-
-
-_PARTS: Final[tuple[Callable[[Request], _Hint | None], ...]] = (_by_address, _by_header, _by_body)
-
-
-def _by_content_type(content_type: str) -> _Hint:
-    plain = content_type.partition(";")[0].strip().lower()
-    dialect = _CONTENT_TYPES.get(plain)
-    return _Hint(dialect, f"the content type {plain}", firm=False) if dialect else _NOTHING
+    key, dialect = detector.key_of_request(value) if isinstance(value, dict) else ("", "")
+    return _Hint(dialect, f"{key} in the request", firm=False) if dialect else _NOTHING
 
 
 def _named_events(body: bytes) -> Iterator[tuple[object, str]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.wire import cassette_file
 from harness.wire.aws import encode_event
+from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 from harness.wire.payload import NotJson, decode_json
@@ -22,11 +23,17 @@ _LINE_END = re.compile(rb"(?<=\n)")
 
 
 @lru_cache
+def cassettes() -> tuple[Cassette, ...]:
+    """Return the bundled cassettes, always in the same order."""
+    return tuple(map(cassette_file.load_cassette, sorted(_ROOT.rglob("*.yaml"))))
+
+
+@lru_cache
 def shipped() -> dict[str, tuple[Interaction, ...]]:
     """Return dialect -> the interactions that ship, always in the same order."""
     found: dict[str, list[Interaction]] = defaultdict(list)
-    for path in sorted(_ROOT.rglob("*.yaml")):
-        for interaction in cassette_file.load_cassette(path).interactions:
+    for cassette in cassettes():
+        for interaction in cassette.interactions:
             found[interaction.dialect].append(interaction)
     return {dialect: tuple(interactions) for dialect, interactions in found.items()}
 

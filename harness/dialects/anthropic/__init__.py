@@ -1,6 +1,7 @@
 """The dialect `anthropic`: the messages stream of content blocks, direct or by way of a cloud."""
 
 from harness.dialects.anthropic.build_request import REQUEST_FORMS
+from harness.dialects.anthropic.detect import DETECTION
 from harness.dialects.anthropic.oracle import AnthropicOracle
 from harness.dialects.anthropic.parse_request import parse_request
 from harness.dialects.anthropic.read import read
@@ -17,4 +18,5 @@ DIALECT = Dialect(
     oracle=AnthropicOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
 )

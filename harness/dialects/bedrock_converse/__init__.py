@@ -1,6 +1,7 @@
 """The dialect `bedrock-converse`: one API of Amazon Bedrock for the models of all makers."""
 
 from harness.dialects.bedrock_converse.build_request import REQUEST_FORMS
+from harness.dialects.bedrock_converse.detect import DETECTION
 from harness.dialects.bedrock_converse.oracle import BedrockConverseOracle
 from harness.dialects.bedrock_converse.parse_request import parse_request
 from harness.dialects.bedrock_converse.read import read
@@ -18,4 +19,5 @@ DIALECT = Dialect(
     oracle=BedrockConverseOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
 )

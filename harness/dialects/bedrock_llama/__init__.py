@@ -1,6 +1,7 @@
 """The dialect `bedrock-llama`: text of Meta's Llama, as Bedrock's invoke calls stream it."""
 
 from harness.dialects.bedrock_llama.build_request import REQUEST_FORMS
+from harness.dialects.bedrock_llama.detect import DETECTION
 from harness.dialects.bedrock_llama.oracle import BedrockLlamaOracle
 from harness.dialects.bedrock_llama.parse_request import parse_request
 from harness.dialects.bedrock_llama.read import read
@@ -17,4 +18,5 @@ DIALECT = Dialect(
     oracle=BedrockLlamaOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
 )

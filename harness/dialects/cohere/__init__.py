@@ -1,6 +1,7 @@
 """The dialect `cohere`: Cohere's chat API, version 2 and the version 1 that is still served."""
 
 from harness.dialects.cohere.build_request import REQUEST_FORMS
+from harness.dialects.cohere.detect import DETECTION
 from harness.dialects.cohere.oracle import CohereOracle
 from harness.dialects.cohere.parse_request import parse_request
 from harness.dialects.cohere.read import read
@@ -17,4 +18,6 @@ DIALECT = Dialect(
     oracle=CohereOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
+    record_path="/v2/chat",
 )

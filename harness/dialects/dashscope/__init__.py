@@ -1,6 +1,7 @@
 """The dialect `dashscope`: the text generation stream of DashScope's native API."""
 
 from harness.dialects.dashscope.build_request import REQUEST_FORMS
+from harness.dialects.dashscope.detect import DETECTION
 from harness.dialects.dashscope.oracle import DashScopeOracle
 from harness.dialects.dashscope.parse_request import parse_request
 from harness.dialects.dashscope.read import read
@@ -17,4 +18,5 @@ DIALECT = Dialect(
     oracle=DashScopeOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
 )

@@ -1,6 +1,7 @@
 """The dialect `gemini`: generateContent streams of the Gemini API and of Vertex AI."""
 
 from harness.dialects.gemini.build_request import REQUEST_FORMS
+from harness.dialects.gemini.detect import DETECTION
 from harness.dialects.gemini.oracle import GeminiOracle
 from harness.dialects.gemini.parse_request import parse_request
 from harness.dialects.gemini.read import read
@@ -17,4 +18,5 @@ DIALECT = Dialect(
     oracle=GeminiOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
 )

@@ -1,6 +1,7 @@
 """The dialect `google-interactions`: the event stream of Google's Interactions API."""
 
 from harness.dialects.google_interactions.build_request import REQUEST_FORMS
+from harness.dialects.google_interactions.detect import DETECTION
 from harness.dialects.google_interactions.oracle import GoogleInteractionsOracle
 from harness.dialects.google_interactions.parse_request import parse_request
 from harness.dialects.google_interactions.read import read
@@ -17,4 +18,5 @@ DIALECT = Dialect(
     oracle=GoogleInteractionsOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
 )

@@ -1,209 +1,234 @@
-"""One event of a response -> the dialect that only its spelling tells, from tables.
+"""How an API is recognized: by the request, and by the first events of the response.
 
-A mark is strong where no other dialect writes it. Errors look alike in many APIs, so what
-they tell is weak: it counts only where nothing else does.
+Each dialect lists what only its API writes (`Detection`). `Detector` compares a request or an event
+with the lists of all dialects; the result does not depend on the order of the dialects.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+import re
+from collections.abc import Callable, Iterable, Mapping
+from enum import IntEnum
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from harness.providers import UNKNOWN
 
-OPENAI_CHAT: Final = "openai-chat"
-COMPLETIONS: Final = "openai-completions"
-RESPONSES: Final = "openai-responses"
-ANTHROPIC: Final = "anthropic"
-GEMINI: Final = "gemini"
-INTERACTIONS: Final = "google-interactions"
-OLLAMA: Final = "ollama"
-COHERE: Final = "cohere"
-MISTRAL: Final = "mistral"
-DASHSCOPE: Final = "dashscope"
-CONVERSE: Final = "bedrock-converse"
-LLAMA: Final = "bedrock-llama"
-TGI: Final = "tgi"
+Json: TypeAlias = dict[str, Any]
+
+
+class Strength(IntEnum):
+    """What kind of sign an event has; if an event has several, the first of these counts."""
+
+    FRAME_NAME = 1
+    TYPE = 2
+    EVENT_TYPE = 3
+    # Completions: the shape of `choices` before `object`, which many servers get wrong.
+    CHOICES_OF_ONE_PROVIDER = 4
+    CHOICES = 5
+    OBJECT = 6
+    MESSAGE = 7
+    MEMBERS = 8
+    # Errors look alike in many APIs, so these signs only count if no event has a better one.
+    FORM_OF_ERROR = 9
+    ERROR = 10
+    STRAY = 11
+
+
+_WEAKEST_CERTAIN: Final = Strength.MEMBERS
+
+
+class Sign(msgspec.Struct, frozen=True):
+    """One thing that the events of an API have.
+
+    Fields:
+        strength: its kind.
+        label_of: an event and its name in the framing -> what it has, as text; "" if not.
+    """
+
+    strength: Strength
+    label_of: Callable[[Json, str], str]
+
+
+class Detection(msgspec.Struct, frozen=True, kw_only=True):
+    """How one API is recognized.
+
+    Fields:
+        paths: regular expressions for the end of an address before its query.
+        headers: names of request headers, in lower case.
+        request_keys: members of a request's body that only this API has.
+        shared_request_keys: members that requests of other APIs may have too; they count if no
+            `request_keys` are there.
+        content_types: of responses.
+        signs: of its events.
+        looks_like: the dialect that its events may look like; the provider then decides.
+        providers: whose API it is, for a dialect that looks like another one.
+        events_in_lists: how its servers frame the events that a recorder saved as a list.
+        events_one_a_line: the member of those events that are sent as lines all the same.
+        sends_arrays: whether a list of events may be a body of the API.
+    """
+
+    paths: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+    request_keys: tuple[str, ...] = ()
+    shared_request_keys: tuple[str, ...] = ()
+    content_types: tuple[str, ...] = ()
+    signs: tuple[Sign, ...] = ()
+    looks_like: str = ""
+    providers: tuple[str, ...] = ()
+    events_in_lists: Literal["event", "named-event", "line", "message"] = "event"
+    events_one_a_line: str = ""
+    sends_arrays: bool = False
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """What one event tells.
+    """The dialect that one event shows.
 
     Fields:
-        dialect: "unknown" where it tells none.
-        strong: False where other dialects write such an event too.
-        said: the words of the event that tell it.
+        dialect: "unknown" if it shows none.
+        strong: False if other dialects write such an event too.
+        label: what in the event shows it.
     """
 
     dialect: str = UNKNOWN
     strong: bool = False
-    said: str = ""
+    label: str = ""
 
 
-NO_MARK: Final = Mark()
-
-# Key -> (how its value begins, dialect); the first that fits counts. A value that ends in
-# `$` must be met whole.
-_VALUE_MARKS: Final = {
-    "type": (
-        ("response.", RESPONSES),
-        ("session.", RESPONSES),
-        ("conversation.item.", RESPONSES),
-        ("message_start$", ANTHROPIC),
-        ("message_delta$", ANTHROPIC),
-        ("message_stop$", ANTHROPIC),
-        ("content_block_", ANTHROPIC),
-        ("message-start$", COHERE),
-        ("message-end$", COHERE),
-        ("content-start$", COHERE),
-        ("content-delta$", COHERE),
-        ("content-end$", COHERE),
-        ("tool-plan-delta$", COHERE),
-        ("tool-call-", COHERE),
-        ("citation-", COHERE),
-    ),
-    "event_type": (
-        ("interaction.", INTERACTIONS),
-        ("content.", INTERACTIONS),
-        ("step.", INTERACTIONS),
-        ("stream-start$", COHERE),
-        ("text-generation$", COHERE),
-        ("tool-calls-", COHERE),
-        ("stream-end$", COHERE),
-    ),
-}
-# `object` comes after the shape of the choices, since servers get it wrong.
-_OBJECTS: Final = (
-    ("chat.completion", OPENAI_CHAT),
-    ("text_completion$", COMPLETIONS),
-    ("response$", RESPONSES),
-    ("interaction$", INTERACTIONS),
-)
-# The names of an AWS event-stream message, or the one key around an event in a list of them.
-_CONVERSE_EVENTS: Final = frozenset(
-    {
-        "contentBlockDelta",
-        "contentBlockStart",
-        "contentBlockStop",
-        "messageStart",
-        "messageStop",
-        "metadata",
-    }
-)
-# Keys that stand together, and that they are a mark of.
-_KEY_MARKS: Final = tuple(
-    (frozenset(keys.split()), dialect)
-    for keys, dialect in (
-        ("candidates", GEMINI),
-        ("promptFeedback", GEMINI),
-        ("usageMetadata modelVersion", GEMINI),
-        ("done created_at", OLLAMA),
-        ("done message", OLLAMA),
-        ("done response", OLLAMA),
-        ("output request_id", DASHSCOPE),
-        ("token details", TGI),
-        ("token generated_text", TGI),
-        ("generated_text", TGI),
-        ("generation stop_reason", LLAMA),
-        ("generation prompt_token_count", LLAMA),
-        ("contentBlockIndex", CONVERSE),
-        ("stopReason metrics", CONVERSE),
-        ("output stopReason", CONVERSE),
-        ("contentBlockDelta", CONVERSE),
-        ("contentBlockStart", CONVERSE),
-        ("messageStart", CONVERSE),
-        ("generation_id text", COHERE),
-        ("finish_reason message usage", COHERE),
-        ("steps object", INTERACTIONS),
-    )
-)
-# The type of a whole answer in Anthropic's API; too common a word to tell without the role.
-_ANTHROPIC_ANSWER: Final = {"type": "message", "role": "assistant"}
-# Where it stands beside choices, Mistral pads its chunks.
-_MISTRAL_PADDING: Final = "p"
+_NO_MARK: Final = Mark()
 
 
-def mark_of(event: object, name: str = "") -> Mark:
-    """Return what `event` tells, which the framing calls `name`."""
-    if not isinstance(event, dict):
-        return NO_MARK
-    if name in _CONVERSE_EVENTS:
-        return Mark(CONVERSE, strong=True, said=name)
-    return _strong_mark(event) or _weak_mark(event) or NO_MARK
+# Signs of events
 
 
-def first_mark(events: Iterable[tuple[object, str]]) -> Mark:
-    """Return the first strong mark among `events` and their names, else the first weak one."""
-    weak = NO_MARK
-    for event, name in events:
-        mark = mark_of(event, name)
-        if mark.strong:
-            return mark
-        weak = weak if weak.said else mark
-    return weak
+def frame_names(*names: str) -> Sign:
+    """Return the sign of events that the framing names."""
+    return Sign(Strength.FRAME_NAME, lambda _, name: name if name in names else "")
 
 
-def _strong_mark(event: dict[str, Any]) -> Mark | None:
-    for key, table in _VALUE_MARKS.items():
-        if key in event and (dialect := _by_value(event[key], table)):
-            return Mark(dialect, strong=True, said=f"{key} {event[key]}")
-    if isinstance(event.get("choices"), list) and (mark := _by_choices(event)):
-        return mark
-    if dialect := _by_value(event.get("object"), _OBJECTS):
-        return Mark(dialect, strong=True, said=f"object {event['object']}")
-    if _ANTHROPIC_ANSWER.items() <= _texts(event).items():
-        return Mark(ANTHROPIC, strong=True, said="type message")
-    return next(
-        (
-            Mark(dialect, strong=True, said=" ".join(sorted(keys)))
-            for keys, dialect in _KEY_MARKS
-            if keys <= event.keys()
-        ),
-        None,
-    )
+def types(*starts: str) -> Sign:
+    """Return the sign of a `type` that begins so; one that ends in `$` must be equal."""
+    return _value_sign(Strength.TYPE, "type", starts)
 
 
-def _by_value(value: object, table: Iterable[tuple[str, str]]) -> str:
-    if not isinstance(value, str):
-        return ""
-    whole = f"{value}$"
-    return next((dialect for start, dialect in table if whole.startswith(start)), "")
+def event_types(*starts: str) -> Sign:
+    """Return the sign of an `event_type`, as `types` does."""
+    return _value_sign(Strength.EVENT_TYPE, "event_type", starts)
 
 
-def _by_choices(event: dict[str, Any]) -> Mark | None:
-    """Tell the kinds of completion apart by what a choice holds, whatever `object` says."""
-    choice = next((choice for choice in event["choices"] if isinstance(choice, dict)), None)
-    if choice is None:
-        return None
-    if "delta" not in choice and "message" not in choice:
-        return Mark(COMPLETIONS, strong=True, said="choices text") if "text" in choice else None
-    if isinstance(event.get(_MISTRAL_PADDING), str):
-        return Mark(MISTRAL, strong=True, said="choices p")
-    return Mark(OPENAI_CHAT, strong=True, said="choices delta")
+def objects(*starts: str) -> Sign:
+    """Return the sign of an `object`, as `types` does."""
+    return _value_sign(Strength.OBJECT, "object", starts)
 
 
-def _texts(event: dict[str, Any]) -> dict[str, str]:
-    return {key: value for key, value in event.items() if isinstance(value, str)}
+def members(*groups: str) -> Sign:
+    """Return the sign of members that are there together, such as `done message`."""
+    sets = tuple(frozenset(group.split()) for group in groups)
+
+    def label_of(event: Json, _: str) -> str:
+        found = next((names for names in sets if names <= event.keys()), frozenset())
+        return " ".join(sorted(found))
+
+    return Sign(Strength.MEMBERS, label_of)
 
 
-def _weak_mark(event: dict[str, Any]) -> Mark | None:
-    """Tell what an error or a stray event looks like."""
-    return next(
-        (Mark(dialect, said=said) for test, dialect, said in _WEAK_MARKS if test(event)), None
-    )
+def shape(strength: Strength, label: str, has: Callable[[Json], bool]) -> Sign:
+    """Return the sign of events for which `has` is true."""
+    return Sign(strength, lambda event, _: label if has(event) else "")
 
 
-# What an event looks like -> a dialect that has such events, and the words.
-_WEAK_MARKS: Final[tuple[tuple[Callable[[dict[str, Any]], bool], str, str], ...]] = (
-    (lambda event: bool(_error(event)) and event.get("type") == "error", ANTHROPIC, "type error"),
-    (lambda event: isinstance(_error(event).get("status"), str), GEMINI, "error status"),
-    (lambda event: bool(_error(event)), OPENAI_CHAT, "error"),
-    (lambda event: event.get("type") == "ping", ANTHROPIC, "type ping"),
-    (lambda event: isinstance(event.get("choices"), list), OPENAI_CHAT, "choices"),
-    (lambda event: "usageMetadata" in event, GEMINI, "usageMetadata"),
-)
+def first_choice(event: Json) -> Json | None:
+    """Return the first object among the `choices` of an event."""
+    choices = event.get("choices")
+    objects_in = choices if isinstance(choices, list) else ()
+    return next((choice for choice in objects_in if isinstance(choice, dict)), None)
 
 
-def _error(event: dict[str, Any]) -> dict[str, Any]:
+def is_chat_choice(event: Json) -> bool:
+    """Whether an event has a choice with a delta or a message, whatever `object` says."""
+    choice = first_choice(event)
+    return choice is not None and ("delta" in choice or "message" in choice)
+
+
+def error_in(event: Json) -> Json:
+    """Return the object `error` of an event; empty without one."""
     error = event.get("error")
     return error if isinstance(error, dict) else {}
+
+
+def _value_sign(strength: Strength, member: str, starts: tuple[str, ...]) -> Sign:
+    def label_of(event: Json, _: str) -> str:
+        value = event.get(member)
+        is_one = isinstance(value, str) and f"{value}$".startswith(starts)
+        return f"{member} {value}" if is_one else ""
+
+    return Sign(strength, label_of)
+
+
+# All dialects together
+
+
+class Detector:
+    """Recognizes the dialect of requests and events.
+
+    Fields:
+        by_dialect: how each dialect is recognized.
+    """
+
+    def __init__(self, by_dialect: Mapping[str, Detection]) -> None:
+        # Two dialects that recognize the same thing: the name decides, not the order of rows.
+        rows = sorted(by_dialect.items())
+        self.by_dialect = dict(rows)
+        self._paths = [(re.compile(path), name) for name, row in rows for path in row.paths]
+        self._headers = {header: name for name, row in rows for header in row.headers}
+        self._keys = {key: name for name, row in rows for key in row.request_keys}
+        self._keys |= {key: name for name, row in rows for key in row.shared_request_keys}
+        self._content_types = {kind: name for name, row in rows for kind in row.content_types}
+        signs = [(sign, name) for name, row in rows for sign in row.signs]
+        self._signs = sorted(signs, key=lambda each: (each[0].strength, each[1]))
+        self._of_provider = {
+            (provider, row.looks_like): name for name, row in rows for provider in row.providers
+        }
+
+    def dialect_of_path(self, path: str) -> str:
+        """Return the dialect of an address without its query; "" for an unknown one."""
+        return next((name for pattern, name in self._paths if pattern.search(path)), "")
+
+    def dialect_of_header(self, header: str) -> str:
+        """Return the dialect of a request header, in lower case; "" for an unknown one."""
+        return self._headers.get(header, "")
+
+    def dialect_of_content_type(self, content_type: str) -> str:
+        """Return the dialect of a response's content type; "" for an unknown one."""
+        return self._content_types.get(content_type, "")
+
+    def key_of_request(self, body: Json) -> tuple[str, str]:
+        """Return the member of a request's body that shows its dialect, and the dialect."""
+        return next(((key, name) for key, name in self._keys.items() if key in body), ("", ""))
+
+    def dialect_of_provider(self, provider: str, dialect: str) -> str:
+        """Return the provider's own dialect if it looks like `dialect`, else `dialect`."""
+        return self._of_provider.get((provider, dialect), dialect)
+
+    def looks_like(self, dialect: str) -> str:
+        """Return the dialect that `dialect` may look like; "" without one."""
+        row = self.by_dialect.get(dialect)
+        return row.looks_like if row else ""
+
+    def mark_of(self, event: object, name: str = "") -> Mark:
+        """Return what `event` shows, which the framing calls `name`."""
+        if not isinstance(event, dict):
+            return _NO_MARK
+        for sign, dialect in self._signs:
+            if label := sign.label_of(event, name):
+                return Mark(dialect, sign.strength <= _WEAKEST_CERTAIN, label)
+        return _NO_MARK
+
+    def first_mark(self, events: Iterable[tuple[object, str]]) -> Mark:
+        """Return the first strong mark among `events` and their names, else the first weak one."""
+        weak = _NO_MARK
+        for event, name in events:
+            mark = self.mark_of(event, name)
+            if mark.strong:
+                return mark
+            weak = weak if weak.label else mark
+        return weak

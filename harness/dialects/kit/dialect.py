@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from harness.dialects.kit.build_request import RequestForm
+from harness.dialects.kit.detect import Detection
 from harness.dialects.kit.options import Options
 from harness.dialects.kit.oracle.dispatch import Oracle
 from harness.dialects.kit.parse_request import ChatRequest
@@ -31,6 +32,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         oracle: reads a body from the API contract alone; a new one for each body.
         parse_request: address and JSON body -> what the request contains; never raises.
         request_forms: variant -> requests of emulated cassettes; the variant "" is the usual one.
+        detection: how the API is recognized by requests and events.
+        record_path: where a server answers, below its address, for `harness record`; "" if it
+            cannot send requests to this API.
         content_type: of its streams.
     """
 
@@ -42,4 +46,6 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     oracle: type[Oracle]
     parse_request: ParseRequest
     request_forms: Mapping[str, RequestForm]
+    detection: Detection
+    record_path: str = ""
     content_type: str = "text/event-stream"

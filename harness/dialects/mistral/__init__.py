@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.mistral.build_request import REQUEST_FORMS
+from harness.dialects.mistral.detect import DETECTION
 from harness.dialects.mistral.oracle import MistralOracle
 from harness.dialects.mistral.parse_request import parse_request
 from harness.dialects.mistral.read import read
@@ -17,4 +18,6 @@ DIALECT = Dialect(
     oracle=MistralOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
+    record_path="/v1/chat/completions",
 )

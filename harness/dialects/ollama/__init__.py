@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.ollama.build_request import REQUEST_FORMS
+from harness.dialects.ollama.detect import DETECTION
 from harness.dialects.ollama.oracle import OllamaOracle
 from harness.dialects.ollama.parse_request import parse_request
 from harness.dialects.ollama.read import read
@@ -18,4 +19,6 @@ DIALECT = Dialect(
     oracle=OllamaOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
+    record_path="/api/chat",
 )

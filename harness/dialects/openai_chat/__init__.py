@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.openai_chat.build_request import REQUEST_FORMS
+from harness.dialects.openai_chat.detect import DETECTION
 from harness.dialects.openai_chat.oracle import OpenAIChatOracle
 from harness.dialects.openai_chat.parse_request import parse_request
 from harness.dialects.openai_chat.read import read
@@ -17,4 +18,6 @@ DIALECT = Dialect(
     oracle=OpenAIChatOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
+    record_path="/v1/chat/completions",
 )

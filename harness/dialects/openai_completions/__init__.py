@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.openai_completions.build_request import REQUEST_FORMS
+from harness.dialects.openai_completions.detect import DETECTION
 from harness.dialects.openai_completions.oracle import OpenAICompletionsOracle
 from harness.dialects.openai_completions.parse_request import parse_request
 from harness.dialects.openai_completions.read import read
@@ -16,4 +17,5 @@ DIALECT = Dialect(
     oracle=OpenAICompletionsOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
 )

@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.openai_responses.build_request import REQUEST_FORMS
+from harness.dialects.openai_responses.detect import DETECTION
 from harness.dialects.openai_responses.oracle import OpenAIResponsesOracle
 from harness.dialects.openai_responses.parse_request import parse_request
 from harness.dialects.openai_responses.read import read
@@ -17,4 +18,5 @@ DIALECT = Dialect(
     oracle=OpenAIResponsesOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
 )

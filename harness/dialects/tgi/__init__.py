@@ -2,6 +2,7 @@
 
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.tgi.build_request import REQUEST_FORMS
+from harness.dialects.tgi.detect import DETECTION
 from harness.dialects.tgi.oracle import TgiOracle
 from harness.dialects.tgi.parse_request import parse_request
 from harness.dialects.tgi.read import read
@@ -16,4 +17,5 @@ DIALECT = Dialect(
     oracle=TgiOracle,
     parse_request=parse_request,
     request_forms=REQUEST_FORMS,
+    detection=DETECTION,
 )

@@ -7,8 +7,7 @@ sends (Ollama's NDJSON, Gemini's array), the body of one response stays as it is
 from pathlib import PurePath
 from typing import Final
 
-from harness.dialects.kit import detect
-from harness.dialects.kit.detect import first_mark
+from harness.dialects.table import DETECTOR
 from harness.recording.importers.container import ContainerFile, body_interaction, container_file
 from harness.recording.importers.event_list import (
     DONE,
@@ -59,10 +58,10 @@ def _array(path: PurePath, data: bytes) -> ContainerFile | None:
     """Take an array of events; any other array is nobody's recording."""
     payloads = _elements(data)
     events = [parse_event(payload) for payload in payloads]
-    mark = first_mark((event, "") for event in events)
+    mark = DETECTOR.first_mark((event, "") for event in events)
     if not mark.strong:
         return None
-    if mark.dialect == detect.GEMINI:
+    if DETECTOR.by_dialect[mark.dialect].sends_arrays:
         return container_file(path, [body_interaction(data)], _BODY_KEPT)
     return _listed(path, payloads)
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.kit import detect
-from harness.dialects.kit.detect import first_mark
+from harness.dialects.kit.detect import Detection
+from harness.dialects.table import DETECTOR
 from harness.wire.aws import encode_event, encode_exception
 from harness.wire.payload import NotJson, decode_json
 from harness.wire.sse import encode
@@ -83,7 +83,6 @@ _STARTS: Final = {
 }
 _START_KEYS: Final = ("messageStart",)
 # Cohere's first API names its events by this key and sends one a line, its second has none.
-_V1: Final = "event_type"
 # Where an event names the response that it belongs to.
 _IDS: Final = ("id", "responseId")
 # List of alternatives in a chunk -> what it has in its last one.
@@ -115,9 +114,11 @@ def are_json_lines(payloads: Iterable[bytes]) -> bool:
 
 
 def _framing(events: Sequence[Event]) -> Framing:
-    mark = first_mark((event, "") for event in events)
-    is_first_cohere = mark.dialect == detect.COHERE and any(_V1 in event for event in events)
-    return _as_line if is_first_cohere else _FRAMINGS.get(mark.dialect, _as_event)
+    mark = DETECTOR.first_mark((event, "") for event in events)
+    row = DETECTOR.by_dialect.get(mark.dialect, _NO_DETECTION)
+    if row.events_one_a_line and any(row.events_one_a_line in event for event in events):
+        return _as_line
+    return _FRAMINGS[row.events_in_lists]
 
 
 def _responses(
@@ -191,13 +192,12 @@ def _as_message(payload: bytes, event: Event) -> bytes:
     return make(bytes(inner), name)
 
 
+_NO_DETECTION: Final = Detection()
 _FRAMINGS: Final[dict[str, Framing]] = {
-    detect.ANTHROPIC: _as_named_event,
-    detect.RESPONSES: _as_named_event,
-    detect.COHERE: _as_named_event,
-    detect.INTERACTIONS: _as_named_event,
-    detect.OLLAMA: _as_line,
-    detect.CONVERSE: _as_message,
+    "event": _as_event,
+    "named-event": _as_named_event,
+    "line": _as_line,
+    "message": _as_message,
 }
 
 

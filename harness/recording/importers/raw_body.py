@@ -9,7 +9,7 @@ import re
 from pathlib import PurePath
 from typing import Final
 
-from harness.dialects.kit.detect import mark_of
+from harness.dialects.table import DETECTOR
 from harness.recording.importers.container import ContainerFile, body_interaction, container_file
 from harness.recording.importers.event_list import parse_event
 from harness.wire.aws import MessageDecoder
@@ -36,7 +36,7 @@ def _is_answer(data: bytes) -> bool:
         value = decode_json(data)
     except NotJson:
         return False
-    return mark_of(value).strong
+    return DETECTOR.mark_of(value).strong
 
 
 CONTAINER: Final = "raw-body"
@@ -67,7 +67,7 @@ def _are_messages(data: bytes) -> bool:
 def _are_lines(data: bytes) -> bool:
     """Whether each line but the last is an event, and the first tells its dialect."""
     lines = [line.strip() for line in data.strip().split(b"\n")]
-    if len(lines) == 1 or not mark_of(parse_event(lines[0])).strong:
+    if len(lines) == 1 or not DETECTOR.mark_of(parse_event(lines[0])).strong:
         return False
     return all(not line or parse_event(line) is not None for line in lines[:-1])
 
@@ -83,4 +83,4 @@ def _is_array(data: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     after = text[end:].lstrip(_SPACE)
-    return after[:1] in ("", ",") and mark_of(first).strong
+    return after[:1] in ("", ",") and DETECTOR.mark_of(first).strong
