@@ -1,7 +1,7 @@
-"""The command `harness`: one file a command, loaded when it is called.
+"""The command `harness`: one file for each command, imported when the command is called.
 
 Exit codes: 0 ok, 1 gate failed, 2 usage or unreadable input, 3 internal, 5 nothing selected,
-130 interrupted, 141 nobody reads the output any more.
+130 interrupted, 141 the reader of the output has closed it.
 """
 
 import errno
@@ -23,44 +23,47 @@ EXIT_USAGE = 2
 EXIT_INTERNAL = 3
 EXIT_NOTHING_SELECTED = 5
 EXIT_INTERRUPTED = 130
-EXIT_CLOSED_PIPE = 141  # what a shell says of a program that SIGPIPE ended
+EXIT_CLOSED_PIPE = 141  # as a shell reports a process that SIGPIPE ended
 
 
-# name -> module, and what it does; a command's module is imported when it is called or helped.
+# Name, module, summary. Commands are imported one by one, because some need large libraries.
 _COMMANDS = {
-    "run": ("run", "Replay, judge, rank, and apply the gate."),
-    "gate": ("gate", "Judge a run that is there already, by the rules of the project."),
-    "report": ("report", "Write the HTML page of a run, and files for machines."),
-    "view": ("view", "Serve the page of a run, finished or not, on 127.0.0.1."),
-    "compare": ("compare", "Say what changed from one run to another."),
-    "fuzz": ("fuzz", "Search for inputs that normalizers and agents get wrong."),
-    "replay": ("replay", "Replay one cell again, read by read and delta by delta."),
-    "show": ("show", "Print a cassette read by read and event by event."),
-    "serve": ("serve", "Play a cassette to any client on 127.0.0.1."),
+    "run": ("run", "Replay and judge scenarios, rank normalizers and models, apply the gate."),
+    "gate": ("gate", "Apply the gate rules of the project to an existing run."),
+    "report": ("report", "Write the HTML report of a run, and machine-readable files."),
+    "view": ("view", "Serve the report of a run on 127.0.0.1, also while it is in progress."),
+    "compare": ("compare", "Compare two runs."),
+    "fuzz": ("fuzz", "Search for inputs on which normalizers and agents fail."),
+    "replay": ("replay", "Replay one cell, and print its reads, frames and deltas."),
+    "show": ("show", "Print the reads and events of a cassette."),
+    "serve": ("serve", "Serve a cassette as a provider on 127.0.0.1."),
     "record": ("record", "Record cassettes from a live or local server."),
-    "audit": ("audit", "Look for secrets in cassettes."),
-    "import": ("import_", "Turn recordings of other tools into cassettes."),
+    "audit": ("audit", "Search cassettes for secrets."),
+    "import": ("import_", "Convert recordings of other tools to cassettes."),
     "cassettes": ("cassettes", "Write the emulated cassettes of scenarios."),
-    "new": ("new", "Write a cassette that shows a quirk, and its scenario."),
-    "list": ("list_", "List scenarios, cassettes, normalizers, rules and the like."),
-    "quirks": ("quirks", "List the catalogued quirks, or explain some."),
+    "new": ("new", "Write a cassette that shows a quirk, and a draft of its scenario."),
+    "list": ("list_", "List scenarios, cassettes, normalizers, rules and more."),
+    "quirks": ("quirks", "List the catalogued quirks, or describe some."),
     "prompt": ("prompt", "Print the system text of a prompt."),
     "schema": ("schema", "Print the JSON Schema of a file or an output."),
-    "doctor": ("doctor", "Check what ships against itself."),
+    "doctor": (
+        "doctor",
+        "Check that bundled scenarios, cassettes, rules and mutants are consistent.",
+    ),
 }
 
 
 @contextmanager
 def _exit_quietly_on_closed_pipe() -> Iterator[None]:
-    """Leave in silence once the reader of the output has gone, as `head` does.
+    """Exit without a message if the reader closes the output, as `head` does.
 
-    Not left to click: its code is 1, which says here that the gate failed.
+    click would exit with code 1, which means here that the gate failed.
     """
     try:
         yield
     except BrokenPipeError:
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):  # what they still hold is flushed at the end
+        for stream in (sys.stdout, sys.stderr):  # Python flushes their buffers at exit
             os.dup2(nowhere, stream.fileno())
         sys.exit(EXIT_CLOSED_PIPE)
 
@@ -70,7 +73,7 @@ class _LazyGroup(click.Group):
 
     @_exit_quietly_on_closed_pipe()
     def make_context(self, *args: Any, **more: Any) -> click.Context:  # noqa: ANN401 - click's own
-        """Read the command line; help is printed here."""
+        """Parse the command line; this also prints help."""
         return super().make_context(*args, **more)
 
     @_exit_quietly_on_closed_pipe()
@@ -85,7 +88,7 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Refuse an unknown command with the nearest one."""
+        """Reject an unknown command and suggest the nearest one."""
         if args[0] not in _COMMANDS and not args[0].startswith("-"):
             near = nearest_name(args[0], _COMMANDS)
             hint = f" Did you mean {near!r}?" if near else ""
@@ -110,12 +113,12 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="harness")
 def cli() -> None:
-    """Replay recorded LLM streams through normalizers, judge them, and rank what came out."""
+    """Replay recorded LLM streams through normalizers, and judge and rank the results."""
 
 
 @_exit_quietly_on_closed_pipe()
 def main() -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its code."""
     try:
         code = cli(prog_name="harness", standalone_mode=False)
     except click.ClickException as error:
@@ -129,7 +132,7 @@ def main() -> None:
         code = EXIT_INTERRUPTED
     except OSError as error:
         code = _print_os_error(error)
-    except Exception as error:  # noqa: BLE001 - the last door: a bug of the harness has its own code
+    except Exception as error:  # noqa: BLE001 - a bug of the harness has a separate exit code
         _print_crash(error)
         code = EXIT_INTERNAL
     sys.exit(code if isinstance(code, int) else 0)
@@ -138,17 +141,20 @@ def main() -> None:
 def _print_error(error: HarnessError) -> None:
     from harness.reporting.visible import marked  # noqa: PLC0415 - only an error needs it
 
-    # Names of files are hostile too: none may drive the terminal.
-    told = "\n".join(marked(line) for line in str(error).split("\n"))
-    click.echo(f"error: {told}", err=True)
+    # File names are hostile too: a message must not contain control characters.
+    text = "\n".join(marked(line) for line in str(error).split("\n"))
+    click.echo(f"error: {text}", err=True)
 
 
 def _print_os_error(error: OSError) -> int:
-    """Say that a disk is full, which is nobody's bug; any other error of the system is one."""
+    """Print that a disk is full; any other error of the system is a bug of the harness."""
     if error.errno not in (errno.ENOSPC, errno.EDQUOT):
         _print_crash(error)
         return EXIT_INTERNAL
-    click.echo(f"error: cannot write: {error.strerror}\n  Make room, or write elsewhere.", err=True)
+    click.echo(
+        f"error: cannot write: {error.strerror}\n  Free disk space, or choose another folder.",
+        err=True,
+    )
     return EXIT_USAGE
 
 

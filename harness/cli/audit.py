@@ -1,4 +1,4 @@
-"""`harness audit`: secrets in cassettes, whoever recorded them; for people and for pre-commit."""
+"""`harness audit`: secrets in cassettes; also a pre-commit hook."""
 
 import json
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
+from harness.cli.options import format_option
 from harness.errors import UnreadableError, UsageError
 from harness.recording.secrets.scrubber import iter_leaks
 from harness.reporting.visible import marked
@@ -18,24 +19,22 @@ _SUFFIXES = (".yaml", ".yml")
 
 @click.command("audit")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE_OR_DIR]...")
-@click.option(
-    "--format", "form", type=click.Choice(["pretty", "json"]), default="pretty", show_default=True
-)
-def audit_command(paths: tuple[Path, ...], form: str) -> int:
-    """Look for keys, tokens, e-mail addresses, home folders and account ids in cassettes.
+@format_option("pretty", "json")
+def audit_command(paths: tuple[Path, ...], style: str) -> int:
+    """Search cassettes for keys, tokens, e-mail addresses, home folders and account ids.
 
-    By default in those that ship. Never prints what it finds, only where and of what kind.
-    Leaves with 1 where there is anything, or a file cannot be read.
+    Default: the bundled cassettes. The output has the location and the kind of each secret, never
+    its text. The command exits with code 1 if it finds a secret or cannot read a file.
     """
     files = list(_files(paths or (bundled_folder("cassettes"),)))
     found = {str(path): list(_leak_lines(path)) for path in files}
     wrong = {name: lines for name, lines in found.items() if lines}
-    if form == "json":
+    if style == "json":
         click.echo(json.dumps({"files": len(files), "found": wrong}, indent=2))
     else:
         for name, lines in wrong.items():
             click.echo("\n".join(marked(f"{name}: {line}") for line in lines))
-        click.echo(f"{len(files)} cassettes, {len(wrong)} with something to remove")
+        click.echo(f"{len(files)} cassettes, {len(wrong)} with secrets")
     if not files:
         return EXIT_NOTHING_SELECTED
     return EXIT_GATE_FAILED if wrong else 0
@@ -55,4 +54,6 @@ def _files(paths: tuple[Path, ...]) -> Iterator[Path]:
         elif path.is_dir():
             yield from sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES)
         else:
-            raise UsageError("no such file or folder", where=str(path))
+            raise UsageError(
+                "no such file or folder", where=str(path), hint="Pass cassettes or folders of them."
+            )

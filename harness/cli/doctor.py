@@ -1,4 +1,4 @@
-"""`harness doctor`: what is unused, uncovered, unmatched or unscrubbed in what ships."""
+"""`harness doctor`: whether the bundled data is used, covered, consistent and without secrets."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,24 +9,29 @@ import msgspec
 
 from harness import shipped
 from harness.cli import EXIT_GATE_FAILED
+from harness.cli.options import format_option
 from harness.emulation.writing import iter_problems
 from harness.judging.scenario_file import find_scenarios
+from harness.reporting.visible import aligned_columns
 from harness.runs import upkeep
 from harness.runs.kill_table import MeasuredKill, load_kill_table, write_kill_table
 from harness.runs.upkeep import BundledData, Check
 
 _SHOWN: Final = 10
-_HEADINGS: Final = ("rule", "level", "miniature", "scenarios", "first", "fuzz median", "worst")
+_HEADINGS: Final = ("rule", "level", "mutant", "scenarios", "first", "fuzz median", "worst")
 
 
 @click.command("doctor")
-@click.option("--format", "style", type=click.Choice(["pretty", "json"]), default="pretty")
-@click.option("--kill-table", "whole", is_flag=True, help="Print the whole kill table as well.")
+@format_option("pretty", "json")
+@click.option("--kill-table", "full", is_flag=True, help="Also print the complete kill table.")
 @click.option(
-    "--write-kill-table", "write", is_flag=True, help="Judge all miniatures, and keep the table."
+    "--write-kill-table", "write", is_flag=True, help="Judge all mutants, and write the table."
 )
-def doctor_command(style: Literal["pretty", "json"], *, whole: bool, write: bool) -> int:
-    """Check scenarios, cassettes, catalogue, rules and miniatures against each other."""
+def doctor_command(style: Literal["pretty", "json"], *, full: bool, write: bool) -> int:
+    """Check that bundled scenarios, cassettes, quirks, rules and mutants are consistent.
+
+    The command exits with code 1 if a check fails.
+    """
     if write:
         click.echo(f"wrote {write_kill_table(BundledData().kill_rows(every=True))}", err=True)
     done = []
@@ -36,10 +41,14 @@ def doctor_command(style: Literal["pretty", "json"], *, whole: bool, write: bool
             _print_check(check)
     table = load_kill_table()
     if style == "json":
-        shown = {"checks": done, "kill_table": table} if whole else done
+        shown = {"checks": done, "kill_table": table} if full else done
         click.echo(msgspec.json.encode(shown).decode())
     else:
-        click.echo("\n".join(_table_lines(table) if whole else _summary_lines(table)))
+        click.echo(
+            "\n".join(
+                aligned_columns([_HEADINGS, *map(_cells, table)]) if full else _summary_lines(table)
+            )
+        )
     return 0 if all(check.ok for check in done) else EXIT_GATE_FAILED
 
 
@@ -65,21 +74,14 @@ def _summary_lines(table: Sequence[MeasuredKill]) -> Iterator[str]:
     for about in ("turns", "conversation"):
         rows = [row for row in table if row.about == about]
         rules = Counter(row.rule for row in rows)
-        miniatures = Counter(row.miniature for row in rows)
+        mutants = Counter(row.miniature for row in rows)
         weakest = min(rows, key=lambda row: row.scenarios, default=None)
         measured = sum(row.fuzz_median is not None for row in rows)
         yield (
-            f"kill table, {about}: {len(rules)} rules, {len(miniatures)} miniatures, fewest "
+            f"kill table, {about}: {len(rules)} rules, {len(mutants)} mutants, fewest "
             f"scenarios {weakest.scenarios if weakest else 0} "
             f"({weakest.miniature if weakest else 'none'}), found by fuzzing {measured}"
         )
-
-
-def _table_lines(table: Sequence[MeasuredKill]) -> Iterator[str]:
-    rows = [_HEADINGS, *map(_cells, table)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(map(str.ljust, row, widths)).rstrip()
 
 
 def _cells(row: MeasuredKill) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`harness fuzz`: search for inputs that a normalizer gets wrong, shrink them, keep them."""
+"""`harness fuzz`: search for inputs on which a client fails, shrink them, and save them."""
 
 import os
 import shlex
@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from harness.cli import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
-from harness.cli.options import target_options
+from harness.cli.options import format_option, target_options
 from harness.errors import UsageError
 from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
@@ -29,32 +29,40 @@ Format = Literal["pretty", "json", "jsonl"]
 
 @click.command("fuzz")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@target_options(usual=False)
-@click.option("--profile", type=click.Choice(_PROFILES), default="dev", show_default=True)
-@click.option("--examples", type=click.IntRange(min=1), help="Inputs for each process.")
-@click.option("--seconds", type=click.FloatRange(min=0.1), help="Of searching.")
+@target_options(has_default=False)
 @click.option(
-    "--seed", type=click.IntRange(min=0), help="The same gives the same draws. Default: any."
+    "--profile",
+    type=click.Choice(_PROFILES),
+    default="dev",
+    show_default=True,
+    help="How long to search.",
 )
-@click.option("--clean", is_flag=True, help="Start from scenarios without quirks only.")
+@click.option("--examples", type=click.IntRange(min=1), help="Number of inputs for each process.")
+@click.option("--seconds", type=click.FloatRange(min=0.1), help="Duration of the search.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Random seed. Use the same seed to repeat a search. Default: random.",
+)
+@click.option("--clean", is_flag=True, help="Start only from scenarios without quirks.")
 @click.option(
     "--save",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write each broken MUST rule as cassette and scenario below this folder.",
+    help="Folder to write a cassette and a scenario of each violated MUST rule to.",
 )
 @click.option(
-    "--no-database", is_flag=True, help=f"Neither read nor write {DATABASE}, where findings stay."
+    "--no-database",
+    is_flag=True,
+    help=f"Do not read or write {DATABASE}, the folder with earlier findings.",
 )
 @click.option(
-    "-j", "--jobs", type=click.IntRange(min=1), default=None, help="Processes. Default: all cores."
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Number of processes. Default: all cores.",
 )
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["pretty", "json", "jsonl"]),
-    default="pretty",
-    show_default=True,
-)
+@format_option("pretty", "json", "jsonl")
 def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     paths: tuple[Path, ...],
     *,
@@ -70,16 +78,16 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     jobs: int | None,
     style: Format,
 ) -> int:
-    """Search for inputs that normalizers and agents get wrong, starting from PATHS.
+    """Search for inputs on which normalizers and agents fail, starting from PATHS.
 
-    PATHS are scenarios, cassettes or folders of them; without any, the scenarios that ship.
-    Leaves with 1 where a MUST rule is broken.
+    PATHS are scenarios, cassettes or folders of them. Default: the bundled scenarios. The command
+    exits with code 1 if it finds a violation of a MUST rule.
     """
     _require_hypothesis()
     _require_targets(names, agents)
     subjects = select_subjects(paths)
     if not subjects:
-        click.echo("nothing selected: the paths hold no scenario and no cassette", err=True)
+        click.echo("nothing selected: the paths have no scenario and no cassette", err=True)
         return EXIT_NOTHING_SELECTED
     from harness.fuzzing import targets  # noqa: PLC0415 - needs hypothesis
 
@@ -118,7 +126,7 @@ def _finding_rows(
 def _iter_reports(
     names: tuple[str, ...], agents: tuple[str, ...], options: "FuzzOptions"
 ) -> "Iterator[FuzzReport]":
-    """Search one after the other, until somebody asks to stop."""
+    """Search one target after the other, until the user interrupts."""
     from harness.fuzzing.targets import FuzzTarget, fuzz_target  # noqa: PLC0415 - as above
 
     normalizers = (FuzzTarget("normalizer", name) for name in names)
@@ -134,20 +142,24 @@ def _require_hypothesis() -> None:
     if find_spec("hypothesis") is None:
         raise UsageError(
             "fuzzing needs Hypothesis, which is not installed",
-            hint="pip install 'toolcall-harness[fuzz]'",
+            hint="Run pip install 'toolcall-harness[fuzz]'",
         )
 
 
 def _require_targets(names: tuple[str, ...], agents: tuple[str, ...]) -> None:
     if not names and not agents:
-        raise UsageError("nothing to search", where="-n", hint="name a normalizer or an agent")
+        raise UsageError(
+            "no client to search",
+            where="-n",
+            hint="Name a normalizer with -n or an agent with -a.",
+        )
 
 
 def _profile(name: str, examples: int | None, seconds: float | None) -> "Profile":
     from harness.fuzzing.profiles import find_profile  # noqa: PLC0415 - as above
 
     found = find_profile(name)
-    if examples is not None:  # then time does not count, so that the search can be repeated
+    if examples is not None:  # without a time limit, the search is repeatable
         found = msgspec.structs.replace(found, examples=examples, seconds=_NO_TIME_LIMIT)
     if seconds is not None:
         found = msgspec.structs.replace(found, seconds=seconds)
@@ -161,7 +173,7 @@ _NO_INPUT_LIMIT: Final = 1 << 40
 
 
 class FindingRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A finding as it is printed; one object of the JSON formats."""
+    """A finding as the command prints it; one object of the JSON formats."""
 
     id: str
     target: str
@@ -184,7 +196,7 @@ class FindingRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def _search_command(paths: tuple[Path, ...], profile: "Profile", *, clean: bool) -> tuple[str, ...]:
-    """Return the words of the command that searches in the same way."""
+    """Return the start of the command that repeats the search."""
     said = [*map(str, paths), *(["--clean"] if clean else [])]
     return ("harness", "fuzz", *said, "--no-database", "-j", "1", "--profile", profile.name)
 
@@ -235,7 +247,7 @@ def _print(found: tuple[FindingRow, ...], style: Format) -> None:
 
 def _lines(found: tuple[FindingRow, ...]) -> Iterator[str]:
     for each in found:
-        cuts = f"cut at {', '.join(map(str, each.cuts[:8]))}" if each.cuts else "uncut"
+        cuts = f"split at {', '.join(map(str, each.cuts[:8]))}" if each.cuts else "unsplit"
         old = ", found before" if each.again else ""
         yield (
             f"{each.outcome}, blame {each.blame}: {marked(each.target)} on {each.dialect}, "
@@ -259,6 +271,6 @@ def _print_counts(name: str, hunt: "FuzzReport", random: int) -> None:
     if hunt.interrupted:  # then nothing else is known of it
         return
     if not hunt.examples:
-        click.echo(f"{marked(name)}: nothing fits what it declares", err=True)
+        click.echo(f"{marked(name)}: no selected input is supported", err=True)
     if hunt.crashed:
-        click.echo(f"{marked(name)}: {hunt.crashed} processes did not survive it", err=True)
+        click.echo(f"{marked(name)}: {hunt.crashed} processes crashed", err=True)

@@ -1,18 +1,20 @@
-"""`harness gate`: a run that is there already, held against the rules of the project."""
+"""`harness gate`, and the gate as `run` and `report` use it: policy, verdict, GitHub output."""
 
 import os
-from collections.abc import Callable, Iterator
-from datetime import UTC, date, datetime
+from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 import msgspec
 
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
+from harness.cli.options import accept_option, format_option, today_option
 from harness.cli.run_files import find_run
+from harness.errors import UsageError
 from harness.project import project
-from harness.reporting.failures import Failure, headline, is_must, list_failures
+from harness.reporting.failures import Failure, list_failures
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.visible import marked, plain
 from harness.runs.baseline import BaselineUpdate, write_baseline
@@ -30,47 +32,22 @@ EXIT_CODES: dict[Verdict, int] = {
 }
 _SHOWN = 20
 
-_Command = Callable[..., Any]
-
-
-def today_option(command: _Command) -> _Command:
-    """Add `--today`, which an expiry date is held against."""
-    option = click.option(
-        "--today",
-        type=click.DateTime(["%Y-%m-%d"]),
-        default=None,
-        callback=lambda _context, _option, value: _today_or(value),
-        help="Hold expiry dates against this day. Default: today, UTC.",
-    )
-    return option(command)
-
-
-def accept_option(command: _Command) -> _Command:
-    """Add `--accept-new`."""
-    option = click.option(
-        "--accept-new", is_flag=True, help="Take new failures into the baseline of the project."
-    )
-    return option(command)
-
-
-def _today_or(said: datetime | None) -> date:
-    return (said or datetime.now(UTC)).date()
-
 
 def project_policy(
     today: date, paths: tuple[Path, ...] = (), *, accept_new: bool = False
 ) -> GatePolicy:
-    """Return what the project of the working folder holds a run against.
+    """Return the gate policy of the project in the working folder.
 
     Raises:
-        UsageError: there is no baseline to take anything into.
-        UnreadableError: a file that the project names cannot be used.
+        UsageError: `accept_new`, and the project has no baseline.
+        UnreadableError: a file that the project names is unusable.
     """
     found = project()
     if accept_new and not found.table.baseline:
-        raise click.UsageError(
-            "--accept-new needs a baseline: name its file in pyproject.toml, "
-            'as in [tool.harness] baseline = "harness-baseline.json"'
+        raise UsageError(
+            "the project has no baseline file",
+            where="--accept-new",
+            hint='Add `baseline = "harness-baseline.json"` to [tool.harness] in pyproject.toml.',
         )
     return policy_of(found, today, paths=paths, accept_new=accept_new)
 
@@ -82,31 +59,31 @@ def print_gate(gate: Gate) -> None:
 
 
 def save_baseline(run: Run, gate: Gate, policy: GatePolicy) -> None:
-    """Write the baseline again where the run moved it, and say what moved."""
-    path, following = baseline_path(project()), next_baseline(run, policy)
-    if path is None or following is None or gate.baseline is None:
+    """Update the baseline file if the run changes it, and print the changes."""
+    path, updated = baseline_path(project()), next_baseline(run, policy)
+    if path is None or updated is None or gate.baseline is None:
         return
     if gate.baseline.moved or (policy.accept_new and not path.exists()):
-        write_baseline(following, path)
+        write_baseline(updated, path)
         _print_baseline_changes(gate.baseline, path)
 
 
-def _print_baseline_changes(moved: BaselineUpdate, path: Path) -> None:
+def _print_baseline_changes(update: BaselineUpdate, path: Path) -> None:
     changes = (
-        ("fixed, removed", moved.fixed),
-        ("better, lowered", moved.better),
-        ("gone, removed", moved.gone),
-        ("accepted", moved.added),
+        ("fixed, removed", update.fixed),
+        ("better outcome, lowered", update.better),
+        ("no longer selected, removed", update.gone),
+        ("accepted", update.added),
     )
     for what, cells in changes:
         for cell in cells[:_SHOWN]:
             click.echo(f"baseline: {what}: {marked(cell)}", err=True)
         if len(cells) > _SHOWN:
             click.echo(f"baseline: {what}: {len(cells) - _SHOWN} more", err=True)
-    click.echo(f"baseline: wrote {marked(str(path))}; commit it", err=True)
+    click.echo(f"baseline: wrote {marked(str(path))}. Commit it.", err=True)
 
 
-# GitHub shows ten errors of a step; the tenth says how many there are.
+# GitHub shows ten errors for each step; the tenth one counts the others.
 MAX_ANNOTATIONS = 9
 
 _IN_TEXT = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -114,21 +91,24 @@ _IN_TITLE = {**_IN_TEXT, ":": "%3A", ",": "%2C"}
 
 
 def annotations(run: Run, gate: Gate) -> Iterator[str]:
-    """Yield the commands; none where the gate passes."""
+    """Yield workflow commands that GitHub shows as annotations; none if the gate passes.
+
+    Each is one line: line ends and the signs of the syntax are escaped.
+    """
     if gate.verdict == "pass":
         return
     failed = [
         each
         for each in list_failures(run, gate)
-        if is_must(each.signature) and each.excused < each.signature.count
+        if each.is_must and each.accepted < each.signature.count
     ]
-    told = [*map(_failure_annotation, failed)] or [
+    found = [*map(_failure_annotation, failed)] or [
         _error_command("gate", reason) for reason in gate.reasons
     ]
-    yield from told[:MAX_ANNOTATIONS]
-    if len(told) > MAX_ANNOTATIONS:
+    yield from found[:MAX_ANNOTATIONS]
+    if len(found) > MAX_ANNOTATIONS:
         yield _error_command(
-            "harness", f"{len(told) - MAX_ANNOTATIONS} more kinds of failure: see the report"
+            "harness", f"{len(found) - MAX_ANNOTATIONS} more failure signatures: see the report"
         )
 
 
@@ -136,7 +116,7 @@ def _failure_annotation(each: Failure) -> str:
     found = each.example
     differs = f"\nexpected {plain(found.expected)}, actual {plain(found.actual)}" if found else ""
     text = f"{pluralize(each.signature.count, 'cell')}, such as {marked(each.cell)}{differs}"
-    return _error_command(headline(each.signature), f"{text}\n{marked(each.command)}")
+    return _error_command(each.headline, f"{text}\n{marked(each.command)}")
 
 
 def _error_command(title: str, text: str) -> str:
@@ -148,9 +128,9 @@ def _escaped(text: str, signs: dict[str, str]) -> str:
 
 
 def report_to_github(run: Run, summary: Summary) -> None:
-    """Append to the step summary that GITHUB_STEP_SUMMARY names; annotate under GITHUB_ACTIONS.
+    """Append to the file GITHUB_STEP_SUMMARY; print annotations if GITHUB_ACTIONS is "true".
 
-    Annotations go to standard error: standard output holds results.
+    Annotations go to standard error, because standard output has the results.
     """
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if place:
@@ -164,21 +144,22 @@ def _append(path: Path, text: str) -> None:
     try:
         with path.open("a", encoding="utf-8", newline="\n") as file:
             file.write(text)
-    except OSError as error:  # a summary that cannot be shown is no reason to fail a gate
-        click.echo(f"no step summary: {error.strerror}", err=True)
+    except OSError as error:  # a missing summary must not fail the gate
+        click.echo(f"cannot write the step summary: {error.strerror}", err=True)
 
 
 @click.command("gate")
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @accept_option
 @today_option
-@click.option("--format", "style", type=click.Choice(["pretty", "json"]), default="pretty")
+@format_option("pretty", "json")
 def gate_command(
     run: Path | None, *, accept_new: bool, today: date, style: Literal["pretty", "json"]
 ) -> int:
-    """Judge RUN, by default the newest in reports/, by the rules of the project again.
+    """Apply the gate rules of the project to RUN.
 
-    Leaves with 0 where the gate passes, with 1 where it fails or is inconclusive.
+    RUN is a run file or a folder with one. Default: the newest run in reports/. The command exits
+    with code 0 if the gate passes, and with code 1 if it fails or is inconclusive.
     """
     found = read_run(find_run(run))
     selected = tuple(map(Path, found.header.selection.paths))

@@ -79,7 +79,7 @@ class _Tally(msgspec.Struct):
 @click.option("--provider", default="", help="Instead of the one that the recording names.")
 @click.option("--model", default="", help="Instead of the one that the recording names.")
 @click.option("--prompt", default="", help="Instead of an id made from the request.")
-@dialect_option("Take every response")
+@dialect_option("Parse every response as this dialect and skip detection.")
 @click.option("--licence", default="", help="SPDX id of the recordings' licence.")
 @click.option(
     "--format", "form", type=click.Choice(["pretty", "json"]), default="pretty", show_default=True

@@ -1,4 +1,4 @@
-"""`harness list KIND`: what ships and what is installed, for people and machines."""
+"""`harness list KIND`: what is bundled and what is installed, as a table or JSON."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from harness import shipped
+from harness.cli.options import format_option
 from harness.cli.quirks import quirk_rows
 from harness.conversation.discovery import available_agents
 from harness.conversation.prompts import PROMPTS
@@ -18,6 +19,7 @@ from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import available_normalizers
 from harness.normalizers.protocol import Normalizer
 from harness.recording.identify import age_text
+from harness.reporting.visible import aligned_columns
 from harness.text_calls import TEXT_DIALECTS
 from harness.wire import cassette_file
 
@@ -82,7 +84,7 @@ def _summary(normalizer: Normalizer) -> str:
 
 
 def _agents() -> Iterator[Row]:
-    """Implementations that run whole conversations themselves."""
+    """Yield the clients that run complete conversations."""
     for agent in available_agents():
         yield {
             "name": agent.name,
@@ -109,7 +111,7 @@ def _dialects() -> Iterator[Row]:
 
 
 def _text_dialects() -> Iterator[Row]:
-    """Those that calls in text are read in, and by which normalizers."""
+    """Yield the text dialects, with the normalizers that support each."""
     normalizers = [each for each in available_normalizers() if each.role != "miniature"]
     shows = Counter(scenario["text_dialect"] for scenario in _scenarios())
     for name, dialect in TEXT_DIALECTS.items():
@@ -175,18 +177,14 @@ def _text(value: object) -> str:
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(list(_KINDS)))
-@click.option("--format", "style", type=click.Choice(["pretty", "json"]), default="pretty")
+@format_option("pretty", "json")
 def list_command(kind: str, style: Literal["pretty", "json"]) -> None:
-    """List KIND."""
+    """List everything of one KIND, bundled and installed."""
     rows = list(_KINDS[kind]())
     if style == "json":
         click.echo(msgspec.json.encode(rows).decode())
-        return
-    columns = _COLUMNS[kind]
-    table = [[_text(row[column]) for column in columns] for row in rows]
-    widths = [max((len(line[at]) for line in table), default=0) for at in range(len(columns))]
-    for line in table:
-        cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
-    if not rows:
+    elif not rows:
         click.echo(f"no {kind}", err=True)
+    else:
+        table = [[_text(row[column]) for column in _COLUMNS[kind]] for row in rows]
+        click.echo("\n".join(aligned_columns(table)))

@@ -194,7 +194,7 @@ def write_scenario(
 
 @click.command("new")
 @click.argument("quirk")
-@dialect_option("Write it")
+@dialect_option("Dialect of the new cassette.")
 @click.option("--like", metavar="CASSETTE", help="Take the request of this one; a file or an id.")
 @click.option(
     "--call", "calls", metavar="NAME=ARGUMENTS", multiple=True, help="A call; repeatable."

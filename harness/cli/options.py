@@ -4,8 +4,9 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import click
 
@@ -16,38 +17,39 @@ from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
 
-_NAMES: Final = sorted(DIALECTS)
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+_DIALECT_NAMES: Final = sorted(DIALECTS)
 
 
-def dialect_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option; `what` says what becomes of the recordings."""
+def dialect_option(action: str) -> Decorator:
+    """Return the option; `action` is the start of its help: what happens in that dialect."""
     return click.option(
         "--dialect",
-        type=click.Choice(_NAMES),
+        type=click.Choice(_DIALECT_NAMES),
         metavar="NAME",
-        help=f"{what} as this dialect, whatever it seems to be: {', '.join(_NAMES)}.",
+        help=f"{action} One of {', '.join(_DIALECT_NAMES)}.",
     )
 
 
-_DEFAULT_TARGETS: Final = (
-    " Default: the project's, else all meant to pass; none where {} are named."
-)
-
-
-def target_options(*, usual: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return both options, `names` and `agents`.
+def target_options(*, has_default: bool) -> Decorator:
+    """Return the options `-n` and `-a`.
 
     Args:
-        usual: whether somebody is taken where nobody is named; see `harness.runs.cells`.
+        has_default: whether the command selects targets without them; see `harness.runs.cells`.
     """
-    told = _DEFAULT_TARGETS if usual else ""
+    text = (
+        " Default: the {} of the project, or else all conforming ones. If you pass only {}, none."
+    )
+    default = text if has_default else ""
     normalizer = click.option(
         "-n",
         "--normalizer",
         "names",
         multiple=True,
         metavar="NAME",
-        help="A normalizer's name or module:callable; repeatable." + told.format("agents"),
+        help="Name or module:callable of a normalizer. Repeatable."
+        + default.format("normalizers", "-a"),
     )
     agent = click.option(
         "-a",
@@ -55,41 +57,75 @@ def target_options(*, usual: bool) -> Callable[[Callable[..., Any]], Callable[..
         "agents",
         multiple=True,
         metavar="NAME",
-        help="An agent's name or module:callable, for conversations; repeatable."
-        + told.format("normalizers"),
+        help="Name or module:callable of an agent, for conversations. Repeatable."
+        + default.format("agents", "-n"),
     )
     return lambda command: normalizer(agent(command))
 
 
+def format_option(*styles: str) -> Decorator:
+    """Return the option `--format`; the first style is the default."""
+    return click.option(
+        "--format",
+        "style",
+        type=click.Choice(styles),
+        default=styles[0],
+        show_default=True,
+        help="Output format.",
+    )
+
+
+# No module below the command line reads the current date.
+today_option: Final = click.option(
+    "--today",
+    type=click.DateTime(["%Y-%m-%d"]),
+    callback=lambda _context, _option, value: _date_or_today(value),
+    help="Date to compare expiry dates with. Default: today, UTC.",
+)
+accept_option: Final = click.option(
+    "--accept-new", is_flag=True, help="Add new failures to the baseline of the project."
+)
+port_option: Final = click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    show_default=True,
+    help="Port to listen on; 0 for any free port.",
+)
+open_option: Final = click.option(
+    "--open", "open_page", is_flag=True, help="Open the page in a browser."
+)
+
+
+def _date_or_today(value: datetime | None) -> date:
+    return (value or datetime.now(UTC)).date()
+
+
 def resolve_cassette(name: Path) -> Cassette:
-    """Return the cassette in the file `name`, or with that id among those that ship.
+    """Return the cassette in the file `name`, or the bundled cassette with that id.
 
     Raises:
         UsageError: there is neither.
-        UnreadableError: the file is no cassette.
+        UnreadableError: the file is not a cassette.
     """
-    ships = bundled_folder("cassettes")
-    shipped = ships / f"{name}.yaml"
-    if not name.exists() and shipped.is_file():
-        return load_cassette(shipped, ships)
-    if not name.exists():
-        raise UsageError(
-            "no such file, and no cassette with that id ships",
-            where=str(name),
-            hint=_cassette_hint(name.as_posix(), ships),
-        )
-    return load_cassette(name)
-
-
-def _cassette_hint(name: str, ships: Path) -> str:
-    known = [path.relative_to(ships).with_suffix("").as_posix() for path in ships.rglob("*.yaml")]
-    near = nearest(name.removesuffix(".yaml"), known)
-    return f"{near + ' ' if near else ''}`harness list cassettes` prints those that ship"
+    bundled = bundled_folder("cassettes")
+    path = bundled / f"{name}.yaml"
+    if name.exists():
+        return load_cassette(name)
+    if path.is_file():
+        return load_cassette(path, bundled)
+    ids = [each.relative_to(bundled).with_suffix("").as_posix() for each in bundled.rglob("*.yaml")]
+    near = nearest(name.as_posix().removesuffix(".yaml"), ids)
+    raise UsageError(
+        "no such file, and no bundled cassette has this id",
+        where=str(name),
+        hint=f"{near} Run `harness list cassettes` to list the bundled ones.".strip(),
+    )
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[int, int], None]]:
-    """Give a function of (done, total) that moves the bar."""
+    """Yield a function of (done, total) that updates a bar on standard error, if a terminal."""
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
@@ -103,9 +139,9 @@ def progress() -> Iterator[Callable[[int, int], None]]:
 
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
-_MOST_CHARS: Final = 120
+_MAX_CHARS: Final = 120
 
 
 def safe_name(name: str) -> str:
-    """Return `name` as one part of a path, never empty and never hidden."""
-    return _UNSAFE.sub("-", name)[:_MOST_CHARS].strip(".-") or "unnamed"
+    """Return `name` as one part of a path that is safe on every file system, never hidden."""
+    return _UNSAFE.sub("-", name)[:_MAX_CHARS].strip(".-") or "unnamed"

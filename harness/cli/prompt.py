@@ -1,4 +1,4 @@
-"""`harness prompt`: the system text in which a prompt tells of tools, as a model gets it."""
+"""`harness prompt`: the system text with the description of tools that a model gets."""
 
 from pathlib import Path
 
@@ -17,11 +17,16 @@ from harness.wire import prompt_tools
     "--tools",
     "path",
     type=click.Path(path_type=Path),
-    help="A file with a list of {name, description, parameters}, in YAML or JSON.",
+    help="YAML or JSON file with a list of {name, description, parameters}.",
 )
-@click.option("--system", "base", default="", help="The application's own system text.")
+@click.option(
+    "--system", "base", default="", help="System text of the application, to put in front."
+)
 def prompt_command(prompt_id: str, path: Path | None, base: str) -> None:
-    """Print the system text of the prompt ID, one of `harness list prompts`."""
+    """Print the system text of the prompt ID.
+
+    `harness list prompts` lists the ids.
+    """
     prompt = find_prompt(prompt_id)
     click.echo(system_text(prompt, _tools(path) if path else (), base))
 

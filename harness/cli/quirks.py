@@ -1,7 +1,7 @@
-"""`harness quirks`: what is known of real providers and models, and what shows each of it.
+"""`harness quirks`: the catalogued deviations of real providers and models, with their coverage.
 
-Without ids a line for each quirk with the number of scenarios that show it; with ids all that
-the catalogue says of them.
+Without ids, it prints one line for each quirk with the number of scenarios that show it. With
+ids, it prints the complete entries of the catalogue.
 """
 
 import textwrap
@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from harness import shipped
+from harness.cli.options import format_option
 from harness.errors import UsageError
 from harness.files.names import nearest
 from harness.judging.catalogue import Group, load_catalogue, load_excluded
@@ -35,12 +36,12 @@ _GROUPS: Final[dict[Group, str]] = {
 
 @click.command("quirks")
 @click.argument("quirks", nargs=-1, metavar="[QUIRK]...")
-@click.option("--format", "style", type=click.Choice(["pretty", "json"]), default="pretty")
+@format_option("pretty", "json")
 def quirks_command(quirks: tuple[str, ...], style: Literal["pretty", "json"]) -> None:
-    """List the catalogued quirks with their coverage, or explain each QUIRK.
+    """List the catalogued quirks with their coverage, or describe each QUIRK.
 
-    The columns are id, severity, the number of scenarios that show it, title. A quirk that none
-    can show is `excluded`; its explanation says why.
+    The columns are id, severity, number of scenarios that show the quirk, and title. If no scenario
+    can show a quirk, it is `excluded`, and its description contains the reason.
     """
     rows = {row["id"]: row for row in quirk_rows()}
     for quirk in quirks:
@@ -53,22 +54,21 @@ def quirks_command(quirks: tuple[str, ...], style: Literal["pretty", "json"]) ->
 
 
 def require_quirk(quirk: str, known: Sequence[str]) -> None:
-    """Refuse an id that the catalogue has not.
+    """Reject an id that is not in the catalogue.
 
     Raises:
         UsageError: with the nearest id.
     """
     if quirk not in known:
         raise UsageError(
-            f"no quirk is called {quirk!r}",
+            f"unknown quirk {quirk!r}",
             where="QUIRK",
-            hint=f"{nearest(quirk.upper(), known)} `harness quirks` lists them; a new one is an "
-            "entry of catalogue/quirks/".strip(),
+            hint=f"{nearest(quirk.upper(), known)} Run `harness quirks` to list all.".strip(),
         )
 
 
 def quirk_rows() -> Iterator[Row]:
-    """Yield each quirk of the catalogue with its scenarios, its rules, and why none shows it."""
+    """Yield each quirk with its scenarios, its rules, and the reason if no scenario shows it."""
     root, catalogue = shipped.bundled_folder("scenarios"), shipped.bundled_folder("catalogue")
     covered: dict[str, list[str]] = {}
     for path in find_scenarios([root]):
@@ -104,9 +104,9 @@ def _explain_lines(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{row['id']}  {row['title']}"
         yield from _entry("severity", row["severity"])
         yield from _entry("group", f"{row['group']}, {_GROUPS[row['group']]}")
-        yield from _entry("shows", row["summary"])
-        yield from _entry("a client", row["rule"])
-        yield from _entry("rules", ", ".join(row["rules"]) or "none of its own")
+        yield from _entry("summary", row["summary"])
+        yield from _entry("rule", row["rule"])
+        yield from _entry("rules", ", ".join(row["rules"]) or "none")
         yield from _entry("scenarios", ", ".join(row["scenarios"]) or f"none: {row['excluded']}")
         for url in row["references"]:
             yield from _entry("reported", url)

@@ -1,4 +1,4 @@
-"""`harness replay CELL`: one cell again, with its bytes, frames and deltas side by side."""
+"""`harness replay CELL`: one cell again, with its bytes, frames and deltas."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,18 +37,25 @@ _NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")
 @click.option(
     "--cuts",
     metavar="CUTS",
-    help=f"{', '.join(_NAMED_CUTS)}, or offsets such as 12,40. Default: the smallest failing ones.",
+    help=f"Split points: {', '.join(_NAMED_CUTS)}, or offsets such as 12,40. Default: the smallest "
+    "failing chunking.",
 )
-@dialect_option("Read the cassette")
-@click.option("--at", type=click.IntRange(min=0), help="Show only what is around this byte.")
-@click.option("--interaction", type=click.IntRange(min=0), help="Default: the failing one.")
+@dialect_option("Parse the cassette as this dialect and skip detection.")
+@click.option(
+    "--at", type=click.IntRange(min=0), help="Byte offset; print only the reads around it."
+)
+@click.option(
+    "--interaction",
+    type=click.IntRange(min=0),
+    help="Index of the interaction. Default: the failing one.",
+)
 @click.option(
     "--in",
     "places",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Where the scenario or cassette lies. "
-    "Default: what the last run in reports/ was of, and what ships.",
+    help="File or folder of the scenario or cassette. Repeatable. Default: the paths of the last "
+    "run in reports/, and the bundled files.",
 )
 def replay_command(  # noqa: PLR0913 - one parameter for each option
     cell: str,
@@ -59,9 +66,9 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     interaction: int | None,
     places: tuple[Path, ...],
 ) -> int:
-    """Replay CELL, such as dashscope/split-chunks/reference, and print what happened when.
+    """Replay CELL, such as dashscope/split-chunks/reference, and print its reads and deltas.
 
-    Leaves with 1 where the cell does not conform.
+    The command exits with code 1 if the cell does not conform.
     """
     last = _last_selection()
     said = dialect or ("" if places else last.dialect)
@@ -77,7 +84,7 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
 
 
 def _replay_conversation(subject: Subject, agent: str) -> int:
-    """Have the conversation again, and print what was sent and run; it has no cuts to choose."""
+    """Run the conversation again, and print its requests and executed calls."""
     result, case = judge_job(Job(subject, agent))
     click.echo(f"{marked(result.cell)}  {plain(result.title)}")
     click.echo(f"cassette {marked(result.cassette)}" if result.kind != "log" else "log, not judged")
@@ -89,39 +96,39 @@ def _replay_conversation(subject: Subject, agent: str) -> int:
 
 
 def _find_cell(
-    cell: str, places: tuple[Path, ...], last: tuple[Path, ...], dialect: str
+    cell: str, paths: tuple[Path, ...], last: tuple[Path, ...], dialect: str
 ) -> tuple[Subject, str]:
-    """Return the subject and the normalizer's name that `cell` is made of.
+    """Return the subject and the name of the normalizer of `cell`.
 
-    Looked for where the user says, else in what the last run was of and in what ships.
+    The subject is one below `paths`, or else one of the last run or a bundled one.
     """
-    known: list[str] = []
-    for paths in (places,) if places else (last, ()):
-        for subject in select_subjects(paths, dialect, recordings=True):
+    prefixes: list[str] = []
+    for searched in (paths,) if paths else (last, ()):
+        for subject in select_subjects(searched, dialect, recordings=True):
             prefix = subject_id(subject) + "/"
             if cell.startswith(prefix) and len(cell) > len(prefix):
                 name = cell[len(prefix) :]
-                return _for(subject, name), name
-            known.append(prefix)
-    searched = [str(path) for path in places or last]
-    looked = ", ".join(searched if places else [*searched, "what ships"])
-    near = nearest_name(cell, known)
-    hint = f"did you mean {near}NORMALIZER? " if near else ""
+                return _as_conversation(subject, name), name
+            prefixes.append(prefix)
+    folders = [str(path) for path in paths or last]
+    places = ", ".join(folders if paths else [*folders, "the bundled scenarios"])
+    near = nearest_name(cell, prefixes)
+    hint = f"Did you mean {near}NORMALIZER? " if near else ""
     raise UsageError(
-        f"there is no cell {cell!r}; looked in {looked}",
+        f"no cell {cell!r} in {places}",
         where="CELL",
-        hint=f"{hint}A cell is a scenario's id and a normalizer's name, as in "
-        "dashscope/split-chunks/reference; name the folder of other scenarios with --in",
+        hint=f"{hint}Pass SCENARIO/NORMALIZER, such as dashscope/split-chunks/reference, and the "
+        "folder of other scenarios with --in.",
     )
 
 
-def _for(subject: Subject, name: str) -> Subject:
-    """Return a cassette as the conversation that it holds, where it is an agent that is named.
+def _as_conversation(subject: Subject, name: str) -> Subject:
+    """Return a cassette as a conversation if `name` is an agent.
 
-    A function says nothing of what it is; the last run knows.
+    A module:callable may be either; the header of the last run says which.
     """
-    ran = {agent.name for agent in _last_header().agents} if _LAST_RUN.is_file() else set()
-    talks = subject.kind == "cassette" and (is_agent(name) or name in ran)
+    agents = {agent.name for agent in _last_header().agents} if _LAST_RUN.is_file() else set()
+    talks = subject.kind == "cassette" and (is_agent(name) or name in agents)
     return msgspec.structs.replace(subject, conversation=True) if talks else subject
 
 
@@ -148,11 +155,17 @@ def _replay_lines(  # noqa: PLR0913, PLR0917 - one call site
     interactions = loaded.cassette.interactions
     if place >= len(interactions):
         raise UsageError(
-            f"the cassette has {len(interactions)} interactions", where="--interaction"
+            f"the cassette has {len(interactions)} interactions, found {place}",
+            where="--interaction",
+            hint=f"Choose an index from 0 to {len(interactions) - 1}.",
         )
     interaction = interactions[place]
     if at is not None and at > len(interaction.body):
-        raise UsageError(f"the body has {len(interaction.body)} bytes, found {at}", where="--at")
+        raise UsageError(
+            f"the body has {len(interaction.body)} bytes, found {at}",
+            where="--at",
+            hint="Choose an offset inside the body.",
+        )
     chunking = result.chunking if cuts is None else _parse_cuts(cuts, interaction)
     yield f"{marked(result.cell)}  {plain(result.title)}"
     cassette = marked(loaded.cassette.id)
@@ -169,10 +182,10 @@ def _verdict_lines(result: Result) -> Iterator[str]:
     yield from findings_lines(result.findings)
     for turn in result.turns:
         if not turn.success:
-            yield f"  turn {turn.interaction} is no success: {plain(turn.why)} ({turn.blame})"
+            yield f"  turn {turn.interaction} is not a success: {plain(turn.why)} ({turn.blame})"
     if result.conversation and not result.conversation.success:
         facts = result.conversation
-        yield f"  the conversation is no success: {plain(facts.why)} ({facts.blame})"
+        yield f"  the conversation is not a success: {plain(facts.why)} ({facts.blame})"
 
 
 def _parse_cuts(cuts: str, interaction: Interaction) -> Chunking:
@@ -189,8 +202,14 @@ def _parse_cuts(cuts: str, interaction: Interaction) -> Chunking:
         offsets = sorted({int(part) for part in cuts.split(",")})
     except ValueError:
         raise UsageError(
-            f"expected {', '.join(named)} or offsets such as 12,40; found {cuts!r}", where="--cuts"
+            f"unknown chunking {cuts!r}",
+            where="--cuts",
+            hint=f"Choose one of {', '.join(named)}, or offsets such as 12,40.",
         ) from None
     if offsets and not 0 < offsets[0] <= offsets[-1] < len(body):
-        raise UsageError(f"offsets must be from 1 to {len(body) - 1}, found {cuts}", where="--cuts")
+        raise UsageError(
+            f"offset out of range: {cuts}",
+            where="--cuts",
+            hint=f"Choose offsets from 1 to {len(body) - 1}.",
+        )
     return tuple(offsets)

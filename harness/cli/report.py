@@ -1,6 +1,6 @@
-"""`harness report`: run files -> one self-contained HTML page, and the same for machines.
+"""`harness report`: one self-contained HTML page of a run, and machine-readable files.
 
-Refuses what is no finished run: a report of half a run would read like one of a whole run.
+The command rejects an unfinished run, because its report would look like that of a complete one.
 """
 
 import webbrowser
@@ -9,14 +9,15 @@ from pathlib import Path
 
 import click
 
-from harness.cli.gate import project_policy, today_option
+from harness.cli.gate import project_policy
+from harness.cli.options import open_option, today_option
 from harness.cli.run_files import context_of, find_run, read_finished_run, write_page, write_text
 from harness.reporting.text.files import KINDS, files
 from harness.runs.summary import summarize
 
 _PAGE = "html"
-# The pages for coding agents are many; whoever wants them says so.
-_USUAL = (_PAGE, *(kind for kind in KINDS if kind != "agent"))
+# The pages for coding agents are many files, so they are not written by default.
+_DEFAULT_KINDS = (_PAGE, *(kind for kind in KINDS if kind != "agent"))
 
 
 @click.command("report")
@@ -26,23 +27,23 @@ _USUAL = (_PAGE, *(kind for kind in KINDS if kind != "agent"))
     "--output",
     type=click.Path(path_type=Path),
     default=None,
-    help="A folder, or a file that ends in .html for the page alone. Default: beside the run.",
+    help="Folder, or a file name ending in .html for only the page. Default: the folder of RUN.",
 )
 @click.option(
     "--format",
     "kinds",
     type=click.Choice([_PAGE, *KINDS]),
     multiple=True,
-    help=f"What to write; repeatable. Default: {', '.join(_USUAL)}.",
+    help=f"What to write. Repeatable. Default: {', '.join(_DEFAULT_KINDS)}.",
 )
 @click.option(
     "--base",
     type=click.Path(path_type=Path),
     default=None,
     metavar="RUN",
-    help="A run to compare with: what broke, what was fixed.",
+    help="Earlier run to compare with.",
 )
-@click.option("--open", "look", is_flag=True, help="Open the page in a browser.")
+@open_option
 @today_option
 def report_command(  # noqa: PLR0913 - one parameter for each option
     runs: tuple[Path, ...],
@@ -50,31 +51,32 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     output: Path | None,
     kinds: tuple[str, ...],
     base: Path | None,
-    look: bool,
+    open_page: bool,
     today: date,
 ) -> None:
-    """Write the HTML report of RUN, by default of the newest run in reports/.
+    """Write the HTML report of RUN.
 
-    Of several RUNs, the oldest first, the last is shown, with its trends over all of them. The
-    page is one file: it opens from disk, asks no network and reads without script. Beside it lie
-    summary.md, junit.xml, results.csv, turns.csv, badge.json and summary.json.
+    Default: the newest run in reports/. If you pass several RUNs, the oldest first, the report is
+    of the last one and has trends over all of them. The page is one file: it opens from disk,
+    needs no network and is readable without script. The command also writes summary.md, junit.xml,
+    results.csv, turns.csv, badge.json and summary.json.
     """
     *history, path = map(find_run, runs or (None,))
     run = read_finished_run(path)
     alone = output is not None and output.suffix == ".html"
     folder = path.parent if output is None else output.parent if alone else output
     at = output if output is not None and alone else folder / "index.html"
-    wanted = (_PAGE,) if alone else kinds or _USUAL
+    selected = (_PAGE,) if alone else kinds or _DEFAULT_KINDS
     policy = project_policy(today, tuple(map(Path, run.header.selection.paths)))
     summary = summarize(run, policy)
-    if _PAGE in wanted:
-        beside = context_of(path, find_run(base) if base else None, history)
-        write_page(run, at, summary.gate, beside)
+    if _PAGE in selected:
+        context = context_of(path, find_run(base) if base else None, history)
+        write_page(run, at, summary.gate, context)
         click.echo(str(at))
     for kind in KINDS:
-        if kind in wanted:
+        if kind in selected:
             for name, text in files(run, summary, kind).items():
                 write_text(folder / name, text)
                 click.echo(str(folder / name))
-    if look:
+    if open_page:
         webbrowser.open(at.resolve().as_uri())

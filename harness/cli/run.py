@@ -1,4 +1,4 @@
-"""`harness run`: replay scenarios through normalizers and agents, rank, report, gate."""
+"""`harness run`: replay scenarios through normalizers and agents, rank them, apply the gate."""
 
 import os
 import shlex
@@ -15,14 +15,19 @@ from harness import __version__
 from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
 from harness.cli.gate import (
     EXIT_CODES,
-    accept_option,
     print_gate,
     project_policy,
     report_to_github,
     save_baseline,
+)
+from harness.cli.options import (
+    accept_option,
+    dialect_option,
+    format_option,
+    progress,
+    target_options,
     today_option,
 )
-from harness.cli.options import dialect_option, progress, target_options
 from harness.cli.run_files import write_page
 from harness.conversation.discovery import load_agent
 from harness.judging.replaying import CUTS, Cuts
@@ -53,25 +58,31 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
 
 @click.command("run")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@target_options(usual=True)
+@target_options(has_default=True)
 @click.option(
     "--cuts",
     type=click.Choice(CUTS),
     default="standard",
     show_default=True,
-    help="quick: whole, recorded, each byte. standard: seams too. every: each single cut.",
+    help="Chunkings of each body. whole: unsplit. quick: also as recorded, and each byte. "
+    "standard: also at seams, which are split points likely to break a parser. "
+    "every: also each single split.",
 )
 @click.option(
     "--select",
     "words",
     default=None,
-    metavar="WORDS",
-    help=f"Only what fits each word KEY:GLOB; keys: {', '.join(FILTER_KEYS)}. "
-    "Default: the project's, where no PATHS are given.",
+    metavar="FILTERS",
+    help=f"Select what matches all filters KEY:GLOB, separated by spaces. Keys: "
+    f"{', '.join(FILTER_KEYS)}. Default: the filters of the project, if you pass no PATHS.",
 )
-@dialect_option("Read every cassette")
+@dialect_option("Parse every cassette as this dialect and skip detection.")
 @click.option(
-    "-j", "--jobs", type=click.IntRange(min=1), default=None, help="Processes. Default: as fits."
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Number of processes. Default: chosen by the number of cells.",
 )
 @click.option(
     "-o",
@@ -84,13 +95,7 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
 @click.option("--no-report", is_flag=True, help="Do not write index.html.")
 @accept_option
 @today_option
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["pretty", "json", "jsonl", "markdown"]),
-    default="pretty",
-    show_default=True,
-)
+@format_option("pretty", "json", "jsonl", "markdown")
 def run_command(  # noqa: PLR0913 - one parameter for each option
     paths: tuple[Path, ...],
     *,
@@ -106,11 +111,11 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     today: date,
     style: Format,
 ) -> int:
-    """Replay PATHS through normalizers and agents, print the ranking, write a run, apply the gate.
+    """Replay PATHS through normalizers and agents, write a run and its report, apply the gate.
 
-    PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them; without
-    any, those of the project, else the scenarios and recordings that ship. A log is only counted,
-    in the rankings.
+    PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them. Default:
+    the paths of the project, or else the bundled scenarios and recordings. Logs are not replayed:
+    they count in the rankings of models only. The exit code is that of `harness gate`.
     """
     chosen = selected_clients(names, agents)
     found = requested_cells(chosen, paths, words, dialect or "")
@@ -125,34 +130,31 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     header = _header(selection, chosen, len(found.subjects), planned)
     path = output / "run.jsonl"
     done = _execute(header, planned, cuts, jobs, path)
-    if not done.done:  # the run that stands at `path` is an older one
-        click.echo(f"nothing to show: 0 of {done.total} cells ran", err=True)
+    if not done.done:  # a run file at `path` is from an earlier run
+        click.echo(f"no results: 0 of {done.total} cells ran", err=True)
         return EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
     return _finish_run(path, policy, None if no_report else output / "index.html", style)
 
 
 def _print_left_out(found: RequestedCells) -> None:
-    """Name the files that look like scenarios or cassettes and are none, and count recordings.
-
-    Those of several requests that agents cannot have are told with the reason.
-    """
+    """Print the unrecognized files, and why agents cannot replay some recorded conversations."""
     for file in unrecognized_files(found.paths):
-        click.echo(f"not used: {marked(str(file))}: neither scenario nor cassette", err=True)
+        click.echo(f"skipped: {marked(str(file))}: neither a scenario nor a cassette", err=True)
     if found.refused:
         count = sum(found.refused.values())
-        click.echo(
-            f"no conversation for agents in {count} cassettes of several requests:", err=True
-        )
+        click.echo(f"agents cannot replay {count} cassettes of several requests:", err=True)
     for why, count in found.refused.items():
         click.echo(f"{count:>8}  {marked(why)}", err=True)
 
 
 def _empty_reason(found: RequestedCells) -> str:
     if found.subjects:
-        return "no cell for what was named with -n and -a"
+        return (
+            "no selected scenario is supported by the normalizers and agents given with -n and -a"
+        )
     if found.words:
-        return f"nothing fits {found.words!r}"
-    return "the paths hold no scenario, cassette or log"
+        return f"nothing matches {found.words!r}"
+    return "the paths have no scenario, cassette or log"
 
 
 def _header(
@@ -194,26 +196,26 @@ def _execute(
 
 
 def _processes(jobs: tuple[Job, ...]) -> int:
-    """Return 1 where starting processes would cost more than it saves.
+    """Return 1 if more processes would cost more time than they save.
 
-    Foreign code may do anything, even end its process: it never runs in this one.
+    Third-party code never runs in this process, because it may end the process.
     """
     judged = [job for job in jobs if job.subject.kind != "log"]
     sources = {_source(job.normalizer, agent=job.subject.conversation) for job in judged}
-    foreign = any(not source.startswith(_OWN_PREFIX) for source in sources)
+    third_party = any(not source.startswith(_OWN_PREFIX) for source in sources)
     cores = os.cpu_count() or 1
-    return max(2, cores) if foreign else 1 if len(jobs) < _MIN_PARALLEL_JOBS else cores
+    return max(2, cores) if third_party else 1 if len(jobs) < _MIN_PARALLEL_JOBS else cores
 
 
 @cache
 def _source(name: str, *, agent: bool) -> str:
-    """Return the module that the code under a name comes from."""
+    """Return the module of the code with this name."""
     code = load_agent(name).converse if agent else load_normalizer(name).normalize
     return getattr(code, "__module__", "")
 
 
 def _finish_run(path: Path, policy: GatePolicy, page: Path | None, style: Format) -> int:
-    """Judge the run at `path`, tell everybody, and return the exit code."""
+    """Judge the run at `path`, write and print its results, and return the exit code."""
     run = read_run(path)
     summary = summarize(run, policy)
     if page is not None:

@@ -19,27 +19,27 @@ DEFAULT_RUNS = Path("reports")
 
 
 def write_page(
-    run: Run, output: Path, gate: Gate | None = None, beside: ReportContext | None = None
+    run: Run, output: Path, gate: Gate | None = None, context: ReportContext | None = None
 ) -> None:
-    """Write the report of `run` to `output`; its folder is made where it is missing.
+    """Write the HTML report of `run` to `output`, and create its folder if necessary.
 
     Args:
-        run: what the page shows.
+        run: finished or not.
         output: an HTML file.
-        gate: its verdict; None judges it without the rules of a project.
-        beside: what stands beside it; None for what ships alone.
+        gate: the verdict; None applies the gate without rules of a project.
+        context: what to show in addition; None for the bundled data only.
 
     Raises:
-        UsageError: nothing can be written there.
+        UsageError: the file cannot be written.
     """
-    write_text(output, render_page(run, beside or bundled_context(), gate))
+    write_text(output, render_page(run, context or bundled_context(), gate))
 
 
 def write_text(output: Path, text: str) -> None:
-    """Write one file of a report; its folder is made where it is missing.
+    """Write one file of a report, and create its folder if necessary.
 
     Raises:
-        UsageError: nothing can be written there.
+        UsageError: the file cannot be written.
     """
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -48,21 +48,21 @@ def write_text(output: Path, text: str) -> None:
         raise UsageError(
             f"cannot write the report: {error.strerror}",
             where=str(output),
-            hint="Choose another place with -o.",
+            hint="Choose another folder with -o.",
         ) from error
 
 
 def bundled_context() -> ReportContext:
-    """Return the catalogue and the kill table that ship, and no other run."""
+    """Return the bundled catalogue and kill table, without other runs."""
     catalogue = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     return ReportContext(quirks=catalogue, kills=load_kill_table())
 
 
 def context_of(path: Path, base: Path | None, history: Sequence[Path]) -> ReportContext:
-    """Return what ships, with the run to compare with and those before the one at `path`.
+    """Return the bundled data, with the base run and the runs before the one at `path`.
 
     Raises:
-        UnreadableError: one of them is no finished run.
+        UnreadableError: one of them is not a finished run.
     """
     *before, label = _labels([*history, path])
     editions = (
@@ -77,7 +77,7 @@ def context_of(path: Path, base: Path | None, history: Sequence[Path]) -> Report
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:
-    """Return the shortest names that tell the files apart: each its own, else with its folder."""
+    """Return short labels that differ: the file names, or else the paths."""
     names = [_label(path) for path in paths]
     return names if len(set(names)) == len(names) else [path.as_posix() for path in paths]
 
@@ -87,53 +87,39 @@ def _label(path: Path) -> str:
 
 
 def read_finished_run(path: Path) -> Run:
-    """Return the run at `path` if all of it is there.
+    """Return the run at `path`.
 
     Raises:
-        UnreadableError: it is no run, or not a finished one.
+        UnreadableError: it is not a run, or not a finished one.
     """
-    return require_finished(read_run(path), path)
+    run = read_run(path)
+    if run.footer is not None and not run.footer.interrupted:
+        return run
+    problem = f"incomplete run file: expected a footer after {len(run.results)} results"
+    if run.footer is not None:
+        done = run.footer.results
+        problem = f"interrupted run: it has {done} of {done + run.footer.not_run} cells"
+    raise UnreadableError(
+        problem,
+        where=str(path),
+        hint="Run it again with `harness run`, or show it with `harness view`.",
+    )
 
 
-def require_finished(run: Run, path: Path) -> Run:
-    """Return `run`, which was read from `path`, if all of it is there.
+def find_run(path: Path | None) -> Path:
+    """Return the run file `path`, or the newest one in the folder `path`; None is reports/.
 
     Raises:
-        UnreadableError: its process was killed or interrupted before the end.
+        UnreadableError: the folder has no run file.
     """
-    if run.footer is None:
-        raise UnreadableError(
-            f"not a finished run: {len(run.results)} results and no footer",
-            where=str(path),
-            hint="Run it again with `harness run`, or look at it with `harness view`.",
-        )
-    if run.footer.interrupted:
-        done, left = run.footer.results, run.footer.not_run
-        raise UnreadableError(
-            f"an interrupted run: {done} of {done + left} cells",
-            where=str(path),
-            hint="Run it again with `harness run`, or look at it with `harness view`.",
-        )
-    return run
-
-
-def find_run(place: Path | None) -> Path:
-    """Return the run that `place` names: a file, or of a folder the run written last.
-
-    Raises:
-        UnreadableError: there is no run in the folder.
-    """
-    chosen = place or DEFAULT_RUNS
-    return _newest(chosen) if chosen.is_dir() or place is None else chosen
-
-
-def _newest(folder: Path) -> Path:
-    """Return the run in `folder` that was written last; of equal times the last name."""
-    found = sorted(folder.glob("*.jsonl"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+    folder = path or DEFAULT_RUNS
+    if path is not None and not path.is_dir():
+        return path
+    found = sorted(folder.glob("*.jsonl"), key=lambda each: (each.stat().st_mtime_ns, each.name))
     if not found:
         raise UnreadableError(
-            "no run here: expected a *.jsonl file",
+            "no run: expected a *.jsonl file in this folder",
             where=str(folder),
-            hint="Make one with `harness run`, or name a run file.",
+            hint="Write one with `harness run`, or pass a run file.",
         )
     return found[-1]

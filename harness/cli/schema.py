@@ -1,4 +1,4 @@
-"""`harness schema NAME`: the JSON Schema of a file that people write or machines read."""
+"""`harness schema NAME`: the JSON Schema of a file format or an output format."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,7 @@
 """`harness serve`: a cassette as a provider on this machine, for a client in any language.
 
-The first line of standard output is the base URL; what was asked and what was not follows at
-the end, when the command is interrupted or terminated.
+The first line of standard output is the base URL. When the command is interrupted or terminated,
+it prints surplus requests and unplayed interactions.
 """
 
 import signal
@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import resolve_cassette
+from harness.cli.options import port_option, resolve_cassette
 from harness.playback.matching import NAMES, ORDER
 from harness.playback.playback import CUTS, AnsweredRequest, Playback
 from harness.playback.server import PlaybackServer
@@ -23,13 +23,7 @@ from harness.wire.interaction import Interaction, Request
 
 @click.command("serve")
 @click.argument("cassette", type=click.Path(path_type=Path))
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=0,
-    show_default=True,
-    help="0 for any that is free.",
-)
+@port_option
 @click.option(
     "--match",
     multiple=True,
@@ -37,24 +31,24 @@ from harness.wire.interaction import Interaction, Request
     metavar="NAME",
     default=(ORDER,),
     show_default=True,
-    help=f"What a request must have in common with the recorded one: {', '.join(NAMES)}; "
-    "repeatable. Without order the first interaction left that matches answers.",
+    help=f"What must be equal in a request and the recorded one: {', '.join(NAMES)}. Repeatable. "
+    "Without `order`, the first matching interaction that is left answers.",
 )
 @click.option(
     "--cuts",
     type=click.Choice(list(CUTS)),
     default="recorded",
     show_default=True,
-    help="Where answers are cut into reads.",
+    help="Chunking of the responses.",
 )
-@click.option("--delays", is_flag=True, help="Let each read wait as long as it was recorded to.")
+@click.option("--delays", is_flag=True, help="Delay each read as recorded.")
 def serve_command(
     cassette: Path, *, port: int, match: tuple[str, ...], cuts: str, delays: bool
 ) -> int:
-    """Play CASSETTE, a file or the id of one that ships, on 127.0.0.1 until interrupted.
+    """Serve CASSETTE, a file or the id of a bundled one, on 127.0.0.1 until interrupted.
 
-    Prints the base URL, and at the end the requests that nothing answered and the interactions
-    that nobody asked for. Leaves with 1 where there are any.
+    The command prints the base URL, and at the end surplus requests and unplayed interactions. If
+    there are any, it exits with code 1.
     """
     playback = Playback(resolve_cassette(cassette), match, CUTS[cuts])
     for place, interaction in enumerate(playback.cassette.interactions):
@@ -93,4 +87,4 @@ def _answer(interaction: Interaction) -> str:
 
 
 def _address(request: Request) -> str:
-    return marked(f"{request.method} {request.uri or '(no address kept)'}")
+    return marked(f"{request.method} {request.uri or '(address not recorded)'}")

@@ -1,8 +1,7 @@
-"""`harness show`: a cassette as a person reads it, read by read and event by event.
+"""`harness show`: the reads and events of a cassette as text or JSON.
 
-Also a driver for git: `git config diff.cassette.textconv "harness show"`. The same cassette
-always gives the same text, but for its age, which only a terminal gets unless asked; and
-nothing in it can move a terminal's cursor.
+It is also a driver for git: `git config diff.cassette.textconv "harness show"`. The output depends
+on the cassette only, except for the age, and has no control characters of the cassette.
 """
 
 import json
@@ -14,7 +13,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from harness.cli.options import dialect_option, resolve_cassette
+from harness.cli.options import dialect_option, format_option, resolve_cassette
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.dialects.table import read_request
 from harness.errors import StreamError
@@ -31,25 +30,25 @@ _LABEL_WIDTH = 20
 _SYSTEM_CHARS = 100
 _ENDINGS: Final[dict[str, str]] = {
     "reset": "then the connection was reset",
-    "truncated": "then the server closed in the middle of the body",
-    "aborted": "then the client left",
+    "truncated": "then the server closed the connection before the end of the body",
+    "aborted": "then the client closed the connection",
 }
 
 
 @click.command("show")
 @click.argument("cassette", type=click.Path(path_type=Path))
-@dialect_option("Read it")
+@dialect_option("Parse the cassette as this dialect and skip detection.")
+@format_option("pretty", "json")
 @click.option(
-    "--format", "form", type=click.Choice(["pretty", "json"]), default="pretty", show_default=True
+    "--age/--no-age",
+    default=None,
+    help="Print the age of a recording. Default: only on a terminal.",
 )
-@click.option(
-    "--age/--no-age", default=None, help="Say how old a recording is; by default on a terminal."
-)
-def show_command(cassette: Path, dialect: str | None, form: str, *, age: bool | None) -> None:
-    r"""Print CASSETTE, a file or the id of one that ships, read by read and event by event.
+def show_command(cassette: Path, dialect: str | None, style: str, *, age: bool | None) -> None:
+    r"""Print the reads and events of CASSETTE, a file or the id of a bundled one.
 
-    Invisible characters are made visible: ␍ ␊ ␉ for controls, <U+2028> for others, <\xFF> for
-    a byte that is no UTF-8.
+    Invisible characters are shown as ␍ ␊ ␉ for controls, <U+2028> for others, and <\xFF> for a byte
+    that is not valid UTF-8.
     """
     stored = resolve_cassette(cassette)
     said = stored.in_dialect(dialect) if dialect else stored
@@ -57,19 +56,19 @@ def show_command(cassette: Path, dialect: str | None, form: str, *, age: bool | 
     aged = sys.stdout.isatty() if age is None else age
     old = age_text(said.origin) if aged else ""
     shown = _CassetteView(identify(said), _detected(said), left_out, old)
-    if form == "json":
+    if style == "json":
         click.echo(json.dumps(_as_json(shown), indent=2))
     else:
         click.echo("\n".join(_as_text(shown)))
 
 
 class _CassetteView(msgspec.Struct, frozen=True):
-    """A cassette, and what is known of each of its interactions.
+    """A cassette, with facts about each of its interactions.
 
     Fields:
-        detected: its dialect, how sure that is, and why.
-        left_out: why it is no answer that the suite would judge, "" where it is one.
-        age: of the recording, in words; "" where it is not known or not asked for.
+        detected: the dialect, the confidence, and the reason.
+        left_out: why a run skips the interaction; "" if it does not.
+        age: of the recording, as text; "" if unknown or not requested.
     """
 
     cassette: Cassette
@@ -94,8 +93,8 @@ def _as_text(shown: _CassetteView) -> Iterator[str]:
         yield f"{'age':<12}{shown.age}"
     if cassette.tools:
         names = " ".join(str(tool["name"]) for tool in cassette.tools)
-        yield f"{'tools':<12}{marked(f'{names} (taught in words)')}"
-    kept = 0  # as a run numbers them
+        yield f"{'tools':<12}{marked(f'{names} (described in the prompt)')}"
+    kept = 0  # the numbers of a run
     for known, reason, interaction in zip(
         shown.detected, shown.left_out, cassette.interactions, strict=True
     ):
@@ -111,14 +110,14 @@ def _detection_text(known: Detected) -> str:
 
 def _interaction(n: str, about: str, interaction: Interaction) -> Iterator[str]:
     request = interaction.request
-    address = marked(f"{request.method} {request.uri or '(no address kept)'}")
+    address = marked(f"{request.method} {request.uri or '(address not recorded)'}")
     yield f"interaction {n}: {address} -> {interaction.status}"
     yield f"  dialect   {marked(about)}"
     yield f"  request   {_request(interaction)}"
     for name, value in interaction.headers:
         yield f"  header    {marked(name)}: {marked(value)}"
-    kept = "as the network cut them" if interaction.reads_kept else "synthetic, one for each event"
-    size = f"{len(interaction.body)} bytes in {len(interaction.reads)} reads ({kept})"
+    origin = "recorded" if interaction.reads_kept else "synthetic, one for each event"
+    size = f"{len(interaction.body)} bytes in {len(interaction.reads)} reads ({origin})"
     yield f"  body      {size}{_ending(interaction)}"
     frames, problem = _frames(interaction.body)
     yield from _reads(interaction, {frame.offset: (k, frame) for k, frame in enumerate(frames)})
@@ -127,7 +126,7 @@ def _interaction(n: str, about: str, interaction: Interaction) -> Iterator[str]:
 
 
 def _ending(interaction: Interaction) -> str:
-    encoding = f", came as {marked(interaction.encoding)}" if interaction.encoding else ""
+    encoding = f", received as {marked(interaction.encoding)}" if interaction.encoding else ""
     return (
         f"{encoding}, {_ENDINGS[interaction.ended]}" if interaction.ended in _ENDINGS else encoding
     )
@@ -136,7 +135,7 @@ def _ending(interaction: Interaction) -> str:
 def _request(interaction: Interaction) -> str:
     request = read_request(interaction.dialect, interaction.request)
     if not request.tools_known:
-        return f"not kept as JSON ({len(interaction.request.body)} bytes)"
+        return f"not recorded as JSON ({len(interaction.request.body)} bytes)"
     return marked(", ".join(_request_facts(request)))
 
 
@@ -151,7 +150,7 @@ def _request_facts(request: ChatRequest) -> Iterator[str]:
 
 
 def _frames(body: bytes) -> tuple[list[Frame], str]:
-    """Return the events of `body`, and why they end early where they do."""
+    """Return the events of `body`, and the error that ends them; "" for none."""
     frames: list[Frame] = []
     try:
         frames.extend(frames_of([body]))
@@ -170,7 +169,7 @@ def _reads(interaction: Interaction, events: dict[int, tuple[int, Frame]]) -> It
 
 
 def _lines(piece: bytes, start: int, events: dict[int, tuple[int, Frame]]) -> Iterator[str]:
-    """Yield each line of a read with its offset; the first line of an event bears its number."""
+    """Yield each line of a read with its offset; the first line of an event has its number."""
     for line in piece.splitlines(keepends=True):
         label = _label(*events[start]) if start in events else ""
         yield f"    {label:<{_LABEL_WIDTH}}{start:>8}  {marked(line)}"
@@ -179,7 +178,7 @@ def _lines(piece: bytes, start: int, events: dict[int, tuple[int, Frame]]) -> It
 
 def _label(n: int, frame: Frame) -> str:
     name = f" {marked(frame.event)}" if frame.event else ""
-    cut = "" if frame.complete else " cut short"
+    cut = "" if frame.complete else " incomplete"
     return f"event {n}{name}{cut}"
 
 

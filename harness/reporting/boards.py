@@ -1,23 +1,23 @@
-"""Rankings -> boards: the rows of a ranking as they are shown, each with its interval.
+"""Boards: the rows of a ranking as a report shows them, each with its interval.
 
-Order and numbers are those of `harness.runs.rankings`; nothing is counted again here.
+Order and numbers are those of `harness.runs.rankings`.
 """
 
 from collections.abc import Iterator
 
 import msgspec
 
+from harness.reporting.report import Report
 from harness.reporting.words import percent
 from harness.runs.questions import BlameSplit
 from harness.runs.rankings import Ranked, RankedConversations, Rankings
-from harness.runs.run import Run
 
 FEW = 30
 _BAR_WIDTH = 200
 
 _NOT_MEASURED = (
     "No recorded or imported turns are in this run, so there is nothing to rank. "
-    "Emulated cassettes judge normalizers, never {what}: nobody measured that {one}."
+    "Emulated cassettes measure normalizers, not {what}: they were not recorded from a {one}."
 )
 
 
@@ -35,7 +35,7 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 class BoardRow(msgspec.Struct, frozen=True):
-    """One ranked thing; `parse_errors` and `failed` count turns by blame, in words."""
+    """One ranked name; `parse_errors` and `failed` are turns by blame, as text."""
 
     ranked: Ranked
     place: str
@@ -48,7 +48,7 @@ class BoardRow(msgspec.Struct, frozen=True):
 
     @property
     def few(self) -> bool:
-        """Whether so little was measured that the row is only a hint."""
+        """Whether n is too small for a ranking."""
         return self.ranked.n < FEW
 
 
@@ -56,24 +56,26 @@ class Board(msgspec.Struct, frozen=True):
     """A ranking.
 
     Fields:
+        one: what a row is.
+        rows: the best first.
+        empty: shown instead of a table without rows.
         rate: what k of n means.
         unit: what n counts.
-        clients: whether `best_k` says something: k with the best normalizer for each turn.
-        empty: the sentence that stands where there are no rows.
+        best: whether to show `best_k`, the k with the best normalizer for each turn.
     """
 
     id: str
     title: str
     one: str
-    rate: str
-    unit: str
-    clients: bool
     rows: tuple[BoardRow, ...]
     empty: str
+    rate: str = "conformance"
+    unit: str = "cells"
+    best: bool = False
 
 
 class ConversationRow(msgspec.Struct, frozen=True):
-    """One line of the ranking of models by prompts by agents; shares are of turns, in words."""
+    """One row of the ranking of models by prompts by agents; shares of turns as text."""
 
     ranked: RankedConversations
     place: str
@@ -87,7 +89,7 @@ class ConversationRow(msgspec.Struct, frozen=True):
 
     @property
     def few(self) -> bool:
-        """Whether so little was measured that the row is only a hint."""
+        """Whether n is too small for a ranking."""
         return self.ranked.rate.n < FEW
 
 
@@ -117,72 +119,66 @@ def _count_of_total(count: int, total: int) -> str:
 
 def _strategies(tool_use: int, json_fallback: int) -> str:
     total = tool_use + json_fallback
-    return f"tool_use {percent(tool_use / total)}" if total else "not told"
+    return f"tool_use {percent(tool_use / total)}" if total else "not reported"
 
 
-def boards(run: Run, rankings: Rankings) -> tuple[Board, ...]:
-    """Return the boards of models, prompts, pairs of both, normalizers, text dialects, agents."""
-    roles = {each.name: each.role for each in run.header.normalizers}
-    agent_roles = {each.name: each.role for each in run.header.agents}
-    return (
-        _measured("models", "Models", "model", rankings.models),
-        _measured("prompts", "Prompts", "prompt", rankings.prompts),
-        _measured("pairs", "Models by prompts", "pair", rankings.pairs),
+def boards(report: Report) -> dict[str, Board]:
+    """Return the boards by id: models, prompts, pairs, normalizers, text dialects, agents."""
+    rankings, header = report.rankings, report.run.header
+    roles = {each.name: each.role for each in header.normalizers}
+    agent_roles = {each.name: each.role for each in header.agents}
+    found = (
+        _turn_board("models", "Models", "model", rankings.models),
+        _turn_board("prompts", "Prompts", "prompt", rankings.prompts),
+        _turn_board("pairs", "Models by prompts", "pair", rankings.pairs),
         Board(
             id="normalizers",
             title="Normalizers",
             one="normalizer",
-            rate="conformance",
-            unit="cells",
-            clients=False,
             rows=tuple(_row(each, roles.get(each.name, "")) for each in rankings.normalizers),
             empty="This run judged no normalizer: no cell was selected.",
         ),
         Board(
             id="text-dialects",
-            title="Normalizers by text dialects",
+            title="Normalizers by text dialect",
             one="normalizer x text dialect",
-            rate="conformance",
-            unit="cells",
-            clients=False,
             rows=tuple(_text_dialect_rows(rankings)),
-            empty="No scenario of this run has calls that are spelled in text.",
+            empty="No scenario of this run has text calls.",
         ),
         Board(
             id="agents",
             title="Agents",
             one="agent",
-            rate="conformance",
             unit="conversations",
-            clients=False,
             rows=tuple(_row(each, agent_roles.get(each.name, "")) for each in rankings.agents),
             empty="This run judged no agent: no conversation was selected.",
         ),
     )
+    return {each.id: each for each in found}
 
 
 def _text_dialect_rows(rankings: Rankings) -> Iterator[BoardRow]:
-    """Yield the normalizers of each text dialect, whose rank is one among themselves."""
+    """Yield the normalizers of each text dialect, ranked within it."""
     for text_dialect, ranked in rankings.text_dialects.items():
         for each in ranked:
             name = f"{each.name} x {text_dialect}"
-            yield _row(msgspec.structs.replace(each, name=name), "")
+            yield _row(msgspec.structs.replace(each, name=name))
 
 
-def _measured(board: str, title: str, one: str, ranked: tuple[Ranked, ...]) -> Board:
+def _turn_board(board: str, title: str, one: str, ranked: tuple[Ranked, ...]) -> Board:
     return Board(
         id=board,
         title=title,
         one=one,
         rate="turn success",
         unit="turns",
-        clients=True,
-        rows=tuple(_row(each, "") for each in ranked),
+        best=True,
+        rows=tuple(map(_row, ranked)),
         empty=_NOT_MEASURED.format(what=board, one=one),
     )
 
 
-def _row(ranked: Ranked, note: str) -> BoardRow:
+def _row(ranked: Ranked, note: str = "") -> BoardRow:
     share = ranked.k / ranked.n if ranked.n else 0.0
     return BoardRow(
         ranked=ranked,
@@ -197,7 +193,7 @@ def _row(ranked: Ranked, note: str) -> BoardRow:
 
 
 def blame_counts(split: BlameSplit) -> str:
-    """Return the counts by blame in words; "0" where there are none."""
+    """Return the counts by blame as text; "0" if there are none."""
     parts = (
         (split.model, "model"),
         (split.provider, "provider"),
@@ -208,7 +204,7 @@ def blame_counts(split: BlameSplit) -> str:
 
 
 def rank_text(ranked: Ranked) -> str:
-    """Return the rank as a range, such as `2-4`; one number where the data decide."""
+    """Return the rank as a range, such as `2-4`, or one number if the intervals allow only one."""
     return _range(ranked.rank_low, ranked.rank_high)
 
 

@@ -1,59 +1,102 @@
-"""A run -> one self-contained HTML page, as a string.
+"""The HTML report of a run: its pages, rendered into one self-contained file.
 
-Pure: same run, same bytes; no clock, no file but the templates of this package. Text of
-streams is hostile: templates escape everything, and the page's own content policy allows
-the one script and the one style sheet by their digests and nothing else.
+The page depends on its arguments only: no clock, and no file except the templates of this
+package. Text of streams is hostile: templates escape everything, and the content policy allows
+only the script and the style sheet of the page, by their digests.
 """
 
 import base64
 import hashlib
-import shlex
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from harness.judging.results import Result
-from harness.reporting.boards import FEW, Board, boards
-from harness.reporting.charts.squares import Matrix
-from harness.reporting.charts.stacks import Stack, stacks
-from harness.reporting.failures import is_must
-from harness.reporting.pages.cases import CaseView, case_view
-from harness.reporting.pages.cassettes import MOST_CASSETTES, Cassettes, cassettes
-from harness.reporting.pages.compare import CompareView, compare_view
-from harness.reporting.pages.conversations import Conversations, conversations
+from harness.reporting.boards import FEW
+from harness.reporting.pages.cases import cases_page
+from harness.reporting.pages.cassettes import cassettes_page
+from harness.reporting.pages.compare import compare_page
+from harness.reporting.pages.conversations import conversations_page
 from harness.reporting.pages.failures import (
     CASES_PER_SIGNATURE,
     MAX_CASES,
     MAX_GROUPS,
-    FailureGroup,
     cells_with_case,
-    failure_groups,
+    failure_link,
+    failure_name,
+    failures_page,
 )
-from harness.reporting.pages.matrix import (
-    client_matrix,
-    dialect_matrix,
-    measured_squares,
-    model_matrix,
-    quirk_matrix,
+from harness.reporting.pages.method import method_page
+from harness.reporting.pages.normalizers import agents_page, normalizers_page
+from harness.reporting.pages.overview import overview_page
+from harness.reporting.pages.quirks import quirks_page
+from harness.reporting.pages.rankings import matrix_page, models_page, prompts_page
+from harness.reporting.pages.replays import MAX_LISTED, replays_page
+from harness.reporting.pages.trends import trends_page
+from harness.reporting.report import (
+    NO_CONTEXT,
+    Report,
+    ReportContext,
+    anchor,
+    open_report,
+    replays_link,
 )
-from harness.reporting.pages.normalizers import Disagreement, disagreement
-from harness.reporting.pages.overview import Overview, overview
-from harness.reporting.pages.quirks import QuirkCard, quirk_cards
-from harness.reporting.pages.rankings import RankingDetails, ranking_details
-from harness.reporting.pages.replays import rows
-from harness.reporting.pages.trends import Trends, trends
-from harness.reporting.report import NO_CONTEXT, NamedRun, ReportContext, anchor, replays_link
 from harness.reporting.visible import PICTURES, pieces, plain
-from harness.reporting.words import BLAMES, OUTCOME_WORDS, WORST_FIRST, percent, worst_first
-from harness.runs.gate import Gate, judge_gate
-from harness.runs.questions import Questions
-from harness.runs.rankings import rank
+from harness.reporting.words import BLAMES, OUTCOME_WORDS, WORST_FIRST, percent
+from harness.runs.gate import Gate
 from harness.runs.run import Run
+
+
+class Page(msgspec.Struct, frozen=True):
+    """One page of the report; its template is `templates/pages/ID.html.j2`.
+
+    Fields:
+        title: its heading, and its name in the list of pages.
+        group: of the list.
+        view: computes what the template shows, as `view`.
+        count: the number next to its name in the list; 0 for none.
+    """
+
+    id: str
+    title: str
+    group: str
+    view: Callable[[Report], Any]
+    count: Callable[[Any], int] = lambda _: 0
+
+
+PAGES: Final = (
+    Page("overview", "Overview", "Results", overview_page),
+    Page("failures", "Failures", "Results", failures_page, lambda view: view.must_count),
+    Page("replays", "Replays", "Results", replays_page, lambda view: view.total),
+    Page(
+        "conversations",
+        "Conversations",
+        "Results",
+        conversations_page,
+        lambda view: view.total,
+    ),
+    Page("models", "Models", "Rankings", models_page, lambda view: len(view.board.rows)),
+    Page("prompts", "Prompts", "Rankings", prompts_page, lambda view: len(view.board.rows)),
+    Page("matrix", "Matrix", "Rankings", matrix_page),
+    Page(
+        "normalizers",
+        "Normalizers",
+        "Rankings",
+        normalizers_page,
+        lambda view: len(view.board.rows),
+    ),
+    Page("agents", "Agents", "Rankings", agents_page, lambda view: len(view.board.rows)),
+    Page("quirks", "Quirks", "Rankings", quirks_page, len),
+    Page("compare", "Compare", "Over time", compare_page),
+    Page("trends", "Trends", "Over time", trends_page),
+    Page("cassettes", "Cassettes", "Basis", cassettes_page, lambda view: view.total),
+    Page("method", "Method", "Basis", method_page),
+    Page("cases", "Cases", "Results", cases_page, lambda view: len(view.cases)),
+)
 
 _PACKAGE: Final = "harness.reporting"
 _STYLE: Final = (
@@ -74,16 +117,16 @@ def style_sheet() -> str:
 
 @cache
 def script_text() -> str:
-    """Return the script: its parts in one function of their own."""
+    """Return the script: all parts in one function."""
     parts = "".join(_asset_text("script", f"{name}.js") for name in _SCRIPT)
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def content_policy(*, live: bool) -> str:
-    """Return the content policy: nothing but the one style and the one script.
+    """Return the content policy, which allows only the style sheet and the script of the page.
 
     Args:
-        live: the page asks its own server whether there is more.
+        live: the script also asks the server of the page for a newer version.
     """
     return "; ".join(
         (
@@ -111,128 +154,26 @@ def _source_digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-MAX_LISTED: Final = 150
-
-
-class View(msgspec.Struct, frozen=True):
-    """Everything that the templates may show.
-
-    Fields:
-        standings: of models and prompts, by the id of their board, then name.
-        clients: models by normalizers, turn success on the same bytes.
-        bars, agent_bars: outcomes stacked.
-        cases: of the cells whose bytes are part of the page, worst first.
-        listed: the first cells, worst first, for readers without script.
-        rows: all cells, for the script.
-        shown: ids of the cells that have a case to link to.
-    """
-
-    run: Run
-    beside: ReportContext
-    command: str
-    suffix: str
-    gate: Gate
-    overview: Overview
-    boards: tuple[Board, ...]
-    standings: Mapping[str, Mapping[str, RankingDetails]]
-    quirks: Matrix
-    dialects: Matrix
-    models: Matrix
-    clients: Matrix
-    bars: tuple[Stack, ...]
-    agent_bars: tuple[Stack, ...]
-    disagreement: Disagreement
-    quirk_cards: tuple[QuirkCard, ...]
-    groups: tuple[FailureGroup, ...]
-    cases: tuple[CaseView, ...]
-    listed: tuple[Result, ...]
-    rows: str
-    shown: frozenset[str]
-    conversations: Conversations
-    compare: CompareView | None
-    trends: Trends
-    cassettes: Cassettes
-
-    def board(self, name: str) -> Board:
-        """Return the board called `name`."""
-        return next(each for each in self.boards if each.id == name)
-
-    @property
-    def ways(self) -> int:
-        """How many of the signatures are ways to fail."""
-        return sum(is_must(each.signature) for each in self.groups)
-
-
-def build_view(run: Run, beside: ReportContext, gate: Gate | None) -> View:
-    """Return what the page shows of `run`."""
-    by_cell = {each.cell: each for each in run.results}
-    with Questions(run) as questions:
-        ranked = rank(questions)
-        found = failure_groups(questions.failures_by_signature(), by_cell)
-        quirks = quirk_matrix(questions.losses_by_quirk(), run.results)
-    cases = sorted((by_cell[cell] for cell in cells_with_case(found)), key=worst_first)
-    shown = frozenset(each.cell for each in cases)
-    return View(
-        run=run,
-        beside=beside,
-        command=shlex.join(run.header.command),
-        suffix=_replay_options(run),
-        gate=gate or judge_gate(run),
-        overview=overview(run),
-        boards=boards(run, ranked),
-        standings={
-            f"{axis}s": ranking_details(run, ranked.conversations, axis)
-            for axis in ("model", "prompt")
-        },
-        quirks=quirks,
-        dialects=dialect_matrix(run.results),
-        models=model_matrix(run),
-        clients=client_matrix(run),
-        bars=stacks(run.results, "turns"),
-        agent_bars=stacks(run.results, "conversation"),
-        disagreement=disagreement(run.results),
-        quirk_cards=quirk_cards(measured_squares(quirks), beside.quirks),
-        groups=found,
-        cases=tuple(_case_view(run, each) for each in cases),
-        listed=tuple(sorted(run.results, key=worst_first)[:MAX_LISTED]),
-        rows=rows(run.results),
-        shown=shown,
-        conversations=conversations(run, ranked, shown),
-        compare=compare_view(beside.base, run) if beside.base else None,
-        trends=trends((*beside.history, NamedRun(beside.label, run))),
-        cassettes=cassettes(run.results),
-    )
-
-
-def _case_view(run: Run, result: Result) -> CaseView:
-    found = run.cases.get(result.cell) or run.conversations.get(result.cell)
-    return case_view(result, found, run.header.selection)
-
-
-def _replay_options(run: Run) -> str:
-    """Return what follows the cell in any command that replays it."""
-    selection = run.header.selection
-    words = [*selection.options, *(word for place in selection.paths for word in ("--in", place))]
-    return shlex.join(words)
-
-
-def render_page(run: Run, beside: ReportContext = NO_CONTEXT, gate: Gate | None = None) -> str:
+def render_page(run: Run, context: ReportContext = NO_CONTEXT, gate: Gate | None = None) -> str:
     """Return the report of `run` as HTML.
 
     Args:
-        run: finished or not; a page says which.
-        beside: what else its reader wants to see.
-        gate: the verdict; None judges the run without rules of a project.
+        run: finished or not; the page shows which.
+        context: what to show in addition.
+        gate: the verdict; None applies the gate without rules of a project.
     """
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            view=build_view(run, beside, gate),
-            style=Markup(style_sheet()),  # noqa: S704 - our own file, and its digest is in the policy
-            script=Markup(script_text()),  # noqa: S704 - as the style
-            policy=content_policy(live=beside.live),
-        )
+    with open_report(run, context, gate) as report:
+        views = {page.id: report.of(page.view) for page in PAGES}
+        shown = report.of(cells_with_case)
+    template = _environment().get_template("page.html.j2")
+    return template.render(
+        report=report,
+        pages=PAGES,
+        views=views,
+        shown=shown,
+        style=Markup(style_sheet()),  # noqa: S704 - our own file, and its digest is in the policy
+        script=Markup(script_text()),  # noqa: S704 - as the style
+        policy=content_policy(live=context.live),
     )
 
 
@@ -248,6 +189,8 @@ def _environment() -> Environment:
     environment.filters |= {
         "anchor": anchor,
         "facts": _set_fields,
+        "failure_link": failure_link,
+        "failure_name": failure_name,
         "number": "{:,}".format,
         "percent": percent,
         "pieces": pieces,
@@ -260,15 +203,14 @@ def _environment() -> Environment:
         "MAX_CASES": MAX_CASES,
         "MAX_GROUPS": MAX_GROUPS,
         "MAX_LISTED": MAX_LISTED,
-        "MOST_CASSETTES": MOST_CASSETTES,
         "PICTURES": PICTURES,
-        "WORD": OUTCOME_WORDS,
+        "OUTCOME_WORDS": OUTCOME_WORDS,
         "WORST_FIRST": WORST_FIRST,
-        "search": replays_link,
+        "replays_link": replays_link,
     }
     return environment
 
 
-def _set_fields(said: msgspec.Struct) -> tuple[tuple[str, str], ...]:
-    """Return the fields of `said` that say something, with their values."""
-    return tuple((key, str(value)) for key, value in msgspec.structs.asdict(said).items() if value)
+def _set_fields(value: msgspec.Struct) -> tuple[tuple[str, str], ...]:
+    """Return the names and values of the fields of `value` that are not empty."""
+    return tuple((key, str(each)) for key, each in msgspec.structs.asdict(value).items() if each)

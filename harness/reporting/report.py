@@ -1,37 +1,46 @@
-"""What a report is made of: the run, its context, and links into the page.
+"""What a report is made of: a run, its context, what its pages share, and links into the page.
 
 The caller gives everything: nothing is looked up here. A link is `kind/NAME`, percent-encoded;
 `case/CELL@412` also names a byte, so `@`, `?` and `&` in a name are encoded.
 """
 
-from collections.abc import Mapping
-from typing import Literal
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, Literal, TypeVar, cast
 from urllib.parse import quote
 
 import msgspec
 
 from harness.judging.catalogue import Quirk
+from harness.judging.results import Result
+from harness.runs.gate import Gate, judge_gate
 from harness.runs.kill_table import MeasuredKill
+from harness.runs.questions import Questions
+from harness.runs.rankings import Rankings, rank
 from harness.runs.run import Run
+
+_View = TypeVar("_View")
 
 
 class NamedRun(msgspec.Struct, frozen=True):
-    """A run under the name that its reader knows it by, such as its file's."""
+    """A run with the label that identifies it to the reader, such as its file name."""
 
     label: str
     run: Run
 
 
 class ReportContext(msgspec.Struct, frozen=True):
-    """What stands beside a run.
+    """What a report shows in addition to its run.
 
     Fields:
-        base: the run that it is compared with; None where none was named.
-        history: earlier runs, the oldest first; the run itself is not among them.
-        label: the run's own name in the trends.
-        quirks: the catalogue, by id: titles, rules and citations of the quirks met.
-        kills: what proves that each rule can fail.
-        live: the run still goes on, and the page is served while it does.
+        base: the run to compare with; None for no comparison.
+        history: earlier runs, the oldest first, without the run of the report.
+        label: of the run of the report, in the trends.
+        quirks: the catalogue, by id.
+        kills: the kill table.
+        live: a server shows the page while the run is in progress.
     """
 
     base: NamedRun | None = None
@@ -45,22 +54,78 @@ class ReportContext(msgspec.Struct, frozen=True):
 NO_CONTEXT = ReportContext()
 
 
+class Report:
+    """A run, its context and its verdict, with the values that several pages share.
+
+    Args:
+        run: finished or not.
+        context: what to show in addition.
+        gate: the verdict.
+        store: `run`, loaded into the database.
+    """
+
+    def __init__(self, run: Run, context: ReportContext, gate: Gate, store: Questions) -> None:
+        self.run = run
+        self.context = context
+        self.gate = gate
+        self.store = store
+        self._views: dict[Callable[[Report], Any], Any] = {}
+
+    def of(self, compute: "Callable[[Report], _View]") -> _View:
+        """Return what `compute` returns for this report; each function is called once."""
+        if compute not in self._views:
+            self._views[compute] = compute(self)
+        return cast("_View", self._views[compute])
+
+    @cached_property
+    def rankings(self) -> Rankings:
+        """The rankings of the run."""
+        return rank(self.store)
+
+    @cached_property
+    def results(self) -> dict[str, Result]:
+        """The results by cell."""
+        return {each.cell: each for each in self.run.results}
+
+    @property
+    def command(self) -> str:
+        """The command that made the run."""
+        return shlex.join(self.run.header.command)
+
+    @property
+    def replay_options(self) -> str:
+        """The options that follow the cell in each command that replays it."""
+        selection = self.run.header.selection
+        paths = (word for path in selection.paths for word in ("--in", path))
+        return shlex.join([*selection.options, *paths])
+
+
+@contextmanager
+def open_report(
+    run: Run, context: ReportContext = NO_CONTEXT, gate: Gate | None = None
+) -> Iterator[Report]:
+    """Yield the report of `run`; without `gate`, its verdict is that without project rules."""
+    with Questions(run) as store:
+        yield Report(run, context, gate or judge_gate(run), store)
+
+
 AnchorKind = Literal[
     "case", "failure", "model", "prompt", "normalizer", "agent", "quirk", "cassette"
 ]
 
 
 def anchor(name: str, kind: AnchorKind = "case") -> str:
-    """Return the id of the place of `name`; the same text works after `#`."""
+    """Return the id of the element for `name`; the same text is the link after `#`."""
     return f"{kind}/{quote(name, safe='/:!$*,;', errors='replace')}"
 
 
-def replays_link(**wanted: str) -> str:
-    """Return the place of the table of replays, filtered by `field:value` of each keyword."""
-    terms = (f"{field}:{_quote_value(value)}" for field, value in wanted.items() if value)
+def replays_link(**filters: str) -> str:
+    """Return the link to the table of replays, filtered by `field:value` of each keyword."""
+    terms = (f"{field}:{_quote_value(value)}" for field, value in filters.items() if value)
     return "replays?q=" + quote(" ".join(terms), safe="", errors="replace")
 
 
 def _quote_value(value: str) -> str:
-    literal = value.replace('"', "?")  # a wildcard stands for the one character that cannot be said
+    # The filter cannot escape a quote; `?` matches any character.
+    literal = value.replace('"', "?")
     return f'"{literal}"' if set(literal) & set(' ,"') else literal

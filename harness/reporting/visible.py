@@ -7,7 +7,7 @@ escapes markup. Markdown shows the text and creates no link, markup or HTML.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -185,3 +185,10 @@ def markdown_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def _markdown_row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
+
+
+def aligned_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield `rows` as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(map(str.ljust, row, widths)).rstrip()

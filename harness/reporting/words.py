@@ -3,7 +3,7 @@
 Symbols and words carry the meaning; colour only repeats it.
 """
 
-from typing import Literal, assert_never
+from typing import Final, Literal, assert_never
 
 import msgspec
 
@@ -33,51 +33,41 @@ class OutcomeWord(msgspec.Struct, frozen=True):
     meaning: str
 
 
-_WORDS = (
-    OutcomeWord(
-        Outcome.SILENT_WRONG,
-        "‼",
-        "bad",
-        "A call came out altered, invented, duplicated or executable from a truncated stream, "
-        "and nothing said so.",
-    ),
-    OutcomeWord(Outcome.LOST_CALL, "∅", "bad", "A call that the bytes hold did not come out."),
-    OutcomeWord(Outcome.CRASH, "✕", "bad", "The normalizer raised an exception."),
-    OutcomeWord(
-        Outcome.HANG, "∞", "bad", "It neither yielded a delta nor ended within its limits."
-    ),
-    OutcomeWord(Outcome.LEAK, "~", "warn", "Markup of a call came out as visible text."),
-    OutcomeWord(
-        Outcome.MISMATCH,
-        "≠",
-        "warn",
-        "The turn differs from the expected one, or between chunkings, in a way that is none "
-        "of the above.",
-    ),
-    OutcomeWord(
-        Outcome.PARSE_ERROR,
-        "!",
-        "ok",
-        "A call could not be used; the normalizer reported it and nothing was executed. "
-        "It conforms.",
-    ),
-    OutcomeWord(Outcome.PASS, "✓", "ok", "Every MUST rule holds in every replay."),
-    OutcomeWord(
-        Outcome.UNSUPPORTED,
-        "–",  # noqa: RUF001 - an en dash is what is shown
-        "mute",
-        "The normalizer does not declare this dialect; the cell counts in no rate.",
-    ),
-)
+_SIGNS: Final[dict[Outcome, tuple[str, Tone]]] = {
+    Outcome.SILENT_WRONG: ("‼", "bad"),
+    Outcome.LOST_CALL: ("∅", "bad"),
+    Outcome.CRASH: ("✕", "bad"),
+    Outcome.HANG: ("∞", "bad"),
+    Outcome.LEAK: ("~", "warn"),
+    Outcome.MISMATCH: ("≠", "warn"),
+    Outcome.PARSE_ERROR: ("!", "ok"),
+    Outcome.PASS: ("✓", "ok"),
+    Outcome.UNSUPPORTED: ("–", "mute"),  # noqa: RUF001 - the page shows an en dash
+}
+_MEANINGS: Final = {
+    Outcome.SILENT_WRONG: "The normalizer altered, invented or duplicated a call, or emitted an "
+    "executable call from a truncated stream, and reported no error.",
+    Outcome.LOST_CALL: "The bytes contain a call that the normalizer did not emit.",
+    Outcome.CRASH: "The normalizer raised an exception.",
+    Outcome.HANG: "The normalizer neither emitted a delta nor ended within its limits.",
+    Outcome.LEAK: "The normalizer emitted markup of a call as visible text.",
+    Outcome.MISMATCH: "The turn differs from the expected turn, or between chunkings, but no "
+    "outcome above applies.",
+    Outcome.PARSE_ERROR: "A call was unusable. The normalizer reported it and did not emit it as "
+    "executable. The cell conforms.",
+    Outcome.PASS: "Every replay passes every MUST rule.",
+    Outcome.UNSUPPORTED: "The normalizer does not declare support for the cell, which counts in no "
+    "rate.",
+}
 
-OUTCOME_WORDS = {word.outcome: word for word in _WORDS}
+OUTCOME_WORDS = {each: OutcomeWord(each, *_SIGNS[each], _MEANINGS[each]) for each in Outcome}
 WORST_FIRST = tuple(OUTCOME_WORDS[outcome] for outcome in Outcome)
 
 BLAMES = (
-    ("model", "The bytes really hold arguments that cannot be used."),
-    ("provider", "The bytes break the API's own contract."),
-    ("normalizer", "The bytes were usable and the normalizer lost or spoiled them."),
-    ("harness", "The harness could not judge; a defect of ours."),
+    ("model", "The bytes contain unusable arguments."),
+    ("provider", "The bytes violate the API contract."),
+    ("normalizer", "The bytes were usable, and the normalizer dropped or changed them."),
+    ("harness", "The harness could not judge this turn. This is a bug in the harness."),
 )
 
 

@@ -55,6 +55,16 @@ class Rate(msgspec.Struct, frozen=True):
     failed: BlameSplit
 
 
+class MeasuredRate(msgspec.Struct, frozen=True):
+    """`k` of `n` measured turns of a model and a prompt succeeded, as one normalizer read them."""
+
+    model: str
+    prompt: str
+    normalizer: str
+    k: int
+    n: int
+
+
 class ConversationRate(msgspec.Struct, frozen=True):
     """`k` of `n` conversations of a model, asked in one way by one agent, ended with an answer.
 
@@ -172,6 +182,18 @@ class Questions:
         rows = self._ask(sql.TURN_SUCCESS, {"axis": axis, "lead": self.lead})
         return tuple(map(_rate, rows))
 
+    def measured_turns(self) -> tuple[MeasuredRate, ...]:
+        """Return the turn success of each model and prompt through each normalizer."""
+        return tuple(MeasuredRate(*row) for row in self._ask(sql.MEASURED_TURNS))
+
+    def commonest_failures(self, axis: Axis) -> dict[str, tuple[str, int, str]]:
+        """Return for each model or prompt why most of its failed turns fail, how many, and a cell.
+
+        Names without a failed turn are left out; of equally common reasons the first counts.
+        """
+        rows = self._ask(sql.COMMONEST_FAILURES, {"axis": axis, "lead": self.lead})
+        return {name: (why, count, cell) for name, why, count, cell in rows}
+
     def repeats(self, axis: Axis) -> dict[str, tuple[Cluster, ...]]:
         """Return for each name of `turn_success` the requests, and how often each was asked."""
         found: dict[str, tuple[Cluster, ...]] = {}
@@ -267,6 +289,7 @@ def _turn_rows(result: Result) -> list[tuple[Any, ...]]:
             turn.parse_errors,
             turn.parse_error_blame,
             turn.asked,
+            join_surrogates(turn.why),
         )
         for turn in result.turns
     ]

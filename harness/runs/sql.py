@@ -25,7 +25,7 @@ SCHEMA = (
     """
     CREATE TABLE turns (
         cell VARCHAR, interaction INTEGER, digest VARCHAR, success BOOLEAN, blame VARCHAR,
-        parse_errors INTEGER, parse_error_blame VARCHAR, asked VARCHAR
+        parse_errors INTEGER, parse_error_blame VARCHAR, asked VARCHAR, why VARCHAR
     )
     """,
     """
@@ -82,7 +82,8 @@ INSERT_TURNS = """
 INSERT INTO turns
 SELECT
     unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::VARCHAR[]), unnest(?::BOOLEAN[]),
-    unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[])
+    unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]),
+    unnest(?::VARCHAR[])
 """
 
 INSERT_CONVERSATIONS = """
@@ -158,6 +159,26 @@ SELECT
 FROM measured JOIN best USING (cassette, interaction, digest)
 WHERE normalizer = $lead
 GROUP BY name
+ORDER BY name
+"""
+
+# The same turns as each normalizer read them.
+MEASURED_TURNS = """
+SELECT model, prompt, normalizer, count_if(success), count(*)
+FROM measured
+WHERE normalizer IN (SELECT normalizer FROM results WHERE kind = 'turns')
+GROUP BY model, prompt, normalizer
+ORDER BY model, prompt, normalizer
+"""
+
+COMMONEST_FAILURES = """
+SELECT
+    CASE $axis WHEN 'model' THEN model ELSE prompt END AS name,
+    why, count(*) AS failed_turns, min(cell)
+FROM measured
+WHERE normalizer = $lead AND NOT success
+GROUP BY name, why
+QUALIFY row_number() OVER (PARTITION BY name ORDER BY failed_turns DESC, why) = 1
 ORDER BY name
 """
 

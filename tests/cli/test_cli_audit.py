@@ -52,14 +52,14 @@ def test_tells_where_and_of_what_kind(
     code, output = audit(saved(tmp_path, **changes))
     assert code == 1
     assert told in output
-    assert "1 cassettes, 1 with something to remove" in output
+    assert "1 cassettes, 1 with secrets" in output
     for secret in ("aB3dE", "carol"):
         assert secret not in output
     assert list(json.loads(audit(tmp_path, form="json")[1])["found"]) == [str(tmp_path / "a.yaml")]
 
 
 def test_a_clean_cassette_passes(tmp_path: Path) -> None:
-    assert audit(saved(tmp_path)) == (0, "1 cassettes, 0 with something to remove\n")
+    assert audit(saved(tmp_path)) == (0, "1 cassettes, 0 with secrets\n")
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:

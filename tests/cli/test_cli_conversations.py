@@ -31,7 +31,7 @@ def test_agents_that_are_meant_to_pass_run_by_default(harness: Harness, tmp_path
     run = read_run(tmp_path / "run.jsonl")
     assert {each.name for each in run.header.agents} >= {"gateway", "plain-loop"}
     assert run.conversations
-    assert "Some that conform" in (tmp_path / "index.html").read_text()
+    assert "Conforming and logged conversations" in (tmp_path / "index.html").read_text()
 
 
 def test_the_header_makes_the_run_again(harness: Harness, tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_no_cell_for_what_was_named_is_nothing(
 ) -> None:
     left = harness("run", path, *option, "-o", str(tmp_path))
     assert left.code == 5
-    assert "no cell for what was named" in left.err
+    assert "no selected scenario is supported" in left.err
 
 
 def test_an_unknown_agent_is_refused(harness: Harness, tmp_path: Path) -> None:
@@ -161,11 +161,11 @@ def test_a_recording_is_judged_through_agents(harness: Harness, tmp_path: Path) 
     save_cassette(recorded(CALL, CALL), tmp_path / "in" / "other.yaml")
     left = harness("run", str(tmp_path / "in"), "-a", "plain-loop", "-o", str(tmp_path))
     assert left.code == 0
-    assert "no conversation for agents in 1 cassettes of several requests" in left.err
+    assert "agents cannot replay 1 cassettes of several requests" in left.err
     assert "its requests do not follow one another" in left.err
     (result,) = read_run(tmp_path / "run.jsonl").results
     assert result.cell == "cassette:talk/plain-loop"
-    assert "Built as the recorded request" in (tmp_path / "index.html").read_text()
+    assert "Same as the recorded request" in (tmp_path / "index.html").read_text()
 
 
 def test_a_recording_is_replayed_through_the_agent_that_is_named(

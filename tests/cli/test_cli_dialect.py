@@ -84,7 +84,7 @@ def test_the_user_overrules_and_the_command_says_so_again(harness: Harness, plai
     header = json.loads((plain / "reports" / "run.jsonl").read_text().splitlines()[0])
     assert header["command"][-2:] == ["--dialect", "openai-chat"]
     replayed = harness("replay", result["cell"], "--interaction", "1")
-    assert "turn 1 is no success" in replayed.out  # as in the run, without a word
+    assert "turn 1 is not a success" in replayed.out  # as in the run, without a word
     again = harness("replay", result["cell"], "--interaction", "1", "--dialect", "anthropic")
     assert "end_turn" in again.out
 

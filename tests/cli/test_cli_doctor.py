@@ -39,10 +39,10 @@ def test_all_well(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     first, turns, conversation = left.out.splitlines()
     assert first == "ok    all is well (3)"
     assert turns == (
-        "kill table, turns: 2 rules, 2 miniatures, fewest scenarios 0 (calls-reversed), "
+        "kill table, turns: 2 rules, 2 mutants, fewest scenarios 0 (calls-reversed), "
         "found by fuzzing 1"
     )
-    assert "conversation: 1 rules, 1 miniatures, fewest scenarios 4 (probe" in conversation
+    assert "conversation: 1 rules, 1 mutants, fewest scenarios 4 (probe" in conversation
 
 
 def test_what_is_wrong_is_shown_ten_lines_of_it(

@@ -79,7 +79,7 @@ def test_processes_share_a_search(harness: Harness) -> None:
 def test_nothing_named_is_a_usage_error(harness: Harness) -> None:
     left = harness("fuzz")
     assert left.code == 2
-    assert "name a normalizer or an agent" in left.err
+    assert "Name a normalizer with -n or an agent" in left.err
 
 
 def test_without_hypothesis_it_says_what_to_install(

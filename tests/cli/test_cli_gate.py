@@ -92,7 +92,7 @@ def test_accepting_needs_a_baseline(harness: Harness) -> None:
     _run(Outcome.PASS)
     left = harness("gate", "--accept-new")
     assert left.code == 2
-    assert "needs a baseline" in left.err
+    assert "the project has no baseline file" in left.err
 
 
 def test_rules_are_told_with_their_numbers(harness: Harness) -> None:
@@ -126,7 +126,7 @@ def test_github_gets_a_summary_and_annotations(
     assert summary.read_text().startswith("before\n## Gate: fail\n")
     assert left.err.count("::error title=") == 1
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
-    assert "no step summary" in harness("gate").err
+    assert "cannot write the step summary" in harness("gate").err
 
 
 def test_two_runs_are_compared(harness: Harness) -> None:
@@ -154,7 +154,7 @@ def test_the_project_names_normalizers_and_paths(harness: Harness) -> None:
     assert ours["summary"] == "said here"
     left = harness("run")
     assert left.code == 5
-    assert "the paths hold no scenario" in left.err
+    assert "the paths have no scenario" in left.err
 
 
 def test_all_files_of_a_report_are_written(harness: Harness) -> None:

@@ -87,4 +87,4 @@ def test_what_ships_is_found_whatever_the_last_run_was_of(harness: Harness) -> N
     assert harness("replay", "dashscope/split-chunks/reference").code == 0
     left = harness("replay", "dashscope/split-chunk/reference")
     assert left.code == 2
-    assert "did you mean dashscope/split-chunks/" in left.err
+    assert "Did you mean dashscope/split-chunks/" in left.err

@@ -60,7 +60,9 @@ def test_no_run_at_all_says_what_to_do() -> None:
 
 def test_an_unfinished_run_is_refused() -> None:
     _put("run.jsonl", _RUN[: _RUN.rindex(b"\n", 0, -1) + 1])
-    assert "not a finished run: 84 results and no footer" in _refused(_report("run.jsonl"))
+    assert "incomplete run file: expected a footer after 84 results" in _refused(
+        _report("run.jsonl")
+    )
     assert not Path("reports").exists()
 
 
@@ -76,7 +78,7 @@ def test_a_newer_run_is_refused() -> None:
 
 def test_an_interrupted_run_is_refused() -> None:
     _put("run.jsonl", _RUN.replace(b'"interrupted":false', b'"interrupted":true', 1))
-    assert "an interrupted run: 84 of 84 cells" in _refused(_report("run.jsonl"))
+    assert "interrupted run: it has 84 of 84 cells" in _refused(_report("run.jsonl"))
 
 
 def test_several_runs_make_trends_and_a_base_a_comparison() -> None:
@@ -86,7 +88,7 @@ def test_several_runs_make_trends_and_a_base_a_comparison() -> None:
     assert _report(*runs, "--base", "old/run.jsonl", "-o", "page.html").exit_code == 0
     text = Path("page.html").read_text(encoding="utf-8")
     assert "3 runs, the oldest first: <code>old</code>, <code>mid</code>, <code>new</code>" in text
-    assert "Against <code>old</code>" in text
+    assert "Compared with <code>old</code>" in text
 
 
 def test_a_base_that_is_no_run_is_refused() -> None:

@@ -97,12 +97,12 @@ def test_2_where_nothing_can_be_written(harness: Harness) -> None:
 
 
 def test_5_says_what_selected_nothing_and_what_was_not_used(harness: Harness) -> None:
-    assert "nothing fits 'id:zzz'" in harness("run", DASHSCOPE, "--select", "id:zzz").err
+    assert "nothing matches 'id:zzz'" in harness("run", DASHSCOPE, "--select", "id:zzz").err
     Path("own").mkdir()
     Path("own/x.yaml").write_text("title: [half a scenario\n")
     left = harness("run", "own")
     assert left.code == 5
-    assert "not used: own/x.yaml" in left.err
+    assert "skipped: own/x.yaml" in left.err
 
 
 @pytest.mark.parametrize("path", [".", TOOLS])
@@ -367,4 +367,4 @@ def test_a_file_that_is_neither_is_named_not_dropped_in_silence(harness: Harness
     (folder / "misspelt.yaml").write_text("title: x\ncasette: y\nexpected: []\n")
     left = harness("run", str(folder), *REFERENCE, *QUICK)
     assert left.code == 0
-    assert "not used: own/misspelt.yaml" in left.err
+    assert "skipped: own/misspelt.yaml" in left.err

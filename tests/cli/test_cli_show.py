@@ -45,11 +45,11 @@ def test_a_cassette_as_a_person_reads_it(tmp_path: Path) -> None:
     assert "provider    openai" in text
     assert "origin      kind recorded, by tests␛[31m<U+202E><U+2028>␍" in text
     assert ", stream, 1 tools: get␛[31m" in text
-    assert f"body      {len(BODY)} bytes in 2 reads (as the network cut them)" in text
+    assert f"body      {len(BODY)} bytes in 2 reads (recorded)" in text
     assert "  read 0: 10 bytes at 0, after 31 ms" in text
     assert '    event 0                    0  data: {"a"\n' in text
     assert '                              10  : "<\\xFF>é"}␍␊\n' in text
-    assert "    event 1 end cut short" in text
+    assert "    event 1 end incomplete" in text
 
 
 @pytest.mark.parametrize("form", ["pretty", "json"])
@@ -72,7 +72,7 @@ def test_json_has_all_of_it(tmp_path: Path) -> None:
 
 def test_a_request_that_was_not_kept_is_said(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.yaml", sent=b"")
-    assert "request   not kept as JSON (0 bytes)" in shown(path)
+    assert "request   not recorded as JSON (0 bytes)" in shown(path)
     answer = json.loads(shown(path, "--format", "json"))
     assert answer["interactions"][0]["request"]["tools"] is None
 

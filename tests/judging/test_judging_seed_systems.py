@@ -16,7 +16,6 @@ from harness.judging.conversations.judge import judge_conversation
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
-from harness.reporting.boards import boards
 from harness.runs.rankings import rankings
 from harness.runs.run import Run, facts_of, facts_of_agent
 from harness.runs.selection import select_subjects
@@ -165,12 +164,8 @@ def test_a_seed_system_has_a_row_in_the_report_and_passes_all_its_scenarios(
     judged = [each for each in run.results if each.outcome is not Outcome.UNSUPPORTED]
     assert [finding for each in judged for finding in each.findings] == []
     assert all(each.outcome.conforms for each in judged)
-    rows = {
-        row.ranked.name: row.ranked
-        for board in boards(run, rankings(run))
-        if board.id in ("normalizers", "agents")
-        for row in board.rows
-    }
+    ranked = rankings(run)
+    rows = {row.name: row for row in (*ranked.normalizers, *ranked.agents)}
     assert set(rows) == {*system.normalizers, *system.agents}
     assert all(row.k == row.n >= 4 for row in rows.values()), rows
     assert {*system.normalizers} <= {*default_normalizer_names()}

@@ -83,7 +83,7 @@ def test_reports_are_shown_with_their_turn() -> None:
 def test_the_page_shows_requests_reports_and_rankings(run: Run) -> None:
     html = render_page(run)
     assert "HIST-ORPHAN-RESULT" in html
-    assert "Calls that could not be used" in html
+    assert "Unusable calls" in html
     assert "What would be sent next" in html
     assert "plain-loop" in html
     assert "<script>alert" not in html

@@ -36,7 +36,7 @@ def _summary(copies: int = 1) -> Summary:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_control_character_survives_and_equal_runs_are_equal(kind: str) -> None:
+def test_files_have_no_control_characters_and_depend_on_the_run_only(kind: str) -> None:
     run, summary = a_hostile_run()[0], _summary()
     made = files(run, summary, kind)  # type: ignore[arg-type]  # a Kind, from the table
     assert made == files(run, summary, kind)  # type: ignore[arg-type]  # as above
@@ -46,7 +46,7 @@ def test_no_control_character_survives_and_equal_runs_are_equal(kind: str) -> No
         assert text.encode()
 
 
-def test_junit_is_xml_whose_counts_are_right() -> None:
+def test_junit_counts_equal_its_test_cases() -> None:
     run, gate = a_hostile_run(copies=2)
     root = ET.fromstring(junit(run, gate))  # noqa: S314 - our own bytes
     suites = {suite.attrib["name"]: suite for suite in root}
@@ -61,14 +61,14 @@ def test_junit_is_xml_whose_counts_are_right() -> None:
     assert suites["gate"].attrib["failures"] == "1"
 
 
-def test_junit_of_a_run_that_passes_has_no_failure_and_no_unsupported_cell() -> None:
+def test_junit_of_a_passing_run_has_no_failure_and_no_unsupported_cell() -> None:
     run = a_run([a_result("a"), a_result("b", outcome=Outcome.UNSUPPORTED)])
     text = junit(run, judge_gate(run))
     assert "<failure" not in text
     assert text.count("<testcase") == 2
 
 
-def test_csv_holds_no_formula_and_one_line_for_each_cell() -> None:
+def test_csv_has_one_line_for_each_cell_and_no_formula() -> None:
     run, _ = a_hostile_run()
     rows = list(csv.DictReader(io.StringIO(results_csv(run))))
     assert len(rows) == len(run.results)
@@ -89,7 +89,7 @@ def test_markdown_text_is_one_line_without_markup(said: str) -> None:
 
 
 @given(texts)
-def test_a_code_span_cannot_be_left(said: str) -> None:
+def test_markdown_code_span_contains_all_of_its_text(said: str) -> None:
     span = visible.markdown_code(said)
     fence = re.match("`+", span)
     assert fence
@@ -97,34 +97,34 @@ def test_a_code_span_cannot_be_left(said: str) -> None:
     assert "\n" not in span
 
 
-def test_the_summary_keeps_its_limit_and_counts_what_it_leaves_out() -> None:
+def test_summary_keeps_its_limit_and_counts_omitted_failures() -> None:
     run, summary = a_hostile_run(copies=15)[0], _summary(copies=15)
     for limit in (4_000, 20_000, 200_000):
         text = summary_markdown(run, summary, limit)
         assert len(text.encode()) <= limit
         assert text.startswith("## Gate: fail\n")
-        assert (" more kinds of failure" in text) is (limit < 200_000)
+        assert (" more failure signatures" in text) is (limit < 200_000)
 
 
-def test_the_summary_does_not_act_on_what_it_shows() -> None:
+def test_summary_has_no_links_and_no_markup_of_hostile_text() -> None:
     text = summary_markdown(a_hostile_run()[0], _summary())
     bare = re.sub(r"(`+).*?\1", "", text)
     assert not re.search(r"<script|(?<!\\)\]\(|://|(?<!\\)\*\*bold|@everyone", bare)
 
 
-def test_annotations_are_few_and_one_line_each() -> None:
+def test_annotations_are_limited_and_one_line_each() -> None:
     run, gate = a_hostile_run(copies=3)
-    told = list(annotations(run, gate))
-    assert len(told) == MAX_ANNOTATIONS + 1
-    assert "more kinds of failure" in told[-1]
-    for line in told:
+    lines = list(annotations(run, gate))
+    assert len(lines) == MAX_ANNOTATIONS + 1
+    assert "more failure signatures" in lines[-1]
+    for line in lines:
         assert line.startswith("::error title=")
         assert not re.search(r"[\r\n]", line)
         title = line[len("::error title=") :].split("::", 1)[0]
         assert not re.search(r"[:,]", title)
 
 
-def test_a_broken_should_rule_is_told_and_is_no_failure() -> None:
+def test_violated_should_rule_is_reported_and_fails_no_cell() -> None:
     should = a_finding("SHOULD-RULE", level="SHOULD")
     lost = a_result("b", outcome=Outcome.LOST_CALL, findings=(a_finding("MUST-RULE"), should))
     run = a_run([a_result("a", findings=(should,)), lost])
@@ -133,26 +133,26 @@ def test_a_broken_should_rule_is_told_and_is_no_failure() -> None:
     assert "### Failures" in must
     assert ("MUST-RULE" in must, "SHOULD-RULE" in must) == (True, False)
     assert ("MUST-RULE" in others, "SHOULD-RULE" in others) == (False, True)
-    (told,) = annotations(run, gate)
-    assert "SHOULD-RULE" not in told
+    (annotation,) = annotations(run, gate)
+    assert "SHOULD-RULE" not in annotation
     pages = agent_pages(run, gate)
-    assert "2 cells; 1 kind of failure" in pages[INDEX]
-    assert "fail no cell: 1 kind." in pages[INDEX]
+    assert "2 cells, 1 failure signature." in pages[INDEX]
+    assert "fail no cell: 1 signature." in pages[INDEX]
     (page,) = (text for text in pages.values() if "SHOULD SHOULD-RULE\n" in text)
-    assert "fails nothing, in 2 cells" in page
+    assert "Does not fail, but is violated in 2 cells" in page
 
 
-def test_without_a_failure_nothing_is_headed_so() -> None:
+def test_summary_has_no_failures_heading_without_a_failure() -> None:
     run = a_run([a_result("a", findings=(a_finding("RULE", level="SHOULD"),))])
     assert "### Failures" not in summary_markdown(run, summarize(run))
 
 
-def test_a_gate_that_passes_annotates_nothing() -> None:
+def test_annotations_are_empty_when_the_gate_passes() -> None:
     run = a_run([a_result("a")])
     assert list(annotations(run, judge_gate(run))) == []
 
 
-def test_the_index_for_agents_is_small_and_each_link_is_a_page() -> None:
+def test_agent_index_is_small_and_links_to_existing_pages() -> None:
     run, gate = a_hostile_run(copies=30)
     pages = agent_pages(run, gate)
     index = pages[INDEX]
@@ -161,7 +161,7 @@ def test_the_index_for_agents_is_small_and_each_link_is_a_page() -> None:
     assert links
     assert set(links) <= pages.keys()
     assert f"and {len(pages) - 1 - len(links)} more pages" in index
-    assert f"{30 * len(NAMES)} kinds of failure" in index
+    assert f"{30 * len(NAMES)} failure signatures" in index
     assert f"Only the first {MAX_PAGES} have a page." in index
     assert all("harness replay" in text for name, text in pages.items() if name != INDEX)
 
@@ -177,14 +177,14 @@ def test_the_badge_has_the_keys_of_its_service() -> None:
     }
 
 
-def test_the_json_file_is_what_its_schema_says() -> None:
+def test_json_file_matches_its_schema() -> None:
     run = a_run([a_result("a"), a_result("b", outcome=Outcome.LEAK)])
     (text,) = files(run, summarize(run), "json").values()
     jsonschema_rs.validator_for(msgspec.json.schema(Summary)).validate(json.loads(text))
 
 
 @pytest.mark.parametrize("style", ["pretty", "markdown"])
-def test_a_comparison_is_told_without_its_markup(style: str) -> None:
+def test_comparison_text_has_no_hostile_markup(style: str) -> None:
     run, _ = a_hostile_run()
     text = comparison_text(compare(a_run([], *NAMES), run), style)  # type: ignore[arg-type]  # a Format
     assert f"{len(run.results)} new" in text

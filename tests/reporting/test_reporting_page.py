@@ -1,7 +1,7 @@
-"""The page: same run, same bytes; hostile text stays text; it reads without script.
+"""The page: same run, same bytes; hostile text stays text; it is readable without script.
 
-After a change that is meant, `UPDATE_GOLDEN=1 pytest tests/reporting -n 0` writes the
-golden run and its page anew; look at the page before it is committed.
+After an intended change, `UPDATE_GOLDEN=1 pytest tests/reporting -n 0` writes the golden run and
+its page again. Look at the page before you commit it.
 """
 
 import base64
@@ -88,7 +88,7 @@ def _empty() -> Run:
     return Run(header, (), {}, Footer(0, 0))
 
 
-def test_the_golden_run_and_its_report_are_these_bytes(sample: Run, html: str) -> None:
+def test_golden_run_and_page_are_unchanged(sample: Run, html: str) -> None:
     lines = [encode_line(sample.header)]
     for result in sample.results:
         lines.append(encode_line(result))
@@ -103,7 +103,7 @@ def test_the_golden_run_and_its_report_are_these_bytes(sample: Run, html: str) -
     assert render_page(read_run(GOLDEN / "run.jsonl")) == html
 
 
-def test_the_policy_allows_the_one_style_and_the_one_script_and_nothing_else(
+def test_content_policy_allows_only_the_style_and_script_of_the_page(
     outline: Outline,
 ) -> None:
     policy = next(m["content"] for m in outline.named("meta") if "http-equiv" in m)
@@ -129,7 +129,7 @@ def test_hostile_controls_never_reach_the_page(html: str) -> None:
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e]", html)
 
 
-def test_it_asks_no_network_and_every_link_leads_somewhere(outline: Outline, sample: Run) -> None:
+def test_page_needs_no_network_and_every_link_has_a_target(outline: Outline, sample: Run) -> None:
     links = [each["href"] for _, each in outline.tags if "href" in each]
     ids = [each["id"] for _, each in outline.tags if "id" in each]
     assert len(ids) == len(set(ids))
@@ -152,7 +152,7 @@ def test_tables_landmarks_and_drawings_have_names(outline: Outline) -> None:
     assert all("aria-label" in e for _, e in outline.tags if e.get("role") == "region")
 
 
-def test_it_names_models_prompts_normalizers_counts_and_intervals(html: str) -> None:
+def test_page_shows_models_prompts_normalizers_counts_and_intervals(html: str) -> None:
     for text in ("qwen-plus", "native-tools/v1", "dashscope-restore", "53 / 63", "84.1 %"):
         assert text in html
     assert "few</small>" in html
@@ -161,25 +161,25 @@ def test_it_names_models_prompts_normalizers_counts_and_intervals(html: str) -> 
     assert "harness replay openai-chat/truncated-arguments/naive --cuts whole" in html
 
 
-def test_emulated_cassettes_rank_no_model_and_the_page_says_so(sample: Run) -> None:
+def test_emulated_cassettes_rank_no_model_and_the_page_gives_the_reason(sample: Run) -> None:
     emulated = tuple(each for each in sample.results if each.origin == "emulated")
     text = render_page(msgspec.structs.replace(sample, results=emulated))
-    assert "Emulated cassettes judge normalizers, never models" in text
-    assert "Emulated cassettes judge normalizers, never prompts" in text
+    assert "Emulated cassettes measure normalizers, not models" in text
+    assert "Emulated cassettes measure normalizers, not prompts" in text
 
 
-def test_a_run_of_nothing_is_shown_and_does_not_pass() -> None:
+def test_empty_run_is_shown_and_does_not_pass() -> None:
     text = render_page(_empty())
     assert "<title>nothing: harness conformance report</title>" in text
     Outline(text)
 
 
-def test_an_interrupted_run_says_so(sample: Run) -> None:
+def test_interrupted_run_shows_the_number_of_cells_not_run(sample: Run) -> None:
     footer = Footer(len(sample.results), 1, interrupted=True, not_run=7)
     assert "7 not run" in render_page(msgspec.structs.replace(sample, footer=footer))
 
 
-def test_a_line_of_a_megabyte_does_not_make_a_page_of_megabytes(sample: Run) -> None:
+def test_page_size_is_bounded_when_a_line_has_a_megabyte(sample: Run) -> None:
     cell = "openai-chat/hostile-text/naive"
     huge = "</script>" * 120_000
     case = msgspec.structs.replace(sample.cases[cell], body=huge.encode(), frames=(), error=huge)
@@ -194,18 +194,18 @@ def test_a_line_of_a_megabyte_does_not_make_a_page_of_megabytes(sample: Run) -> 
     assert len(render_page(run)) < 400_000
 
 
-def test_many_failures_are_capped_and_the_page_says_so(sample: Run) -> None:
+def test_cases_of_one_signature_are_limited(sample: Run) -> None:
     bad = next(each for each in sample.results if each.normalizer == "naive")
     results = tuple(
         msgspec.structs.replace(bad, cell=f"many/{number:04d}") for number in range(MAX_CASES + 5)
     )
     text = render_page(msgspec.structs.replace(sample, results=results, cases={}))
-    assert f"{MAX_CASES + 5} cells fail in {len(bad.findings)} ways" in text
+    assert f"{MAX_CASES + 5} cells fail with {len(bad.findings)} signatures" in text
     assert text.count('<details class="case">') == CASES_PER_SIGNATURE
     Outline(text)
 
 
-def test_no_page_has_more_cases_than_it_says(sample: Run) -> None:
+def test_cases_in_all_are_limited(sample: Run) -> None:
     bad = next(each for each in sample.results if each.normalizer == "naive")
     results = tuple(
         msgspec.structs.replace(bad, cell=f"many/{number:04d}", normalizer=f"n{number}")
@@ -213,20 +213,20 @@ def test_no_page_has_more_cases_than_it_says(sample: Run) -> None:
     )
     text = render_page(msgspec.structs.replace(sample, results=results, cases={}))
     assert text.count('<details class="case">') == MAX_CASES
-    assert f"here {MAX_CASES} of {MAX_CASES + 5} failing cells" in text
+    assert f"shows {MAX_CASES} of {MAX_CASES + 5} failing cells" in text
 
 
-def test_a_broken_should_rule_is_shown_and_is_no_way_to_fail(sample: Run) -> None:
+def test_violated_should_rule_is_shown_and_fails_no_cell(sample: Run) -> None:
     good = next(each for each in sample.results if each.outcome is Outcome.PASS)
     finding = Finding("RULE", "SHOULD", Outcome.MISMATCH, "turns[0].text", "a", "b")
     results = (msgspec.structs.replace(good, findings=(finding,)),)
     text = render_page(msgspec.structs.replace(sample, results=results, cases={}))
     assert "No cell fails. Signatures of SHOULD or MAY rules: 1." in text
-    assert '<dt>Ways to fail</dt><dd><a href="#failures">0</a>' in text
-    assert "here 0 of 0 failing cells, and 1 where" in text
+    assert '<dt>Failure signatures</dt><dd><a href="#failures">0</a>' in text
+    assert "shows 0 of 0 failing cells, and 1 that violate" in text
 
 
-def test_a_run_that_goes_on_has_no_verdict_yet(sample: Run) -> None:
+def test_run_in_progress_has_no_verdict(sample: Run) -> None:
     text = render_page(msgspec.structs.replace(sample, footer=None), ReportContext(live=True))
     assert "<title>running: harness conformance report</title>" in text
     assert "Cells so far" in text
@@ -269,20 +269,20 @@ def _luminance(colour: str) -> float:
 
 
 def test_normalizers_are_ranked_by_text_dialect(html: str) -> None:
-    section = html.partition("<h3>By text dialect</h3>")[2].partition("</section>")[0]
+    section = html.partition("<h3>Conformance by text dialect</h3>")[2].partition("</section>")[0]
     assert "reference x tagged-json" in section
     assert "naive x tagged-json" in section
-    assert "Ranks count within one text dialect" in section
+    assert "Each text dialect has a separate ranking" in section
     assert "turn success" not in section.casefold()
 
 
-def test_the_worst_failure_of_a_model_stands_beside_its_rank(html: str) -> None:
+def test_worst_failure_of_a_model_is_in_its_row(html: str) -> None:
     section = html.partition('<section id="models"')[2].partition("</section>")[0]
     assert "the arguments are not JSON" in section
     assert "<small>10 turns</small>" in section
 
 
-def test_the_rules_of_a_project_stand_under_the_verdict_with_their_numbers(sample: Run) -> None:
+def test_gate_rules_are_shown_with_their_numbers(sample: Run) -> None:
     rule = GateRule(metric="turn_success", where=Where(model="qwen-*"), min=0.9, basis="interval")
     entry = AcceptedFailure("openai-chat/*", "naive", "fail", "an <old> client")
     verdict = Gate(
@@ -298,7 +298,7 @@ def test_the_rules_of_a_project_stand_under_the_verdict_with_their_numbers(sampl
     assert "model: qwen-*" in text
     assert "at least 90.0 %, interval, n at least 30" in text
     assert "73.2 % to 91.1 %" in text
-    assert "Excused cells: 1; stale expectations: 1" in text
+    assert "Accepted failures: 1. Stale entries: 1." in text
     assert "an &lt;old&gt; client" in text
     assert "known failing cells 1, fixed 1" in text
 

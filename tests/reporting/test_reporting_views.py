@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 
 from harness.judging.results import CassetteFacts, Outcome
 from harness.reporting.charts.stacks import WIDTH, stacks
-from harness.reporting.pages.cassettes import MOST_CASSETTES, cassettes
+from harness.reporting.pages.cassettes import MAX_CASSETTES, cassettes_of
 from harness.reporting.pages.compare import compare_view
 from harness.reporting.pages.normalizers import disagreement
 from harness.reporting.pages.rankings import ranking_details
-from harness.reporting.pages.trends import trends
-from harness.reporting.report import NamedRun, anchor, replays_link
-from harness.runs.rankings import rankings
+from harness.reporting.pages.trends import TrendsView, trends_page
+from harness.reporting.report import NamedRun, ReportContext, anchor, open_report, replays_link
 from harness.runs.run import Run
 
 
@@ -31,7 +30,7 @@ def _as(run: Run, outcome: Outcome, normalizer: str) -> Run:
     return msgspec.structs.replace(run, results=tuple(results))
 
 
-def test_the_segments_of_a_stack_fill_its_bar(sample: Run) -> None:
+def test_stack_segments_fill_the_bar(sample: Run) -> None:
     for stack in stacks(sample.results, "turns"):
         assert sum(each.count for each in stack.segments) == stack.judged
         assert sum(each.width for each in stack.segments) == pytest.approx(WIDTH, abs=0.1)
@@ -44,13 +43,13 @@ def test_the_segments_of_a_stack_fill_its_bar(sample: Run) -> None:
     ]
 
 
-def test_unsupported_cells_stand_beside_the_bar(sample: Run) -> None:
+def test_stack_counts_unsupported_cells_separately(sample: Run) -> None:
     found = stacks(_as(sample, Outcome.UNSUPPORTED, "naive").results, "turns")
     naive = next(each for each in found if each.name == "naive")
     assert (naive.judged, naive.unsupported, naive.segments) == (0, 5, ())
 
 
-def test_normalizers_disagree_where_one_conforms_and_another_does_not(sample: Run) -> None:
+def test_disagreement_counts_scenarios_on_which_one_normalizer_fails(sample: Run) -> None:
     found = disagreement(sample.results)
     pairs = {
         (row, column): (square.k, square.n)
@@ -60,59 +59,67 @@ def test_normalizers_disagree_where_one_conforms_and_another_does_not(sample: Ru
     assert pairs["naive", "reference"] == pairs["reference", "naive"] == (0, 5)
     assert pairs["dashscope-restore", "reference"] == (5, 5)
     assert pairs["reference", "reference"] == (0, 0)
-    assert [split.right for split in found.splits] == [("dashscope-restore", "reference")] * 5
+    assert [split.conforming for split in found.splits] == [("dashscope-restore", "reference")] * 5
 
 
-def test_the_commonest_reason_is_the_worst_failure(sample: Run) -> None:
-    found = ranking_details(sample, rankings(sample).conversations, "model")
+def test_ranking_details_give_the_commonest_reason_and_its_first_cell(sample: Run) -> None:
+    with open_report(sample) as report:
+        found = ranking_details(report, "model")
     worst = found["qwen-plus"]
-    assert (worst.why, worst.count) == ("the arguments are not JSON", 10)
+    assert (worst.reason, worst.count) == ("the arguments are not JSON", 10)
     assert worst.cell == "cassette:qwen-plus/json-fallback-v2/000/reference"
     assert found["glm-4"].cell == ""
 
 
-def test_unscrubbed_cassettes_come_first_and_the_rest_is_counted(sample: Run) -> None:
+def test_cassettes_with_credentials_come_first_and_omitted_ones_are_counted(sample: Run) -> None:
     leaky = msgspec.structs.replace(
         sample.results[-1], cassette="zzz", source=CassetteFacts(leaks=2, reads="synthetic")
     )
     many = (
-        msgspec.structs.replace(sample.results[0], cassette=f"c{n}") for n in range(MOST_CASSETTES)
+        msgspec.structs.replace(sample.results[0], cassette=f"c{n}") for n in range(MAX_CASSETTES)
     )
-    found = cassettes((*many, leaky))
+    found = cassettes_of((*many, leaky))
     assert (found.rows[0].id, found.rows[0].scrub) == ("zzz", "2 unscrubbed")
-    assert (found.total, found.more) == (MOST_CASSETTES + 1, 1)
+    assert (found.total, found.more) == (MAX_CASSETTES + 1, 1)
     assert sum(count for _, count in found.counts) == found.total
-    assert found.rows[1].reads == "not known"
+    assert found.rows[1].reads == "unknown"
 
 
-def test_a_line_breaks_where_the_scenarios_changed(sample: Run) -> None:
+def _trends_of(*runs: Run) -> TrendsView:
+    *history, run = runs
+    context = ReportContext(
+        history=tuple(NamedRun(f"run {n}", each) for n, each in enumerate(history))
+    )
+    with open_report(run, context) as report:
+        return trends_page(report)
+
+
+def test_trend_line_has_a_gap_when_the_scenarios_changed(sample: Run) -> None:
     less = _without(sample, "openai-chat/hostile-text")
-    found = trends([NamedRun("a", less), NamedRun("b", less), NamedRun("c", sample)])
+    found = _trends_of(less, less, sample)
     assert found.breaks == ((2, "scenarios added: 1, removed: 0"),)
     (naive,) = (each for each in found.trends[0].series if each.name == "naive")
     assert (naive.line.count("M"), naive.line.count("L")) == (2, 1)
     assert [point.n for point in naive.points if point] == [4, 4, 5]
 
 
-def test_what_a_run_did_not_measure_is_a_hole_in_its_line(sample: Run) -> None:
+def test_trend_line_has_a_gap_when_a_run_did_not_measure_the_name(sample: Run) -> None:
     silent = _as(sample, Outcome.UNSUPPORTED, "naive")
-    found = trends(
-        [NamedRun(name, each) for name, each in zip("abc", (sample, silent, sample), strict=True)]
-    )
+    found = _trends_of(sample, silent, sample)
     (naive,) = (each for each in found.trends[0].series if each.name == "naive")
     assert [point is None for point in naive.points] == [False, True, False]
     assert naive.line.count("M") == 2
 
 
-def test_of_one_run_nothing_is_drawn(sample: Run) -> None:
-    assert trends([NamedRun("a", sample)]).trends == ()
+def test_trends_are_empty_for_a_single_run(sample: Run) -> None:
+    assert _trends_of(sample).trends == ()
 
 
-def test_a_comparison_counts_what_broke_and_what_was_fixed(sample: Run) -> None:
-    mended = _as(sample, Outcome.PASS, "naive")
+def test_comparison_counts_broken_and_fixed_cells(sample: Run) -> None:
+    fixed_run = _as(sample, Outcome.PASS, "naive")
     fixed, broken = (
-        compare_view(NamedRun("a", sample), mended),
-        compare_view(NamedRun("a", mended), sample),
+        compare_view(NamedRun("a", sample), fixed_run),
+        compare_view(NamedRun("a", fixed_run), sample),
     )
     assert (fixed.count("fixed"), fixed.count("broken")) == (5, 0)
     assert (broken.count("fixed"), broken.count("broken")) == (0, 5)
@@ -121,7 +128,7 @@ def test_a_comparison_counts_what_broke_and_what_was_fixed(sample: Run) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8")), st.text(min_size=1, max_size=9))
-def test_places_have_no_character_of_the_grammar_of_the_hash(name: str, value: str) -> None:
+def test_links_encode_the_separators_of_the_location_hash(name: str, value: str) -> None:
     assert not set(anchor(name)) & set("@?&#\"'<> ")
     place, _, query = replays_link(model=value).partition("?")
     assert place == "replays"

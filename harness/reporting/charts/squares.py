@@ -1,10 +1,13 @@
-"""Counts by two names -> a table of squares: a number, a word and a pattern, never colour alone."""
+"""Counts by two names as a table of squares: number, word and pattern, never colour alone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, TypeAlias
 
 import msgspec
+
+from harness.judging.results import Result
+from harness.reporting.words import fails, worst_first
 
 Pair: TypeAlias = tuple[str, str]
 Verdict = Literal["all", "some", "none", "absent"]
@@ -17,8 +20,8 @@ class Square(msgspec.Struct, frozen=True):
     """k of n.
 
     Fields:
-        worst: the worst failing cell to look at; "" where none fails.
-        link: where to look further, a place in the page; "" for nowhere.
+        worst: the worst failing cell; "" if none fails.
+        link: to a place in the page with more; "" for none.
     """
 
     k: int = 0
@@ -94,3 +97,14 @@ def _most(squares: Mapping[Pair, Square], side: int, limit: int) -> set[str]:
     for pair, square in squares.items():
         trials[pair[side]] += square.n
     return set(sorted(trials, key=lambda name: (-trials[name], name))[:limit])
+
+
+def worst_cells(
+    results: Iterable[Result], names: Callable[[Result], tuple[str, ...]]
+) -> dict[Pair, str]:
+    """Return the worst failing cell of each name and normalizer."""
+    worst: dict[Pair, str] = {}
+    for result in sorted(filter(fails, results), key=worst_first):
+        for name in names(result):
+            worst.setdefault((name, result.normalizer), result.cell)
+    return worst

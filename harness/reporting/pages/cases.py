@@ -1,4 +1,7 @@
-"""A failing result and its case -> what the case page shows, and the command that repeats it."""
+"""The cases page: one failing cell with its bytes, deltas, turns, and the command that replays it.
+
+Turns are compared as the rules compare them, so a field that is open shows no difference.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -13,8 +16,10 @@ from harness.judging.expectation import ALL_FIELDS, Field
 from harness.judging.results import Finding, Result
 from harness.reporting.charts.lanes import Lanes, lanes
 from harness.reporting.pages.conversations import ConversationView, conversation_view
+from harness.reporting.pages.failures import cells_with_case
+from harness.reporting.report import Report
 from harness.reporting.visible import Piece, pieces
-from harness.reporting.words import OUTCOME_WORDS, OutcomeWord
+from harness.reporting.words import OUTCOME_WORDS, OutcomeWord, fails, worst_first
 from harness.runs.gate import replay_command
 from harness.runs.run import AnyCase, Selection
 from harness.turns.turn import Turn
@@ -38,10 +43,10 @@ class Difference(msgspec.Struct, frozen=True):
 def differences(
     expected: Turn, actual: Turn, judged: Iterable[Field] = ALL_FIELDS
 ) -> tuple[Difference, ...]:
-    """Return where `actual` is not what `expected` asks for, in reading order.
+    """Return the fields in which `actual` differs from `expected`, in reading order.
 
-    Only `judged` fields count; of a call an empty expected id leaves the id open, and
-    arguments are compared as JSON values, as the rules compare them.
+    Only `judged` fields count. An empty expected id of a call allows any id, and arguments are
+    compared as JSON values.
     """
     return tuple(
         _difference(path, wanted, got)
@@ -121,10 +126,10 @@ def _part(
     actual: msgspec.Struct | None,
     open_if: str | None = None,
 ) -> Iterator[_Pair]:
-    """Yield field `name` where it differs; `open_if` is the text that leaves it open.
+    """Yield field `name` if it differs; `open_if` is the expected text that allows any value.
 
-    An open field of something that did not come out at all is a difference only where its
-    text says that it must be there ("*").
+    If the actual object is missing, an open field differs only if its text requires a value
+    ("*").
     """
     wanted = None if expected is None else str(getattr(expected, name))
     got = None if actual is None else str(getattr(actual, name))
@@ -185,10 +190,10 @@ class CaseView(msgspec.Struct, frozen=True):
     """One failing cell.
 
     Fields:
-        lanes: None where the run holds no bytes of it.
+        lanes: None if the run has no bytes of it.
         differences: fields of the turn that are not as expected.
-        expects: whether the run says which turn should have come out.
-        talk: the conversation, where the cell is one.
+        expects: whether the run has the expected turn.
+        talk: the conversation, if the cell is one.
     """
 
     result: Result
@@ -204,10 +209,34 @@ class CaseView(msgspec.Struct, frozen=True):
     talk: ConversationView | None = None
 
 
+class CasesView(msgspec.Struct, frozen=True):
+    """The cases of the page, worst first; `failing` cells of the run in all."""
+
+    cases: tuple[CaseView, ...]
+    failing: int
+
+
+def cases_page(report: Report) -> CasesView:
+    """Return the cases of the cells that bring their bytes."""
+    run = report.run
+    cells = [report.results[cell] for cell in report.of(cells_with_case)]
+    return CasesView(
+        tuple(
+            case_view(
+                each,
+                run.cases.get(each.cell) or run.conversations.get(each.cell),
+                run.header.selection,
+            )
+            for each in sorted(cells, key=worst_first)
+        ),
+        sum(map(fails, run.results)),
+    )
+
+
 def case_view(
     result: Result, found: AnyCase | None, selection: Selection = _EVERYTHING
 ) -> CaseView:
-    """Return what is shown of `result`; where `found` is None that is its findings alone."""
+    """Return what a case shows of `result`; only its findings if `found` is None."""
     case = found if isinstance(found, Case) else None
     talk = conversation_view(result, found) if isinstance(found, ConversationCase) else None
     expected = case.expected if case else None
@@ -238,9 +267,9 @@ def _finding(finding: Finding) -> FindingView:
 def _chunking(cuts: Chunking, case: Case | None) -> str:
     size = f" of {len(case.body):,} bytes" if case and not case.cut else ""
     if not cuts:
-        return f"the whole body{size} in one read"
+        return f"the entire body{size} in one read"
     if _each_byte(cuts):
-        return f"each byte{size} in a read of its own"
+        return f"each byte{size} in a separate read"
     shown = ", ".join(f"{cut:,}" for cut in cuts[:_SHOWN_CUTS])
     more = f" and {len(cuts) - _SHOWN_CUTS:,} more" if len(cuts) > _SHOWN_CUTS else ""
     noun = "a cut at byte" if len(cuts) == 1 else f"{len(cuts):,} cuts at bytes"
@@ -252,7 +281,7 @@ def _each_byte(cuts: Chunking) -> bool:
 
 
 def _command(result: Result, selection: Selection) -> str:
-    """Return the command for a shell; without cuts `replay` looks for the smallest itself."""
+    """Return the command for a shell; without `--cuts`, `replay` searches for the smallest."""
     words = [*selection.options]
     if result.kind == "conversation":
         return replay_command(result.cell, selection.paths, words)

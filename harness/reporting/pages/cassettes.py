@@ -1,4 +1,4 @@
-"""The cassettes of a run -> a table: origin, age, reads kept or synthetic, scrub status."""
+"""The cassettes page: origin, age, recorded or synthetic reads, and credentials of each."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,14 +7,15 @@ from typing import Final
 import msgspec
 
 from harness.judging.results import CassetteFacts, Result
+from harness.reporting.report import Report
 from harness.reporting.words import fails
 
-MOST_CASSETTES: Final = 200
+MAX_CASSETTES: Final = 200
 _READS: Final = {
-    "": "not known",
-    "recorded": "kept",
+    "": "unknown",
+    "recorded": "recorded",
     "synthetic": "synthetic",
-    "mixed": "some kept",
+    "mixed": "some recorded",
 }
 _UNKNOWN: Final = CassetteFacts()
 
@@ -23,7 +24,7 @@ class CassetteRow(msgspec.Struct, frozen=True):
     """One cassette, with the number of its cells and of those that fail.
 
     Fields:
-        known: whether the run says more of it than its origin.
+        known: whether the run contains more about it than its origin.
     """
 
     id: str
@@ -38,22 +39,22 @@ class CassetteRow(msgspec.Struct, frozen=True):
 
     @property
     def scrub(self) -> str:
-        """Say whether credentials were found in it."""
+        """Return whether it contains credentials, as text."""
         if not self.known:
-            return "not known"
+            return "unknown"
         return f"{self.facts.leaks} unscrubbed" if self.facts.leaks else "clean"
 
     @property
     def reads(self) -> str:
-        """Say whether the network's own reads were kept."""
-        return _READS[self.facts.reads] if self.known else "not known"
+        """Return whether its reads were recorded, as text."""
+        return _READS[self.facts.reads] if self.known else "unknown"
 
 
-class Cassettes(msgspec.Struct, frozen=True):
-    """All cassettes in counts, and the first rows: unscrubbed first, then measured, then by id.
+class CassettesView(msgspec.Struct, frozen=True):
+    """All cassettes as counts, and the first rows: unscrubbed first, then measured, then by id.
 
     Fields:
-        counts: (origin, reads, scrub) and how many cassettes are so, most first.
+        counts: (origin, reads, scrub) with the number of such cassettes, most first.
         more: how many rows are left out.
     """
 
@@ -63,8 +64,13 @@ class Cassettes(msgspec.Struct, frozen=True):
     more: int
 
 
-def cassettes(results: Iterable[Result]) -> Cassettes:
-    """Return the cassettes behind `results`."""
+def cassettes_page(report: Report) -> CassettesView:
+    """Return the cassettes of the run."""
+    return cassettes_of(report.run.results)
+
+
+def cassettes_of(results: Iterable[Result]) -> CassettesView:
+    """Return the cassettes that `results` replayed."""
     first: dict[str, Result] = {}
     cells: Counter[str] = Counter()
     failing: Counter[str] = Counter()
@@ -76,11 +82,11 @@ def cassettes(results: Iterable[Result]) -> Cassettes:
         (_row(each, cells[name], failing[name]) for name, each in first.items()), key=_sort_key
     )
     counts = Counter((row.origin, row.reads, row.scrub) for row in rows)
-    return Cassettes(
+    return CassettesView(
         total=len(rows),
         counts=tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
-        rows=tuple(rows[:MOST_CASSETTES]),
-        more=max(0, len(rows) - MOST_CASSETTES),
+        rows=tuple(rows[:MAX_CASSETTES]),
+        more=max(0, len(rows) - MAX_CASSETTES),
     )
 
 

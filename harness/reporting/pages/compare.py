@@ -1,20 +1,20 @@
-"""A comparison of two runs -> what the page shows of it: changes by kind, differences drawn."""
+"""The compare page: what changed since a base run, by kind, with drawn differences."""
 
 from typing import Final
 
 import msgspec
 
-from harness.reporting.report import NamedRun
+from harness.reporting.report import NamedRun, Report
 from harness.reporting.words import percent
 from harness.runs.compare import Change, ChangeKind, RateChange, compare
 from harness.runs.run import Run
 
-MOST_CHANGES: Final = 300
+MAX_CHANGES: Final = 300
 _BAR: Final = 200
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """Cells that changed in one way, worst first; at most `MOST_CHANGES` of `total`."""
+    """Cells that changed in one way, worst first; at most `MAX_CHANGES` of `total`."""
 
     way: ChangeKind
     title: str
@@ -24,7 +24,7 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One name's difference in words, and on a scale of 0 to `_BAR` with none in the middle."""
+    """The difference of one name as text, and on a scale of 0 to `_BAR` with zero in the middle."""
 
     rate: RateChange
     before: str
@@ -57,16 +57,22 @@ class CompareView(msgspec.Struct, frozen=True):
 
 
 _CHANGE_TEXTS: Final[dict[ChangeKind, tuple[str, str]]] = {
-    "broken": ("Broken", "conformed before and do not any more"),
-    "fixed": ("Fixed", "did not conform before and do now"),
-    "changed": ("Still failing, otherwise", "fail in both runs, with another outcome"),
-    "new": ("New", "only this run judged"),
-    "missing": ("Missing", "only the base judged"),
+    "broken": ("Broken", "conformed before and fail now"),
+    "fixed": ("Fixed", "failed before and conform now"),
+    "changed": ("Still failing, with another outcome", "fail in both runs, with another outcome"),
+    "new": ("New", "only this run has"),
+    "missing": ("Missing", "only the base run has"),
 }
 
 
+def compare_page(report: Report) -> CompareView | None:
+    """Return what changed since the base run; None if no base was named."""
+    base = report.context.base
+    return compare_view(base, report.run) if base else None
+
+
 def compare_view(base: NamedRun, run: Run) -> CompareView:
-    """Return what is shown of the way from `base` to `run`."""
+    """Return what changed from `base` to `run`."""
     found = compare(base.run, run)
     return CompareView(
         base.label,
@@ -80,7 +86,7 @@ def compare_view(base: NamedRun, run: Run) -> CompareView:
 
 def _changes(way: ChangeKind, changes: tuple[Change, ...]) -> Changes:
     cells = tuple(each for each in changes if each.way == way)
-    return Changes(way, *_CHANGE_TEXTS[way], len(cells), cells[:MOST_CHANGES])
+    return Changes(way, *_CHANGE_TEXTS[way], len(cells), cells[:MAX_CHANGES])
 
 
 def _difference(rate: RateChange) -> Difference:

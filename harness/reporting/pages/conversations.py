@@ -6,7 +6,7 @@ message, request or call that its path names, or at the conversation.
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -14,18 +14,20 @@ import msgspec
 from harness.judging.conversations.case import ConversationCase, RequestRow
 from harness.judging.results import Finding, Result
 from harness.reporting.boards import ConversationRow, conversation_rows
+from harness.reporting.pages.failures import cells_with_case
+from harness.reporting.report import Report
 from harness.reporting.visible import Piece, pieces
 from harness.reporting.words import fails, worst_first
-from harness.runs.rankings import Rankings
-from harness.runs.run import Run
 from harness.turns.deltas import ParseError
 
 _PLACE: Final = re.compile(r"^(requests\[\d+\]|history)(?:\.messages\[(\d+)\])?")
 _SHOWN: Final = 2_000
+MAX_CONVERSATIONS: Final = 500
+MAX_CONFORMING: Final = 20
 
 
 class MessageView(msgspec.Struct, frozen=True):
-    """One message: its place, who says it, and what; `calls` are name and arguments."""
+    """One message of a request; `calls` are names and arguments."""
 
     number: int
     role: str
@@ -39,7 +41,7 @@ class RequestView(msgspec.Struct, frozen=True):
 
     Fields:
         row: None for the history at the end.
-        runs: what was run of its reply.
+        runs: the calls of its reply that the agent executed.
     """
 
     title: str
@@ -51,10 +53,10 @@ class RequestView(msgspec.Struct, frozen=True):
 
 
 class ConversationView(msgspec.Struct, frozen=True):
-    """One conversation, whole.
+    """One conversation, in full.
 
     Fields:
-        requests: with the history at the end as the last one.
+        requests: the last one is the history at the end.
         reports: turn number and parse_error.
     """
 
@@ -65,7 +67,7 @@ class ConversationView(msgspec.Struct, frozen=True):
 
 
 def conversation_view(result: Result, case: ConversationCase) -> ConversationView:
-    """Return what is shown of a conversation."""
+    """Return what a report shows of a conversation."""
     return ConversationView(
         result=result,
         case=case,
@@ -115,7 +117,7 @@ def _messages(
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Return a message; {} where its text was cut, and then it is shown as it is."""
+    """Return a message; {} if its text was cut, which is then shown unchanged."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -163,17 +165,13 @@ def _other_findings(
     )
 
 
-MAX_CONVERSATIONS: Final = 500
-MAX_CONFORMING: Final = 20
-
-
-class Conversations(msgspec.Struct, frozen=True):
-    """Cells that an agent supports, and logged conversations.
+class ConversationsView(msgspec.Struct, frozen=True):
+    """Conversations of agents, and logged ones.
 
     Fields:
         ranked: models by prompts by agents.
         rows: worst first; `more` are left out.
-        conforming: some that conform, whole.
+        conforming: some of those that conform, in full.
     """
 
     ranked: tuple[ConversationRow, ...]
@@ -187,16 +185,17 @@ class Conversations(msgspec.Struct, frozen=True):
         return len(self.rows) + self.more
 
 
-def conversations(run: Run, rankings: Rankings, shown: Collection[str]) -> Conversations:
-    """Return the conversations of `run`; cells in `shown` are whole elsewhere on the page."""
+def conversations_page(report: Report) -> ConversationsView:
+    """Return the conversations of the run; cells with a case are shown in full there only."""
+    run, shown = report.run, report.of(cells_with_case)
     found = [each for each in run.results if each.conversation]
     conforming = [
         each
         for each in found
         if not fails(each) and each.cell in run.conversations and each.cell not in shown
     ]
-    return Conversations(
-        ranked=conversation_rows(rankings),
+    return ConversationsView(
+        ranked=conversation_rows(report.rankings),
         rows=tuple(sorted(found, key=worst_first)[:MAX_CONVERSATIONS]),
         more=max(0, len(found) - MAX_CONVERSATIONS),
         conforming=tuple(

@@ -1,7 +1,7 @@
-"""Results -> where normalizers that read the same bytes do not come to the same end.
+"""The pages of normalizers and agents: conformance, by dialect and quirk, and disagreement.
 
-Two agree on a scenario where both conform or neither does; what one does not support it has no
-word in.
+Two normalizers agree on a scenario if both conform or neither does. A scenario that one of them
+does not support does not count for the pair.
 """
 
 from collections import Counter, defaultdict
@@ -12,25 +12,28 @@ from typing import Final
 import msgspec
 
 from harness.judging.results import Outcome, Result
-from harness.reporting.charts.squares import Matrix, Pair, Square, matrix
+from harness.reporting.boards import Board, boards
+from harness.reporting.charts.squares import Matrix, Pair, Square, matrix, worst_cells
+from harness.reporting.charts.stacks import Stack, stacks
+from harness.reporting.pages.quirks import quirk_matrix
+from harness.reporting.report import Report, replays_link
 
-MOST_SCENARIOS: Final = 40
+MAX_SPLITS: Final = 40
 
 
 class Split(msgspec.Struct, frozen=True):
-    """One scenario that parts the normalizers; each side is sorted."""
+    """A scenario on which normalizers disagree; each side is sorted by name."""
 
     scenario: str
-    title: str
-    right: tuple[str, ...]
-    wrong: tuple[tuple[str, Outcome, str], ...]  # name, outcome, cell
+    conforming: tuple[str, ...]
+    failing: tuple[tuple[str, Outcome, str], ...]  # name, outcome, cell
 
 
 class Disagreement(msgspec.Struct, frozen=True):
-    """Pairs of normalizers, with the scenarios on which they agree of those that both read.
+    """Pairs of normalizers: the scenarios on which they agree, of those that both support.
 
     Fields:
-        splits: scenarios that part them, the most evenly parted first, at most `MOST_SCENARIOS`.
+        splits: scenarios with disagreement, the most evenly divided first.
         more: how many are left out.
     """
 
@@ -39,36 +42,94 @@ class Disagreement(msgspec.Struct, frozen=True):
     more: int
 
 
+class NormalizersView(msgspec.Struct, frozen=True):
+    """Rankings, outcomes, and tables of squares; an agent has only the first two."""
+
+    board: Board
+    bars: tuple[Stack, ...]
+    text_dialects: Board
+    dialects: Matrix
+    quirks: Matrix
+    disagreement: Disagreement
+
+
+class AgentsView(msgspec.Struct, frozen=True):
+    """The ranking of agents, and their outcomes."""
+
+    board: Board
+    bars: tuple[Stack, ...]
+
+
+def normalizers_page(report: Report) -> NormalizersView:
+    """Return what the page shows of all normalizers."""
+    results = report.run.results
+    return NormalizersView(
+        board=report.of(boards)["normalizers"],
+        bars=stacks(results, "turns"),
+        text_dialects=report.of(boards)["text-dialects"],
+        dialects=dialect_matrix(results),
+        quirks=report.of(quirk_matrix),
+        disagreement=disagreement(results),
+    )
+
+
+def agents_page(report: Report) -> AgentsView:
+    """Return what the page shows of all agents."""
+    return AgentsView(report.of(boards)["agents"], stacks(report.run.results, "conversation"))
+
+
+def dialect_matrix(results: Iterable[Result]) -> Matrix:
+    """Return dialects by normalizers: cells that conform, of those that they support."""
+    supported = [each for each in results if each.outcome is not Outcome.UNSUPPORTED]
+    worst = worst_cells(supported, lambda each: (each.dialect,))
+    k: Counter[Pair] = Counter()
+    n: Counter[Pair] = Counter()
+    for each in supported:
+        if each.kind == "turns":
+            n[each.dialect, each.normalizer] += 1
+            k[each.dialect, each.normalizer] += each.outcome.conforms
+    return matrix(
+        {
+            (dialect, name): Square(
+                k[dialect, name],
+                n[dialect, name],
+                worst.get((dialect, name), ""),
+                replays_link(dialect=dialect, normalizer=name),
+            )
+            for dialect, name in n
+        }
+    )
+
+
 def disagreement(results: Iterable[Result]) -> Disagreement:
-    """Return where the normalizers of a run differ."""
-    read: dict[str, list[Result]] = defaultdict(list)
+    """Return the scenarios on which the normalizers of a run disagree."""
+    supported: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         if result.kind == "turns" and result.outcome is not Outcome.UNSUPPORTED:
-            read[result.scenario].append(result)
+            supported[result.scenario].append(result)
     agreed: Counter[Pair] = Counter()
     shared: Counter[Pair] = Counter()
     splits: list[Split] = []
-    for scenario in sorted(read):
-        here = sorted(read[scenario], key=lambda each: each.normalizer)
+    for scenario in sorted(supported):
+        here = sorted(supported[scenario], key=lambda each: each.normalizer)
         ends = [(each.normalizer, each.outcome.conforms) for each in here]
-        for (one, is_right), (other, other_is_right) in combinations(ends, 2):
+        for (one, conforms), (other, other_conforms) in combinations(ends, 2):
             shared[one, other] += 1
-            agreed[one, other] += is_right == other_is_right
-        if len({is_right for _, is_right in ends}) > 1:
+            agreed[one, other] += conforms == other_conforms
+        if len({conforms for _, conforms in ends}) > 1:
             splits.append(_split(here))
-    splits.sort(key=lambda each: (-min(len(each.right), len(each.wrong)), each.scenario))
+    splits.sort(key=lambda each: (-min(len(each.conforming), len(each.failing)), each.scenario))
     squares = {pair: Square(agreed[pair], shared[pair]) for pair in shared}
-    both_ways = squares | {(other, one): square for (one, other), square in squares.items()}
+    both_orders = squares | {(other, one): square for (one, other), square in squares.items()}
     return Disagreement(
-        matrix(both_ways), tuple(splits[:MOST_SCENARIOS]), max(0, len(splits) - MOST_SCENARIOS)
+        matrix(both_orders), tuple(splits[:MAX_SPLITS]), max(0, len(splits) - MAX_SPLITS)
     )
 
 
 def _split(results: list[Result]) -> Split:
-    wrong = (each for each in results if not each.outcome.conforms)
+    failing = (each for each in results if not each.outcome.conforms)
     return Split(
         results[0].scenario,
-        results[0].title,
         tuple(each.normalizer for each in results if each.outcome.conforms),
-        tuple((each.normalizer, each.outcome, each.cell) for each in wrong),
+        tuple((each.normalizer, each.outcome, each.cell) for each in failing),
     )

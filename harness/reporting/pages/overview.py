@@ -1,43 +1,45 @@
-"""A run -> the numbers of the first page, and what stays out of every rate."""
+"""The overview: the verdict, counts of cells, and the top of the rankings."""
 
 from collections import Counter
 
 import msgspec
 
-from harness.judging.results import Outcome
+from harness.reporting.boards import Board, boards
+from harness.reporting.pages.compare import CompareView, compare_page
+from harness.reporting.pages.failures import failures_page
+from harness.reporting.report import Report
 from harness.reporting.words import WORST_FIRST, OutcomeWord, fails
-from harness.runs.run import Run
 
 
-class Overview(msgspec.Struct, frozen=True):
-    """Counts of cells; `outcomes` has all words, worst first.
+class OverviewView(msgspec.Struct, frozen=True):
+    """Counts of cells, and what the overview shows of other pages.
 
     Fields:
-        emulated, unsupported: cells that count in no rate about a model, and in none at all.
+        outcomes: each outcome with its number of cells, worst first.
+        signatures: of MUST rules.
     """
 
-    scenarios: int
     cells: int
     replays: int
     failing: int
-    normalizers: int
-    agents: int
-    emulated: int
-    unsupported: int
     outcomes: tuple[tuple[OutcomeWord, int], ...]
+    signatures: int
+    boards: tuple[Board, ...]
+    comparison: CompareView | None
 
 
-def overview(run: Run) -> Overview:
-    """Return the counts of `run`."""
-    counts = Counter(each.outcome for each in run.results)
-    return Overview(
-        scenarios=run.header.scenario_count,
-        cells=len(run.results),
-        replays=sum(each.replays for each in run.results),
-        failing=sum(map(fails, run.results)),
-        normalizers=len(run.header.normalizers),
-        agents=len(run.header.agents),
-        emulated=sum(each.origin == "emulated" for each in run.results),
-        unsupported=counts[Outcome.UNSUPPORTED],
+def overview_page(report: Report) -> OverviewView:
+    """Return the counts of the run."""
+    results = report.run.results
+    counts = Counter(each.outcome for each in results)
+    return OverviewView(
+        cells=len(results),
+        replays=sum(each.replays for each in results),
+        failing=sum(map(fails, results)),
         outcomes=tuple((word, counts[word.outcome]) for word in WORST_FIRST),
+        signatures=report.of(failures_page).must_count,
+        boards=tuple(
+            report.of(boards)[name] for name in ("models", "prompts", "normalizers", "agents")
+        ),
+        comparison=report.of(compare_page),
     )

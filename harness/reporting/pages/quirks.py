@@ -1,18 +1,20 @@
-"""Quirks met by a run -> cards: what the catalogue says of each, and who gets it right."""
+"""The quirks page: a card for each quirk of the run, and the table of quirks by normalizers."""
 
-from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
 from harness.judging.catalogue import Quirk
-from harness.reporting.charts.squares import Square
+from harness.reporting.charts.squares import Matrix, Square, largest, worst_cells
+from harness.reporting.pages.rankings import MAX_COLUMNS
+from harness.reporting.report import Report, replays_link
 
+MAX_QUIRKS: Final = 400
 _GROUPS: Final = {
     "A": "framing and transport",
     "B": "deltas",
     "C": "arguments",
-    "D": "calls in text",
+    "D": "text calls",
     "E": "conversation",
     "F": "other dialects",
 }
@@ -23,9 +25,9 @@ class QuirkCard(msgspec.Struct, frozen=True):
     """One quirk.
 
     Fields:
-        quirk: as the catalogue has it; None where it has it not.
-        references: its citations, each with whether it is an address that a link may lead to.
-        squares: of each normalizer that met it.
+        quirk: its entry in the catalogue; None if it has none.
+        references: its citations, each with whether it is an address that a link may have.
+        squares: of each normalizer with a cell that shows the quirk.
     """
 
     id: str
@@ -35,16 +37,37 @@ class QuirkCard(msgspec.Struct, frozen=True):
     squares: tuple[tuple[str, Square], ...]
 
     @property
-    def losers(self) -> int:
-        """How many normalizers do not get all of it right."""
+    def failing(self) -> int:
+        """How many normalizers fail a cell that shows the quirk."""
         return sum(square.verdict != "all" for _, square in self.squares)
 
 
-def quirk_cards(
-    rows: Mapping[str, tuple[tuple[str, Square], ...]], catalogue: Mapping[str, Quirk]
-) -> tuple[QuirkCard, ...]:
+def quirk_matrix(report: Report) -> Matrix:
+    """Return quirks by normalizers: cells that conform, of those that show the quirk."""
+    worst = worst_cells(report.run.results, lambda each: each.quirks)
+    squares = {
+        (loss.quirk, loss.normalizer): Square(
+            loss.k,
+            loss.n,
+            worst.get((loss.quirk, loss.normalizer), ""),
+            replays_link(quirk=loss.quirk, normalizer=loss.normalizer),
+        )
+        for loss in report.store.losses_by_quirk()
+    }
+    return largest(squares, MAX_QUIRKS, MAX_COLUMNS)
+
+
+def quirks_page(report: Report) -> tuple[QuirkCard, ...]:
     """Return a card for each quirk of the run, by id."""
-    return tuple(_card(name, rows[name], catalogue.get(name)) for name in sorted(rows))
+    table = report.of(quirk_matrix)
+    return tuple(
+        _card(
+            name,
+            tuple(pair for pair in zip(table.columns, squares, strict=True) if pair[1].n),
+            report.context.quirks.get(name),
+        )
+        for name, squares in table.rows
+    )
 
 
 def _card(name: str, squares: tuple[tuple[str, Square], ...], quirk: Quirk | None) -> QuirkCard:

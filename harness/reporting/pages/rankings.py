@@ -1,82 +1,127 @@
-"""What stands beside the rank of a model or a prompt: retries, strategies, its worst failure."""
+"""The pages of models, prompts and their matrix: turn success of recorded and imported turns.
+
+The denominators are those of the rankings: each turn once, as the lead normalizer read it.
+"""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
+from collections.abc import Callable, Iterable
+from typing import Final
 
 import msgspec
 
-from harness.judging.results import Result, TurnFacts
-from harness.reporting.pages.matrix import measured
+from harness.reporting.boards import Board, boards
+from harness.reporting.charts.squares import Matrix, Pair, Square, largest
+from harness.reporting.report import Report, replays_link
 from harness.reporting.words import percent
-from harness.runs.questions import ConversationRate
-from harness.runs.rankings import RankedConversations
-from harness.runs.run import Run
+from harness.runs.questions import Axis, ConversationRate, MeasuredRate
 
-Axis = Literal["model", "prompt"]
+# A larger table is mostly empty and slow to draw; the ranking of pairs has the rest.
+MAX_ROWS: Final = 40
+MAX_COLUMNS: Final = 25
 
 
 class RankingDetails(msgspec.Struct, frozen=True):
-    """Of one model or prompt.
+    """Columns next to the rank of a model or a prompt.
 
     Fields:
-        why: the commonest reason for a turn without success, in words; "" where all succeed.
-        count: how many of its turns failed so.
+        reason: the commonest reason for a turn without success; "" if all succeed.
+        count: how many of its turns failed for that reason.
         cell: the first of them.
-        retries: compensating requests in its measured conversations, in words.
-        strategy: the share of turns by `tool_use`, in words.
+        retries: compensating requests in its measured conversations.
+        strategy: the share of turns by `tool_use`.
     """
 
-    why: str = ""
+    reason: str = ""
     count: int = 0
     cell: str = ""
     retries: str = "none measured"
     strategy: str = "none measured"
 
 
-def ranking_details(
-    run: Run, conversations: Iterable[RankedConversations], axis: Axis
-) -> dict[str, RankingDetails]:
-    """Return the standing of each model or prompt that was measured, by name."""
-    failures: dict[str, list[tuple[Result, TurnFacts]]] = defaultdict(list)
-    names: set[str] = set()
-    for result, turn in measured(run):
-        name = _NAME[axis](result)
-        names.add(name)
-        if not turn.success:
-            failures[name].append((result, turn))
-    talks: dict[str, list[ConversationRate]] = defaultdict(list)
-    for each in conversations:
-        talks[getattr(each.rate, axis)].append(each.rate)
-    return {
-        name: _with_conversations(_commonest_failure(failures[name]), talks[name])
-        for name in sorted(names | set(talks))
-    }
+class RankingView(msgspec.Struct, frozen=True):
+    """A ranking, a table of squares, and details of each row by name."""
+
+    board: Board
+    squares: Matrix | None = None
+    details: dict[str, RankingDetails] = msgspec.field(default_factory=dict)
 
 
-_NAME: Mapping[Axis, Callable[[Result], str]] = {
-    "model": lambda result: result.model,
-    "prompt": lambda result: result.prompt,
-}
-
-
-def _commonest_failure(failed: list[tuple[Result, TurnFacts]]) -> RankingDetails:
-    if not failed:
-        return RankingDetails()
-    reasons = Counter(turn.why for _, turn in failed)
-    why, count = min(reasons.items(), key=lambda item: (-item[1], item[0]))
-    return RankingDetails(
-        why, count, min(result.cell for result, turn in failed if turn.why == why)
+def models_page(report: Report) -> RankingView:
+    """Return the ranking of models, and the same turns through each normalizer."""
+    return RankingView(
+        report.of(boards)["models"], client_matrix(report), ranking_details(report, "model")
     )
 
 
-def _with_conversations(standing: RankingDetails, rates: list[ConversationRate]) -> RankingDetails:
+def prompts_page(report: Report) -> RankingView:
+    """Return the ranking of prompts."""
+    return RankingView(report.of(boards)["prompts"], details=ranking_details(report, "prompt"))
+
+
+def matrix_page(report: Report) -> RankingView:
+    """Return models by prompts, as squares and ranked."""
+    return RankingView(report.of(boards)["pairs"], model_matrix(report))
+
+
+def model_matrix(report: Report) -> Matrix:
+    """Return models by prompts: turns that succeeded, of those measured."""
+    lead = [each for each in _measured(report) if each.normalizer == report.store.lead]
+    return _turn_squares(
+        lead,
+        lambda each: (each.model, each.prompt),
+        lambda model, prompt: replays_link(model=model, prompt=prompt),
+    )
+
+
+def client_matrix(report: Report) -> Matrix:
+    """Return models by normalizers: turns that succeeded as each of them read the same bytes."""
+    return _turn_squares(
+        _measured(report),
+        lambda each: (each.model, each.normalizer),
+        lambda model, name: replays_link(model=model, normalizer=name),
+    )
+
+
+def _measured(report: Report) -> tuple[MeasuredRate, ...]:
+    return report.store.measured_turns()
+
+
+def _turn_squares(
+    rates: Iterable[MeasuredRate],
+    pair_of: Callable[[MeasuredRate], Pair],
+    link: Callable[[str, str], str],
+) -> Matrix:
+    k: Counter[Pair] = Counter()
+    n: Counter[Pair] = Counter()
+    for each in rates:
+        k[pair_of(each)] += each.k
+        n[pair_of(each)] += each.n
+    squares = {pair: Square(k[pair], n[pair], link=link(*pair)) for pair in n}
+    return largest(squares, MAX_ROWS, MAX_COLUMNS)
+
+
+def ranking_details(report: Report, axis: Axis) -> dict[str, RankingDetails]:
+    """Return the details of each model or prompt that was measured, by name."""
+    failures = report.store.commonest_failures(axis)
+    conversations: dict[str, list[ConversationRate]] = defaultdict(list)
+    for each in report.rankings.conversations:
+        conversations[getattr(each.rate, axis)].append(each.rate)
+    ranked = getattr(report.rankings, f"{axis}s")
+    names = {each.name for each in ranked} | set(conversations)
+    return {
+        name: _details(failures.get(name, ("", 0, "")), conversations[name])
+        for name in sorted(names)
+    }
+
+
+def _details(failure: tuple[str, int, str], rates: list[ConversationRate]) -> RankingDetails:
     if not rates:
-        return standing
-    retries, talks = sum(each.retries for each in rates), sum(each.n for each in rates)
+        return RankingDetails(*failure)
     by_tools = sum(each.tool_use for each in rates)
     total = by_tools + sum(each.json_fallback for each in rates)
-    strategy = f"tool_use {percent(by_tools / total)} of {total}" if total else "not told"
-    return msgspec.structs.replace(
-        standing, retries=f"{retries} in {talks} conversations", strategy=strategy
+    return RankingDetails(
+        *failure,
+        retries=f"{sum(each.retries for each in rates)} in "
+        f"{sum(each.n for each in rates)} conversations",
+        strategy=f"tool_use {percent(by_tools / total)} of {total}" if total else "not reported",
     )

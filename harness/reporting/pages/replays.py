@@ -1,8 +1,8 @@
-"""Results -> columns that a browser reads fast: dictionary-coded, deflated, in base64.
+"""The table of replays: the first rows as HTML, and all results as columns for the script.
 
 A column is the sorted list of its different values and one small number for each row, so that
-sorting is by number and a filter looks at each different value once. Base64 has no character
-that HTML could take for markup, whatever a name holds.
+sorting is by number and a filter tests each different value once. The columns are deflated and
+in base64, which has no character that HTML could take for markup.
 """
 
 import base64
@@ -14,10 +14,13 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from harness.judging.results import Outcome, Result
+from harness.reporting.report import Report
+from harness.reporting.words import worst_first
 
 _Value: TypeAlias = str | int | tuple[str, ...]
 
-# A title or a name of this length is shown cut; rows are for finding, the run file holds all.
+MAX_LISTED: Final = 150
+# Longer titles and names are shown cut: rows are for searching, and the run file has all text.
 _LONGEST: Final = 200
 _CODES: Final = ((0xFF, "B"), (0xFFFF, "H"), (0xFFFFFFFF, "I"))
 _ALIGNED: Final = 4
@@ -40,7 +43,7 @@ def _rules(result: Result) -> tuple[str, ...]:
     return tuple(sorted({finding.rule for finding in result.findings}))
 
 
-# The names are those of the filter's fields: a public grammar, see docs/reference/report.md.
+# The names are the fields of the filter, which docs/reference/report.md documents.
 _COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
     "scenario": lambda each: each.scenario,
     "normalizer": lambda each: each.normalizer,
@@ -64,12 +67,27 @@ _COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
 _BADNESS: Final = {outcome.value: outcome.badness for outcome in Outcome}
 
 
+class ReplaysView(msgspec.Struct, frozen=True):
+    """The first cells, worst first, for readers without script; `rows` are all, for the script."""
+
+    listed: tuple[Result, ...]
+    rows: str
+    total: int
+
+
+def replays_page(report: Report) -> ReplaysView:
+    """Return the rows of the table."""
+    results = report.run.results
+    listed = sorted(results, key=worst_first)[:MAX_LISTED]
+    return ReplaysView(tuple(listed), rows(results), len(results))
+
+
 def rows(results: Iterable[Result]) -> str:
     """Return `results`, in their order, as base64 of deflated columns.
 
     The bytes inside: the length of the head as 4 bytes, little-endian; the head, as JSON
     `{"count", "odd", "columns": [{"name", "values", "bytes"}]}`; then the codes of each column,
-    `bytes` wide each; head and columns start at multiples of 4. `odd` holds the ids of cells
+    `bytes` wide each; head and columns start at multiples of 4. `odd` has the ids of cells
     that are not SCENARIO/NORMALIZER, by row.
     """
     listed = tuple(results)

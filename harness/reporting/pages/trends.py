@@ -1,7 +1,7 @@
-"""Several runs, the oldest first -> one small chart for each name: its rate, with its interval.
+"""The trends page: for each name a small chart of its rate over several runs, with intervals.
 
-Rates over different scenarios are not comparable: where the set of scenarios changed between
-two runs the line breaks, and the break is drawn and told.
+Rates over different scenarios are not comparable: if the set of scenarios changed between two
+runs, the line has a gap, and the page draws and names the change.
 """
 
 from collections import defaultdict
@@ -10,12 +10,11 @@ from typing import Final
 
 import msgspec
 
-from harness.reporting.report import NamedRun
+from harness.reporting.report import NamedRun, Report
 from harness.reporting.words import percent
-from harness.runs.questions import Questions
-from harness.runs.rankings import Ranked, Rankings, rank
+from harness.runs.rankings import Ranked, Rankings, rankings
 
-MOST_NAMES: Final = 24
+MAX_NAMES: Final = 24
 WIDTH: Final = 600
 HEIGHT: Final = 90
 _EDGE: Final = 12
@@ -39,7 +38,7 @@ class Series(msgspec.Struct, frozen=True):
     """One name over the runs.
 
     Fields:
-        points: by run; None where it was not measured.
+        points: by run; None if it was not measured.
         line: SVG path data, broken where points are missing or scenarios changed.
     """
 
@@ -49,19 +48,19 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class Trend(msgspec.Struct, frozen=True):
-    """What one rate did, for at most `MOST_NAMES` names; `more` are left out."""
+    """One rate over the runs, for at most `MAX_NAMES` names; `more` are left out."""
 
     title: str
     series: tuple[Series, ...]
     more: int
 
 
-class Trends(msgspec.Struct, frozen=True):
-    """All of it.
+class TrendsView(msgspec.Struct, frozen=True):
+    """The charts of all rates.
 
     Fields:
         labels: of the runs.
-        breaks: (place, words): before which run the scenarios changed, and by how much.
+        breaks: (index of a run, text): the scenarios changed before this run.
         marks: the x of each break.
     """
 
@@ -72,22 +71,24 @@ class Trends(msgspec.Struct, frozen=True):
 
 
 _RATES: Final[dict[str, Callable[[Rankings], tuple[Ranked, ...]]]] = {
-    "Conformance of normalizers": lambda rankings: rankings.normalizers,
-    "Conformance of agents": lambda rankings: rankings.agents,
-    "Turn success of models": lambda rankings: rankings.models,
-    "Turn success of prompts": lambda rankings: rankings.prompts,
+    "Conformance of normalizers": lambda ranked: ranked.normalizers,
+    "Conformance of agents": lambda ranked: ranked.agents,
+    "Turn success of models": lambda ranked: ranked.models,
+    "Turn success of prompts": lambda ranked: ranked.prompts,
 }
 
 
-def trends(editions: Sequence[NamedRun]) -> Trends:
-    """Return the rates over `editions`, the oldest first; nothing is drawn of a single one."""
+def trends_page(report: Report) -> TrendsView:
+    """Return the rates over the history and the run, the oldest first; none for a single run."""
+    context = report.context
+    editions = (*context.history, NamedRun(context.label, report.run))
     if len(editions) < 2:  # noqa: PLR2004 - a line needs two ends
-        return Trends(tuple(each.label for each in editions), (), (), ())
-    ranked = [_rankings(each) for each in editions]
+        return TrendsView(tuple(each.label for each in editions), (), (), ())
+    ranked = [*(rankings(each.run) for each in context.history), report.rankings]
     breaks = tuple(_breaks(editions))
     cuts = {place for place, _ in breaks}
     count = len(editions)
-    return Trends(
+    return TrendsView(
         tuple(each.label for each in editions),
         breaks,
         tuple(round((_x(place - 1, count) + _x(place, count)) / 2, 1) for place, _ in breaks),
@@ -96,11 +97,6 @@ def trends(editions: Sequence[NamedRun]) -> Trends:
             for title, of in _RATES.items()
         ),
     )
-
-
-def _rankings(edition: NamedRun) -> Rankings:
-    with Questions(edition.run) as questions:
-        return rank(questions)
 
 
 def _breaks(editions: Sequence[NamedRun]) -> Iterable[tuple[int, str]]:
@@ -113,16 +109,16 @@ def _breaks(editions: Sequence[NamedRun]) -> Iterable[tuple[int, str]]:
 
 
 def _trend(
-    title: str, rankings: list[tuple[Ranked, ...]], editions: Sequence[NamedRun], cuts: set[int]
+    title: str, ranks: list[tuple[Ranked, ...]], editions: Sequence[NamedRun], cuts: set[int]
 ) -> Trend:
     by_name: dict[str, dict[int, Ranked]] = defaultdict(dict)
-    for place, ranked in enumerate(rankings):
+    for place, ranked in enumerate(ranks):
         for each in ranked:
             by_name[each.name][place] = each
     names = sorted(
         by_name, key=lambda name: (-max(each.n for each in by_name[name].values()), name)
     )
-    shown = sorted(names[:MOST_NAMES])
+    shown = sorted(names[:MAX_NAMES])
     series = tuple(_series(name, by_name[name], editions, cuts) for name in shown)
     return Trend(title, series, len(names) - len(shown))
 

@@ -1,10 +1,16 @@
-"""A comparison of two runs -> text for a terminal, or Markdown."""
+"""A comparison of two runs as text for a terminal, or as Markdown."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from harness.reporting import visible
-from harness.reporting.visible import marked, plain
+from harness.reporting.visible import (
+    aligned_columns,
+    markdown_code,
+    markdown_table,
+    markdown_text,
+    marked,
+    plain,
+)
 from harness.reporting.words import percent
 from harness.runs.compare import CHANGE_KINDS, Change, Comparison, RateChange
 
@@ -28,37 +34,35 @@ def _pretty(found: Comparison) -> Iterator[str]:
     for title, rates in _boards(found):
         yield from ("", title)
         rows = [_HEAD, *(_cells(rate, plain(rate.name, limit=60)) for rate in rates)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            yield "  " + "  ".join(map(str.ljust, row, widths)).rstrip()
+        yield from (f"  {line}" for line in aligned_columns(rows))
 
 
 def _markdown(found: Comparison) -> Iterator[str]:
-    yield from (f"> {visible.markdown_text(each)}" for each in found.warnings)
+    yield from (f"> {markdown_text(each)}" for each in found.warnings)
     yield from (_counts(found), "")
     for change in found.changes[:MOST_CHANGES]:
-        outcomes = visible.markdown_text(_outcomes(change))
-        yield f"- {change.way}: {visible.markdown_code(change.cell)} {outcomes}"
+        outcomes = markdown_text(_outcomes(change))
+        yield f"- {change.way}: {markdown_code(change.cell)} {outcomes}"
     yield from _more(found)
     for title, rates in _boards(found):
-        rows = (_cells(rate, visible.markdown_text(rate.name, limit=60)) for rate in rates)
-        yield from ("", f"### {title}", "", visible.markdown_table(_HEAD, rows))
+        rows = (_cells(rate, markdown_text(rate.name, limit=60)) for rate in rates)
+        yield from ("", f"### {title}", "", markdown_table(_HEAD, rows))
 
 
 def _counts(found: Comparison) -> str:
     counts = [f"{found.counts[way]} {way}" for way in CHANGE_KINDS]
-    return f"{', '.join(counts)}; {found.same} the same"
+    return f"{', '.join(counts)}; {found.same} unchanged"
 
 
 def _more(found: Comparison) -> Iterator[str]:
     left = len(found.changes) - MOST_CHANGES
     if left > 0:
-        yield f"  and {left} more: see --format json"
+        yield f"  and {left} more. Use --format json to list all."
 
 
 def _outcomes(change: Change) -> str:
-    was = change.before.value if change.before else "not there"
-    now = change.after.value if change.after else "not there"
+    was = change.before.value if change.before else "none"
+    now = change.after.value if change.after else "none"
     return f"{was} -> {now}"
 
 
@@ -70,7 +74,7 @@ def _boards(found: Comparison) -> Iterator[tuple[str, Iterable[RateChange]]]:
 
 
 def _cells(rate: RateChange, name: str) -> tuple[str, ...]:
-    word = "" if rate.sure else ", may be noise"
+    word = "" if rate.sure else ", not significant"
     return (
         name,
         str(rate.pairs.n),

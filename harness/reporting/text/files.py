@@ -28,7 +28,7 @@ _TURN = (
 
 
 def results_csv(run: Run) -> str:
-    """Return a line for each cell; `rules` are those that it broke, `quirks` its scenario's."""
+    """Return a line for each cell, with the rules that it violates and the quirks it shows."""
     head = (*_CELL, "rules", "quirks")
     return _table(head, (_result(result) for result in run.results))
 
@@ -59,13 +59,13 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def _csv_value(value: object) -> str:
-    """Return `value` as text; what a spreadsheet would compute begins with an apostrophe."""
+    """Return `value` as text; an apostrophe precedes text that a spreadsheet would compute."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int):
         return str(value)
-    said = marked(str(value))
-    return f"'{said}" if said.startswith(_FORMULA) else said
+    text = marked(str(value))
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 _COLOURS: dict[Verdict, str] = {
@@ -86,7 +86,7 @@ class Badge(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def badge(run: Run, gate: Gate) -> Badge:
-    """Return the verdict and how many cells conform."""
+    """Return the badge: the verdict and how many cells conform."""
     judged = [each for each in run.results if each.outcome is not Outcome.UNSUPPORTED]
     conform = sum(each.outcome.conforms for each in judged)
     message = f"{gate.verdict}, {conform}/{len(judged)} conform"

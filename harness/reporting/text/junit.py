@@ -1,7 +1,7 @@
-"""A run -> JUnit XML: a suite for each normalizer or agent, and one for the gate.
+"""JUnit XML of a run: a suite for each normalizer or agent, and one for the gate.
 
-XML 1.0 has no way to write most control characters, so hostile text goes in as visible text.
-No clock: a case has no time, and equal runs give equal bytes.
+XML 1.0 cannot represent most control characters, so they are written as visible text. Test cases
+have no time, so that equal runs give equal bytes.
 """
 
 from collections import defaultdict
@@ -20,12 +20,12 @@ _OPENING = ('<?xml version="1.0" encoding="utf-8"?>', "<testsuites>")
 
 
 def junit(run: Run, gate: Gate) -> str:
-    """Return the run as XML; unsupported cells are no cases, excused ones are skipped."""
+    """Return the run as XML, without unsupported cells; accepted failures are skipped."""
     suites: dict[str, list[str]] = defaultdict(list)
-    excused = {each.cell: each for each in gate.excused}
+    accepted = {each.cell: each for each in gate.excused}
     for result in run.results:
         if result.outcome is not Outcome.UNSUPPORTED:
-            suites[result.normalizer].append(_case(run, result, excused.get(result.cell)))
+            suites[result.normalizer].append(_case(run, result, accepted.get(result.cell)))
     lines = (line for name in sorted(suites) for line in _suite(name, suites[name]))
     return "\n".join([*_OPENING, *lines, *_gate(gate), "</testsuites>", ""])
 
@@ -41,27 +41,27 @@ def _suite(name: str, cases: list[str]) -> Iterator[str]:
     yield "</testsuite>"
 
 
-def _case(run: Run, result: Result, excused: AcceptedCell | None) -> str:
+def _case(run: Run, result: Result, accepted: AcceptedCell | None) -> str:
     scenario = result.scenario
     opening = (
         f"<testcase classname={_attribute(f'{result.normalizer}.{area_of(scenario)}')}"
         f" name={_attribute(scenario)}"
     )
-    if excused is not None:
-        reason = _attribute(f"{excused.expect}: {excused.reason}")
+    if accepted is not None:
+        reason = _attribute(f"{accepted.expect}: {accepted.reason}")
         return f"{opening}><skipped message={reason}/></testcase>"
     if result.outcome.conforms:
         return f"{opening}/>"
     selection = run.header.selection
-    told = (
+    lines = (
         marked(result.title),
         *findings_lines(result.findings),
         marked(replay_command(result.cell, selection.paths, selection.options)),
     )
-    said = _attribute(f"{result.outcome.value}, blame {result.blame}")
+    message = _attribute(f"{result.outcome.value}, blame {result.blame}")
     kind = _attribute(result.outcome.value)
-    text = escape("\n".join(told))
-    return f"{opening}><failure type={kind} message={said}>{text}</failure></testcase>"
+    text = escape("\n".join(lines))
+    return f"{opening}><failure type={kind} message={message}>{text}</failure></testcase>"
 
 
 def _gate(gate: Gate) -> Iterator[str]:
@@ -73,5 +73,5 @@ def _gate(gate: Gate) -> Iterator[str]:
     yield from _suite("gate", [f"{name}/>" if gate.verdict == "pass" else case])
 
 
-def _attribute(said: str) -> str:
-    return quoteattr(marked(said))
+def _attribute(text: str) -> str:
+    return quoteattr(marked(text))

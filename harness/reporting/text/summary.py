@@ -1,21 +1,21 @@
-"""A run -> summary.md, and the step summary of a CI service: the worst first, within a limit.
+"""summary.md and the step summary of a CI service: the worst failures first, within a limit.
 
-What does not fit is counted, never dropped in silence.
+Entries that do not fit are counted.
 """
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from harness.reporting.failures import FAILING_NO_CELL, Failure, headline, is_must, list_failures
+from harness.reporting.failures import FAILING_NO_CELL, Failure, list_failures
 from harness.reporting.text.terminal import tables
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text
-from harness.runs.gate import Gate, RuleVerdict
+from harness.runs.gate import RuleVerdict
 from harness.runs.run import Run, pluralize
 from harness.runs.summary import Summary
 
-# GitHub refuses a step summary over 1 MiB; one that is read has no need of a fifth of that.
+# GitHub rejects a step summary over 1 MiB; a readable one needs less than a fifth of that.
 MAX_BYTES = 200_000
-_ROOM_FOR_MORE = 200
+_RESERVED = 200
 
 # By whether they fail cells.
 _HEADINGS = {True: "### Failures", False: f"### {FAILING_NO_CELL}"}
@@ -27,13 +27,13 @@ def summary_markdown(run: Run, summary: Summary, limit: int = MAX_BYTES) -> str:
     failures = list_failures(run, summary.gate)
     head = "\n".join(_head(summary))
     rankings = tables(summary, "markdown")
-    room = limit - _ROOM_FOR_MORE
+    room = limit - _RESERVED
     shown = _parts_that_fit(_failure_texts(failures), room - _size(head, rankings))
     left = len(failures) - len(shown)
     if _size(head, rankings) > room:
-        rankings = "The rankings do not fit here: see the report.\n"
+        rankings = "The rankings do not fit here. See the report.\n"
         head = _cut(head, room - _size(rankings))
-    more = [f"and {left} more kinds of failure: see the report", ""] if left else []
+    more = [f"and {left} more failure signatures: see the report", ""] if left else []
     return "\n".join([head, *shown, *more, rankings])
 
 
@@ -46,15 +46,18 @@ def _head(summary: Summary) -> Iterator[str]:
     if gate.rules:
         yield markdown_table(_RULES, map(_rule, gate.rules))
         yield ""
-    yield from _excused(gate)
+    if gate.excused:
+        count = pluralize(len(gate.excused), "accepted failure")
+        yield f"{count} in expectations.toml or the baseline."
+        yield ""
 
 
 def _rule(rule: RuleVerdict) -> tuple[str, ...]:
-    where = "".join(f", {key} {markdown_text(value)}" for key, value in _named(rule))
+    filters = "".join(f", {key} {markdown_text(value)}" for key, value in _named(rule))
     bounds = (("min", rule.min), ("max", rule.max))
     return (
         markdown_text(rule.rule),
-        f"{markdown_text(rule.metric)}{where}",
+        f"{markdown_text(rule.metric)}{filters}",
         rule.verdict,
         f"{rule.k}/{rule.n}",
         "-" if rule.rate is None else f"{rule.rate:.1%}",
@@ -69,15 +72,9 @@ def _named(rule: RuleVerdict) -> Iterable[tuple[str, str]]:
     return ((key, getattr(rule.where, key)) for key in fields if getattr(rule.where, key))
 
 
-def _excused(gate: Gate) -> Iterator[str]:
-    if gate.excused:
-        yield f"Excused by expectations or the baseline: {pluralize(len(gate.excused), 'cell')}."
-        yield ""
-
-
 def _failure_texts(failures: Iterable[Failure]) -> Iterator[str]:
-    """Yield a text for each failure; the first of a kind brings their heading."""
-    for fail, found in groupby(failures, key=lambda each: is_must(each.signature)):
+    """Yield a text for each failure; the first MUST and the first other start with a heading."""
+    for fail, found in groupby(failures, key=lambda each: each.is_must):
         heading = f"{_HEADINGS[fail]}\n\n"
         for each in found:
             yield heading + _failure(each)
@@ -86,10 +83,10 @@ def _failure_texts(failures: Iterable[Failure]) -> Iterator[str]:
 
 def _failure(each: Failure) -> str:
     found, count = each.example, each.signature.count
-    excused = f", {each.excused} excused" if each.excused else ""
+    accepted = f", {each.accepted} accepted" if each.accepted else ""
     such = f"such as {markdown_code(each.cell)} ({markdown_text(each.title)})"
-    title = markdown_text(headline(each.signature))
-    lines = [f"- **{title}** in {pluralize(count, 'cell')}{excused}, {such}"]
+    title = markdown_text(each.headline)
+    lines = [f"- **{title}** in {pluralize(count, 'cell')}{accepted}, {such}"]
     if found is not None:
         lines.append(
             f"  - at {markdown_code(found.path)}: expected {markdown_text(found.expected)}"
@@ -109,10 +106,10 @@ def _parts_that_fit(parts: Iterable[str], room: int) -> list[str]:
     return fitting
 
 
-def _cut(said: str, room: int) -> str:
-    lines = _parts_that_fit(said.split("\n"), room)
-    left = said.count("\n") + 1 - len(lines)
-    return "\n".join([*lines, "", f"and {left} more lines", ""]) if left else said
+def _cut(text: str, room: int) -> str:
+    lines = _parts_that_fit(text.split("\n"), room)
+    left = text.count("\n") + 1 - len(lines)
+    return "\n".join([*lines, "", f"and {left} more lines", ""]) if left else text
 
 
 def _size(*parts: str) -> int:

@@ -1,6 +1,6 @@
-// Copy as Markdown: a table as it stands, or a case with its facts, findings and command.
+// Copy as Markdown: the table as sorted and filtered, or a case with facts, findings and command.
 const toClipboard = async (text) => {
-  try { await navigator.clipboard.writeText(text); return true; } catch { /* an older way is left */ }
+  try { await navigator.clipboard.writeText(text); return true; } catch { /* fall back to execCommand */ }
   const area = make("textarea", { value: text });
   document.body.append(area);
   area.select();

@@ -1,15 +1,15 @@
-// Keys, where no box is being typed into.
+// Keyboard shortcuts; they are off while an input has the focus.
 const KEYS = [
-  ["/", "go to the filter"], ["[ and ]", "page before, page after"], ["n and p", "next case, case before"],
-  ["← and →", "step back and on in a case"], ["d", "step to the first divergence"],
-  ["c", "copy the case, or the first table, as Markdown"], ["t", "turn the theme"], ["?", "these keys"],
+  ["/", "focus the filter"], ["[ and ]", "previous page, next page"], ["n and p", "next case, previous case"],
+  ["← and →", "step back and forward in a case"], ["d", "step to the first divergence"],
+  ["c", "copy the case, or the first table, as Markdown"], ["t", "change the theme"], ["?", "show these keys"],
 ];
 let dialog;
 const showKeys = () => {
   if (!dialog) {
     const list = make("dl", { className: "facts" });
     for (const [key, does] of KEYS) list.append(make("dt", {}, make("kbd", {}, key)), make("dd", {}, does));
-    dialog = make("dialog", {}, make("h2", { id: "keys-title" }, "Keys"), list, button("Close", () => dialog.close()));
+    dialog = make("dialog", {}, make("h2", { id: "keys-title" }, "Keyboard shortcuts"), list, button("Close", () => dialog.close()));
     dialog.setAttribute("aria-labelledby", "keys-title");
     document.body.append(dialog);
   }

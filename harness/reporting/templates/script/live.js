@@ -1,4 +1,4 @@
-// Served while its run goes on: asks its own server whether there is more, and keeps the place.
+// A live page asks its server for a newer version, reloads, and keeps the scroll position.
 const LIVE_SECONDS = 2;
 const watch = () => {
   if (!("live" in root.dataset)) return;
@@ -16,7 +16,7 @@ const watch = () => {
         return;
       }
       version ??= now;
-    } catch { first.textContent = "The server of this page has ended; what is shown stays."; return; }
+    } catch { first.textContent = "The server of this page has stopped. The page is not updated any more."; return; }
     setTimeout(ask, LIVE_SECONDS * 1000);
   };
   ask();

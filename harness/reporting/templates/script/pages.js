@@ -2,7 +2,7 @@
 const back = make("p", { className: "back" }, make("a", { href: "#failures" }, "← Failures"), " ", make("a", { href: "#replays" }, "Replays"));
 let shownCase = null;
 const readied = new WeakSet();
-// A page gets its buttons when it is first looked at: opening the file stays fast.
+// A page gets its buttons when it is first shown, so that the file opens fast.
 const ready = (section) => {
   if (readied.has(section)) return;
   readied.add(section);
@@ -69,7 +69,7 @@ const begin = async () => {
   try {
     replays.data = decode(await unpack(document.getElementById("rows").textContent));
   } catch {
-    // A browser without DecompressionStream: the table stays as it is without script.
+    // A browser without DecompressionStream: the table stays unchanged.
     for (const each of all(".noscript")) each.classList.remove("noscript");
   }
   const { route } = read();

@@ -1,4 +1,4 @@
-// The filter's language: words, field:value, field:a,b, field:glo*, field:>3, -not:this, "quoted words".
+// The filter language: text, field:value, field:a,b, field:glo*, field:>3, -not:this, "quoted words".
 const TOKEN = /(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))/g;
 const glob = (text) => new RegExp("^" + text.split(/([*?])/).map((part) =>
   part === "*" ? ".*" : part === "?" ? "." : part.replace(/[\\^$.|+()[\]{}/]/g, "\\$&")).join("") + "$", "isu");
@@ -12,7 +12,7 @@ const tester = (values, text) => {
   const pattern = glob(text);
   return (value) => (Array.isArray(value) ? value.some((each) => pattern.test(each)) : pattern.test(value));
 };
-// Looks at each different value once; a row then costs one look-up.
+// Tests each different value once; a row then costs one look-up.
 const hits = ({ values, codes }, test) => {
   const flags = Uint8Array.from(values, (value) => (test(value) ? 1 : 0));
   return (row) => flags[codes[row]];

@@ -1,4 +1,4 @@
-// The table of replays: filtered, sorted and paged from the columns, 100 rows in the page at a time.
+// The table of replays: filtered, sorted and paged from the columns, 100 rows at a time.
 const PAGE = 100;
 const chips = {};
 const chip = (outcome) => (chips[outcome] ?? make("span", {}, outcome)).cloneNode(true);
@@ -18,7 +18,7 @@ const replays = {
     this.pager = make("nav", { className: "pager" });
     this.pager.setAttribute("aria-label", "Pages of rows");
     const help = make("details", {}, make("summary", {}, "How to filter"), make("p", { className: "muted" },
-      "Words, or field:value with * and ?, field:a,b for either, replays:>99, -field:value for not. Fields: ",
+      "Text, field:value with * and ?, field:a,b for a or b, replays:>99, -field:value to exclude. Fields: ",
       Object.keys(this.data.columns).join(", "), "."));
     document.getElementById("replays-tools").append(help, this.facets);
     const bar = tools(this.table);
@@ -45,7 +45,7 @@ const replays = {
     const first = (page - 1) * PAGE;
     this.table.tBodies[0].replaceChildren(...[...found.slice(first, first + PAGE)].map((row) => this.row(row)));
     markSorted(this.table, this.table.querySelector(`th[data-column="${column}"]`), way === "down");
-    const noted = unknown.length ? `; no field is called ${unknown.join(", ")}` : "";
+    const noted = unknown.length ? `; unknown field ${unknown.join(", ")}` : "";
     this.status.textContent = `${grouped(found.length)} of ${grouped(this.data.count)} cells${noted}`;
     this.showPager(page, pages);
     this.showFacets(found, text);

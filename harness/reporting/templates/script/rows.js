@@ -1,4 +1,4 @@
-// The columns that `harness.reporting.rows` wrote: base64, deflated, dictionary-coded.
+// The columns that `harness.reporting.pages.replays` wrote: base64, deflated, dictionary-coded.
 const ARRAYS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
 const unpack = async (text) => {
   const packed = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (char) => char.charCodeAt(0));

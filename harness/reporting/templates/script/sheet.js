@@ -1,4 +1,4 @@
-// The page of a cell whose bytes are not part of this file: its facts, and the command for the rest.
+// The page of a cell whose bytes are not part of this file: its facts, and the replay command.
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\"'\"'") + "'");
 const sheet = (section, route) => {
   const { data } = replays;
@@ -6,7 +6,7 @@ const sheet = (section, route) => {
   const row = data ? findRow(data, name) : -1;
   section.replaceChildren(make("h2", {}, plain(name)));
   if (row < 0) {
-    section.append(make("p", { className: "empty" }, data ? "No cell of this run is called so." : "Loading."));
+    section.append(make("p", { className: "empty" }, data ? "This run has no cell with this name." : "Loading."));
     return;
   }
   const of = (column) => data.of(column, row);
@@ -15,15 +15,15 @@ const sheet = (section, route) => {
   const fact = (term, ...value) => facts.append(make("dt", {}, term), make("dd", {}, ...value));
   fact("Outcome", chip(of("outcome")));
   fact(of("kind") === "conversation" ? "Agent" : "Normalizer", plain(of("normalizer")));
-  fact("Blame", of("blame") || "nobody");
-  fact("Rules broken", of("rule").map(plain).join(", ") || "none");
+  fact("Blame", of("blame") || "none");
+  fact("Violated rules", of("rule").map(plain).join(", ") || "none");
   fact("Cassette", make("code", {}, plain(of("cassette"))), ` ${of("origin")}`);
   fact("Model, prompt", plain(`${of("provider")} / ${of("model")}, ${of("prompt")}, ${of("dialect")}`));
   fact("Quirks", of("quirk").map(plain).join(", ") || "none cited");
   fact("Replays", grouped(of("replays")));
-  fact("Do it again", make("code", { className: "command" }, command));
+  fact("Replay command", make("code", { className: "command" }, command));
   section.append(make("p", { className: "lead" }, plain(of("title"))), facts,
-    make("p", { className: "notice" }, "The bytes of this cell are not part of this file: only the first of each signature are. The command shows them."));
+    make("p", { className: "notice" }, "This file has the bytes of the first cells of each signature only. The replay command shows the bytes of this cell."));
   section.append(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(section))));
 };
 const findRow = (data, name) => {

@@ -1,4 +1,4 @@
-// The whole state stands in the hash: #page, #case/CELL, #case/CELL@BYTE, then ?key=value&...
+// The hash has the entire state: #page, #case/CELL, #case/CELL@BYTE, then ?key=value&...
 const root = document.documentElement;
 root.classList.add("js");
 const all = (selector, from = document) => [...from.querySelectorAll(selector)];
@@ -42,7 +42,7 @@ const memory = {
   set: (key, value) => { try { localStorage.setItem("harness-" + key, value); } catch { /* not allowed here */ } },
 };
 
-// What cannot be seen is shown by its code, as on the rest of the page.
+// Invisible characters are shown by their code, as on the rest of the page.
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufe00-\ufe0f]/gu;
 const plain = (text) => text.replace(UNSEEN, (char) => {
   const code = char.codePointAt(0);
@@ -50,7 +50,7 @@ const plain = (text) => text.replace(UNSEEN, (char) => {
     ? "\\x" + code.toString(16).toUpperCase().padStart(2, "0")
     : "U+" + code.toString(16).toUpperCase().padStart(4, "0");
 });
-// The same places as `harness.reporting.anchors` makes.
+// The same links as `harness.reporting.report.anchor` returns.
 const SAFE = { "%2F": "/", "%3A": ":", "%24": "$", "%2C": ",", "%3B": ";" };
 const anchor = (cell) => "case/" + encodeURIComponent(cell.toWellFormed?.() ?? cell)
   .replace(/%(2F|3A|24|2C|3B)/g, (code) => SAFE[code])

@@ -23,7 +23,7 @@ const makeStepper = (body, axis) => {
   });
   const slider = make("input", { type: "range", min: 0, max: size, step: 1 });
   slider.setAttribute("aria-label", "Byte");
-  const says = make("output", {});
+  const status = make("output", {});
   const self = { at: null, divergence, steps };
   const mark = (rows, found) => {
     for (const row of rows) row.classList.toggle("now", row === found);
@@ -42,12 +42,12 @@ const makeStepper = (body, axis) => {
     slider.value = at;
     const frame = frames.findLast((row) => Number(row.dataset.start) <= at && (at < Number(row.dataset.end) || at === size));
     mark(frames, frame ?? null);
-    const said = sides.map((rows) => {
+    const counts = sides.map((rows) => {
       mark(rows, rows.findLast((row) => Number(row.dataset.at) <= at) ?? null);
       return rows.filter((row) => Number(row.dataset.at) <= at).length;
     });
     const ended = reads.filter((each) => each <= at).length;
-    says.textContent = `byte ${grouped(at)} of ${grouped(size)}` + (reads.length ? `, ${grouped(ended)} of ${grouped(reads.length + 1)} reads ended` : "") + `; said so far: ${said.join(" and ")} of the deltas shown`;
+    status.textContent = `byte ${grouped(at)} of ${grouped(size)}` + (reads.length ? `, ${grouped(ended)} of ${grouped(reads.length + 1)} reads ended` : "") + `; deltas so far: ${counts.join(" and ")}`;
     if (tell) write({}, at);
   };
   self.step = (way) => {
@@ -60,11 +60,11 @@ const makeStepper = (body, axis) => {
   const controls = make("div", { className: "stepper" },
     button("← Step", () => self.step(-1)), button("Step →", () => self.step(1)),
     ...(divergence === null ? [] : [button("◆ First divergence", () => self.diverge())]),
-    slider, says);
+    slider, status);
   controls.setAttribute("role", "group");
   controls.setAttribute("aria-label", "Step through the stream");
   axis.after(controls);
   slider.value = 0;
-  says.textContent = `${grouped(steps.length)} steps: ends of reads, starts of frames, deltas`;
+  status.textContent = `${grouped(steps.length)} steps: ends of reads, starts of frames, deltas`;
   return self;
 };

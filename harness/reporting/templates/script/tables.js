@@ -1,4 +1,4 @@
-// Tables that are in the page: each heading that names a kind sorts, a box filters.
+// Tables of the page: a heading with data-sort sorts, and an input filters.
 const cellValue = (row, column, kind) => {
   const cell = row.cells[column];
   const text = cell.dataset.value ?? cell.textContent.trim();
@@ -55,7 +55,7 @@ const filterable = (table) => {
     }
     count.textContent = words.length ? `${shown} of ${rows.length} rows` : "";
   };
-  // A page may have several boxes: each has a key of its own.
+  // A page may have several filters: each has a separate key.
   const key = "q-" + table.dataset.table;
   input.addEventListener("input", () => { apply(input.value); write({ [key]: input.value }); });
   filters.push({ section: table.closest("section"), key, input, apply });
@@ -70,7 +70,7 @@ const restoreTables = (section, params) => {
   const table = all("table[data-table]", section).find((each) => each.dataset.table === name);
   if (table && column) sort(table, Number(column), way === "down");
 };
-// How long ago a date was is the reader's to know: the page itself has no clock.
+// The script computes ages, because the page itself must not depend on a clock.
 const ages = () => {
   for (const cell of all("[data-date]")) {
     const days = Math.floor((Date.now() - Date.parse(cell.dataset.date)) / 86_400_000);
