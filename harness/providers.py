@@ -12,120 +12,6 @@ from msgspec.structs import replace
 
 UNKNOWN: Final = "unknown"
 
-# Ports of local servers are those that their documentation gives as the default.
-_HOSTS: Final = {
-    "ai-gateway.vercel.sh": "vercel-gateway",
-    "aiplatform.googleapis.com": "google-vertex",
-    "api-inference.huggingface.co": "huggingface",
-    "api.ai21.com": "ai21",
-    "api.anthropic.com": "anthropic",
-    "api.cerebras.ai": "cerebras",
-    "api.cloudflare.com": "cloudflare",
-    "api.cohere.ai": "cohere",
-    "api.cohere.com": "cohere",
-    "api.deepinfra.com": "deepinfra",
-    "api.deepseek.com": "deepseek",
-    "api.doubleword.ai": "doubleword",
-    "api.fireworks.ai": "fireworks",
-    "api.friendli.ai": "friendli",
-    "api.githubcopilot.com": "github-copilot",
-    "api.groq.com": "groq",
-    "api.hunyuan.cloud.tencent.com": "hunyuan",
-    "api.hyperbolic.xyz": "hyperbolic",
-    "api.inceptionlabs.ai": "inception",
-    "api.inference.crusoecloud.com": "crusoe",
-    "api.lambda.ai": "lambda",
-    "api.minimax.chat": "minimax",
-    "api.minimax.io": "minimax",
-    "api.mistral.ai": "mistral",
-    "api.moonshot.ai": "moonshot",
-    "api.moonshot.cn": "moonshot",
-    "api.novita.ai": "novita",
-    "api.openai.com": "openai",
-    "api.perplexity.ai": "perplexity",
-    "api.sambanova.ai": "sambanova",
-    "api.siliconflow.cn": "siliconflow",
-    "api.siliconflow.com": "siliconflow",
-    "api.stepfun.com": "stepfun",
-    "api.studio.nebius.com": "nebius",
-    "api.together.ai": "together",
-    "api.together.xyz": "together",
-    "api.tokenfactory.nebius.com": "nebius",
-    "api.upstage.ai": "upstage",
-    "api.venice.ai": "venice",
-    "api.writer.com": "writer",
-    "api.x.ai": "xai",
-    "api.z.ai": "zai",
-    "ark.cn-beijing.volces.com": "volcengine",
-    "chatgpt.com": "chatgpt-codex",
-    "dashscope-intl.aliyuncs.com": "dashscope",
-    "dashscope-us.aliyuncs.com": "dashscope",
-    "dashscope.aliyuncs.com": "dashscope",
-    "gateway.ai.cloudflare.com": "cloudflare",
-    "generativelanguage.googleapis.com": "google-gemini",
-    "inference.baseten.co": "baseten",
-    "integrate.api.nvidia.com": "nvidia",
-    "models.github.ai": "github-models",
-    "models.inference.ai.azure.com": "github-models",
-    "ollama.com": "ollama-cloud",
-    "open.bigmodel.cn": "zhipu",
-    "openrouter.ai": "openrouter",
-    "qianfan.baidubce.com": "qianfan",
-    "router.huggingface.co": "huggingface",
-    "router.requesty.ai": "requesty",
-}
-
-_DOMAINS: Final = {
-    "amazonaws.com": "aws-bedrock",
-    "api.aws": "aws-bedrock",
-    "api.cognitive.microsoft.com": "azure-openai",
-    "cognitiveservices.azure.com": "azure-openai",
-    "googleapis.com": "google-vertex",
-    "hf.space": "huggingface",
-    "huggingface.cloud": "huggingface",
-    "openai.azure.com": "azure-openai",
-    "services.ai.azure.com": "azure-ai",
-    "inference.ai.azure.com": "azure-ai",
-    "snowflakecomputing.com": "snowflake",
-}
-
-_LOCAL_PORTS: Final = {11434: "ollama", 1234: "lmstudio", 30000: "sglang"}
-_LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1", "host.docker.internal"})
-
-# Providers that no public host tells apart, since their users serve them.
-_SELF_HOSTED: Final = (
-    "gpustack",
-    "llamacpp",
-    "llamafile",
-    "lmstudio",
-    "localai",
-    "ollama",
-    "sglang",
-    "tgi",
-    "vllm",
-)
-
-PROVIDER_NAMES: Final = frozenset({*_HOSTS.values(), *_DOMAINS.values(), *_SELF_HOSTED})
-
-
-def provider_of(uri: str) -> str:
-    """Return the provider that serves `uri`, or "unknown"."""
-    try:
-        parts = urlsplit(uri)
-        host, port = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError:  # not an address
-        return UNKNOWN
-    if host in _LOCAL_HOSTS:
-        return _LOCAL_PORTS.get(port or 0, UNKNOWN)
-    return _HOSTS.get(host) or _provider_of_domain(host)
-
-
-def _provider_of_domain(host: str) -> str:
-    labels = host.split(".")
-    domains = (".".join(labels[start:]) for start in range(1, len(labels)))
-    return next((_DOMAINS[domain] for domain in domains if domain in _DOMAINS), UNKNOWN)
-
-
 JsonStability = Literal["high", "medium", "low"]
 
 
@@ -155,24 +41,156 @@ class Capabilities(msgspec.Struct, frozen=True):
 
 # Source: Anthropic API reference, `tool_use.id`; Amazon Bedrock API reference, `toolUseId`.
 _WORD_PATTERN: Final = "[a-zA-Z0-9_-]{1,64}"
+_TOOLS: Final = Capabilities(supports_tool_use=True)
 
-# Source: the providers' API references, and the catalogue's group E.
-PROVIDERS: Final[dict[str, Capabilities]] = {
-    "openai": Capabilities(supports_tool_use=True, json_stability="high"),
-    "anthropic": Capabilities(
-        supports_tool_use=True, tool_id_pattern=_WORD_PATTERN, json_stability="high"
+
+class Provider(msgspec.Struct, frozen=True):
+    """One provider.
+
+    Fields:
+        name: as in cassettes.
+        hosts: those of its API, separated by spaces.
+        domains: domains all of whose hosts are its own, separated by spaces.
+        port: the default port of a local server, as its documentation gives it; 0 if none.
+        capabilities: what is declared of it.
+    """
+
+    name: str
+    hosts: str = ""
+    domains: str = ""
+    port: int = 0
+    capabilities: Capabilities = Capabilities()
+
+
+# How an unknown provider with a copy of OpenAI's API is treated; no cassette names it.
+_COMPATIBLE: Final = "compatible"
+
+# Source: the providers' API references, and the catalogue's group E. Providers without a host
+# are served by their users.
+_ROWS: Final = (
+    Provider("ai21", "api.ai21.com"),
+    Provider(
+        "anthropic",
+        "api.anthropic.com",
+        capabilities=Capabilities(
+            supports_tool_use=True, tool_id_pattern=_WORD_PATTERN, json_stability="high"
+        ),
     ),
-    "aws-bedrock": Capabilities(supports_tool_use=True),
-    "dashscope": Capabilities(supports_tool_use=True, content_beside_calls="empty"),
-    "deepseek": Capabilities(supports_tool_use=True, reasoning_field="reasoning_content"),
-    "google-gemini": Capabilities(supports_tool_use=True),
-    "google-vertex": Capabilities(supports_tool_use=True),
-    "mistral": Capabilities(supports_tool_use=True, tool_id_pattern="[a-zA-Z0-9]{9}"),
-    "volcengine": Capabilities(supports_tool_use=True),
-    "xai": Capabilities(supports_tool_use=True),
-    "ollama": Capabilities(supports_parallel_tools=False, json_stability="low"),
-    "compatible": Capabilities(json_stability="low"),
-}
+    Provider("aws-bedrock", domains="amazonaws.com api.aws", capabilities=_TOOLS),
+    Provider("azure-ai", domains="inference.ai.azure.com services.ai.azure.com"),
+    Provider(
+        "azure-openai",
+        domains="api.cognitive.microsoft.com cognitiveservices.azure.com openai.azure.com",
+    ),
+    Provider("baseten", "inference.baseten.co"),
+    Provider("cerebras", "api.cerebras.ai"),
+    Provider("chatgpt-codex", "chatgpt.com"),
+    Provider("cloudflare", "api.cloudflare.com gateway.ai.cloudflare.com"),
+    Provider("cohere", "api.cohere.ai api.cohere.com"),
+    Provider(_COMPATIBLE, capabilities=Capabilities(json_stability="low")),
+    Provider("crusoe", "api.inference.crusoecloud.com"),
+    Provider(
+        "dashscope",
+        "dashscope-intl.aliyuncs.com dashscope-us.aliyuncs.com dashscope.aliyuncs.com",
+        capabilities=Capabilities(supports_tool_use=True, content_beside_calls="empty"),
+    ),
+    Provider("deepinfra", "api.deepinfra.com"),
+    Provider(
+        "deepseek",
+        "api.deepseek.com",
+        capabilities=Capabilities(supports_tool_use=True, reasoning_field="reasoning_content"),
+    ),
+    Provider("doubleword", "api.doubleword.ai"),
+    Provider("fireworks", "api.fireworks.ai"),
+    Provider("friendli", "api.friendli.ai"),
+    Provider("github-copilot", "api.githubcopilot.com"),
+    Provider("github-models", "models.github.ai models.inference.ai.azure.com"),
+    Provider("google-gemini", "generativelanguage.googleapis.com", capabilities=_TOOLS),
+    Provider(
+        "google-vertex", "aiplatform.googleapis.com", domains="googleapis.com", capabilities=_TOOLS
+    ),
+    Provider("gpustack"),
+    Provider("groq", "api.groq.com"),
+    Provider(
+        "huggingface",
+        "api-inference.huggingface.co router.huggingface.co",
+        domains="hf.space huggingface.cloud",
+    ),
+    Provider("hunyuan", "api.hunyuan.cloud.tencent.com"),
+    Provider("hyperbolic", "api.hyperbolic.xyz"),
+    Provider("inception", "api.inceptionlabs.ai"),
+    Provider("lambda", "api.lambda.ai"),
+    Provider("llamacpp"),
+    Provider("llamafile"),
+    Provider("lmstudio", port=1234),
+    Provider("localai"),
+    Provider("minimax", "api.minimax.chat api.minimax.io"),
+    Provider(
+        "mistral",
+        "api.mistral.ai",
+        capabilities=Capabilities(supports_tool_use=True, tool_id_pattern="[a-zA-Z0-9]{9}"),
+    ),
+    Provider("moonshot", "api.moonshot.ai api.moonshot.cn"),
+    Provider("nebius", "api.studio.nebius.com api.tokenfactory.nebius.com"),
+    Provider("novita", "api.novita.ai"),
+    Provider("nvidia", "integrate.api.nvidia.com"),
+    Provider(
+        "ollama",
+        port=11434,
+        capabilities=Capabilities(supports_parallel_tools=False, json_stability="low"),
+    ),
+    Provider("ollama-cloud", "ollama.com"),
+    Provider(
+        "openai",
+        "api.openai.com",
+        capabilities=Capabilities(supports_tool_use=True, json_stability="high"),
+    ),
+    Provider("openrouter", "openrouter.ai"),
+    Provider("perplexity", "api.perplexity.ai"),
+    Provider("qianfan", "qianfan.baidubce.com"),
+    Provider("requesty", "router.requesty.ai"),
+    Provider("sambanova", "api.sambanova.ai"),
+    Provider("sglang", port=30000),
+    Provider("siliconflow", "api.siliconflow.cn api.siliconflow.com"),
+    Provider("snowflake", domains="snowflakecomputing.com"),
+    Provider("stepfun", "api.stepfun.com"),
+    Provider("tgi"),
+    Provider("together", "api.together.ai api.together.xyz"),
+    Provider("upstage", "api.upstage.ai"),
+    Provider("venice", "api.venice.ai"),
+    Provider("vercel-gateway", "ai-gateway.vercel.sh"),
+    Provider("vllm"),
+    Provider("volcengine", "ark.cn-beijing.volces.com", capabilities=_TOOLS),
+    Provider("writer", "api.writer.com"),
+    Provider("xai", "api.x.ai", capabilities=_TOOLS),
+    Provider("zai", "api.z.ai"),
+    Provider("zhipu", "open.bigmodel.cn"),
+)
+PROVIDERS: Final = {row.name: row for row in _ROWS}
+PROVIDER_NAMES: Final = frozenset(PROVIDERS) - {_COMPATIBLE}
+
+_HOSTS: Final = {host: row.name for row in _ROWS for host in row.hosts.split()}
+_DOMAINS: Final = {domain: row.name for row in _ROWS for domain in row.domains.split()}
+_LOCAL_PORTS: Final = {row.port: row.name for row in _ROWS if row.port}
+_LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1", "host.docker.internal"})
+
+
+def provider_of(uri: str) -> str:
+    """Return the provider that serves `uri`, or "unknown"."""
+    try:
+        parts = urlsplit(uri)
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:  # not an address
+        return UNKNOWN
+    if host in _LOCAL_HOSTS:
+        return _LOCAL_PORTS.get(port or 0, UNKNOWN)
+    return _HOSTS.get(host) or _provider_of_domain(host)
+
+
+def _provider_of_domain(host: str) -> str:
+    labels = host.split(".")
+    domains = (".".join(labels[start:]) for start in range(1, len(labels)))
+    return next((_DOMAINS[domain] for domain in domains if domain in _DOMAINS), UNKNOWN)
 
 
 # Dialect -> the ids that its API takes, whoever answers.
@@ -181,6 +199,7 @@ _IDS: Final[dict[str, str]] = {"anthropic": _WORD_PATTERN, "bedrock-converse": _
 
 def capabilities_of(provider: str, dialect: str = "") -> Capabilities:
     """Return what is declared of `provider` and demanded by `dialect`; nothing for unknown ones."""
-    declared = PROVIDERS.get(provider, Capabilities())
+    row = PROVIDERS.get(provider)
+    declared = row.capabilities if row else Capabilities()
     pattern = declared.tool_id_pattern or _IDS.get(dialect, "")
     return replace(declared, tool_id_pattern=pattern)

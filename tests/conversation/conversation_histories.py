@@ -13,7 +13,7 @@ from harness.turns.turn import Turn
 CAPABILITIES = st.sampled_from(
     [
         Capabilities(),
-        *PROVIDERS.values(),
+        *dict.fromkeys(row.capabilities for row in PROVIDERS.values()),
         Capabilities(tool_id_pattern=".{1,40}", reasoning_field="reasoning_content"),
     ]
 )

@@ -38,7 +38,8 @@ AGENTS = (gateway, dashscope, tag, action)
 # They differ in how turns are stored, so one of them has each conversation.
 LOOPS = (plain, direct, grouped)
 OTHERS = Capabilities(supports_parallel_tools=False, tool_id_pattern="[a-z]{12}")
-CAPABILITIES = st.sampled_from([*PROVIDERS.values(), Capabilities(), OTHERS])
+DECLARED = dict.fromkeys(row.capabilities for row in PROVIDERS.values())
+CAPABILITIES = st.sampled_from([*DECLARED, Capabilities(), OTHERS])
 LIMITS = st.builds(
     Limits,
     rounds=st.integers(1, 6),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.conversation.history.check import history_problems
-from harness.providers import PROVIDERS, Capabilities
+from harness.providers import Capabilities, capabilities_of
 from harness.turns.deltas import ToolCall
 from harness.turns.messages import Message, assistant, system, tool_result, user
 from tests.conversation.conversation_histories import CAPABILITIES
@@ -52,7 +52,7 @@ def _without(*numbers: int) -> list[Message]:
     return [message for number, message in enumerate(GOOD) if number not in numbers]
 
 
-MISTRAL = PROVIDERS["mistral"]
+MISTRAL = capabilities_of("mistral")
 DEFAULT = Capabilities()
 # What is wrong, the messages, for whom, and each quirk with its path.
 CASES: dict[str, tuple[list[Any], Capabilities, list[tuple[str, str]]]] = {
@@ -121,7 +121,7 @@ CASES: dict[str, tuple[list[Any], Capabilities, list[tuple[str, str]]]] = {
     ),
     "null content": (
         GOOD,
-        PROVIDERS["dashscope"],
+        capabilities_of("dashscope"),
         [("HIST-CONTENT-NULL", "messages[2].content")],
     ),
     "empty content": (
@@ -129,7 +129,7 @@ CASES: dict[str, tuple[list[Any], Capabilities, list[tuple[str, str]]]] = {
         DEFAULT,
         [("HIST-CONTENT-EMPTY", "messages[2].content")],
     ),
-    "empty content where it is wanted": (_changed(2, content=""), PROVIDERS["dashscope"], []),
+    "empty content where it is wanted": (_changed(2, content=""), capabilities_of("dashscope"), []),
     "empty calls": (
         _changed(5, tool_calls=[]),
         DEFAULT,
@@ -139,10 +139,10 @@ CASES: dict[str, tuple[list[Any], Capabilities, list[tuple[str, str]]]] = {
     "refusal": (_changed(5, content=None, refusal="No."), DEFAULT, []),
     "no reasoning": (
         GOOD,
-        PROVIDERS["deepseek"],
+        capabilities_of("deepseek"),
         [("HIST-REASONING-REQUIRED", "messages[2].reasoning_content")],
     ),
-    "empty reasoning": (_changed(2, reasoning_content=""), PROVIDERS["deepseek"], []),
+    "empty reasoning": (_changed(2, reasoning_content=""), capabilities_of("deepseek"), []),
     "second system": (
         _with(5, system("Hurry.")),
         DEFAULT,
@@ -205,7 +205,7 @@ def test_a_problem_is_found_where_it_is(name: str) -> None:
 
 
 def test_a_long_id_is_told_from_one_with_other_signs() -> None:
-    anthropic = PROVIDERS["anthropic"]
+    anthropic = capabilities_of("anthropic")
     quirks = [
         history_problems(_call(id=call_id), anthropic)[0].quirk
         for call_id in ("functions.f:0", "k" * 65)

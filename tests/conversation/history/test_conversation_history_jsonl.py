@@ -22,7 +22,7 @@ from harness.conversation.history.jsonl import (
 from harness.conversation.history.storing import HISTORY_POLICIES
 from harness.conversation.history.third_party import read_messages
 from harness.errors import UnreadableError
-from harness.providers import PROVIDERS, Capabilities
+from harness.providers import Capabilities, capabilities_of
 from harness.turns.deltas import Finish, FinishReason, ParseError, ToolCall
 from harness.turns.messages import Message, assistant, system, user
 from harness.turns.turn import Turn
@@ -257,5 +257,5 @@ def test_the_example_of_the_reference_can_be_read() -> None:
     page = Path(__file__).parents[3] / "docs/reference/history.md"
     example = page.read_text(encoding="utf-8").partition("```json\n")[2].partition("```")[0]
     (logged,) = decode(example.encode())
-    assert history_problems(logged.conversation.messages, PROVIDERS["dashscope"]) == ()
+    assert history_problems(logged.conversation.messages, capabilities_of("dashscope")) == ()
     assert [record.executed for record in logged.conversation.turns] == [("c1",), ()]

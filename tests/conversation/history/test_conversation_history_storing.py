@@ -16,7 +16,7 @@ from harness.conversation.history.storing import (
     StoringOptions,
     incomplete_reason,
 )
-from harness.providers import PROVIDERS, Capabilities
+from harness.providers import Capabilities, capabilities_of
 from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall
 from harness.turns.messages import Message
 from harness.turns.turn import Turn
@@ -132,12 +132,14 @@ def test_content_beside_calls_is_as_the_provider_wants_it(
     provider: str, silent: str | None
 ) -> None:
     turn = Turn(tool_calls=CALLS, finish=DONE)
-    assert HISTORY_POLICIES["merged"](turn, {}, 1, PROVIDERS[provider])[0]["content"] == silent
+    assert (
+        HISTORY_POLICIES["merged"](turn, {}, 1, capabilities_of(provider))[0]["content"] == silent
+    )
 
 
 @pytest.mark.parametrize("policy", HISTORY_POLICIES)
 def test_reasoning_goes_back_with_calls_where_it_is_wanted(policy: str) -> None:
-    messages = HISTORY_POLICIES[policy](TURN, RESULTS, 1, PROVIDERS["deepseek"])
+    messages = HISTORY_POLICIES[policy](TURN, RESULTS, 1, capabilities_of("deepseek"))
     spoken = [message for message in messages if message["role"] == "assistant"]
     assert {message["reasoning_content"] for message in spoken} == {"Weather, then."}
 
