@@ -112,7 +112,7 @@ def _dialects() -> Iterator[Row]:
 
 def _text_dialects() -> Iterator[Row]:
     """Yield the text dialects, with the normalizers that support each."""
-    normalizers = [each for each in available_normalizers() if each.role != "miniature"]
+    normalizers = [each for each in available_normalizers() if each.role != "mutant"]
     shows = Counter(scenario["text_dialect"] for scenario in _scenarios())
     for name, dialect in TEXT_DIALECTS.items():
         yield {

@@ -9,7 +9,7 @@ from harness.conversation.conversation import Conversation
 from harness.conversation.task import Task
 
 Converse: TypeAlias = Callable[[Task], Conversation]
-Role = Literal["meant-to-pass", "ancestor", "miniature"]
+Role = Literal["conforming", "known-bad", "mutant"]
 
 
 class Agent(msgspec.Struct, frozen=True):
@@ -20,7 +20,7 @@ class Agent(msgspec.Struct, frozen=True):
         converse: has the conversation; keeps no state between tasks.
         dialects: those that it can ask in.
         prompts: ids of the prompts that it can ask with.
-        role, breaks: as for normalizers: an `ancestor` and a `miniature` must break the rules
+        role, breaks: as for normalizers: a `known-bad` agent and a `mutant` violate the rules
             that they name.
         policies: choices where rules pull against each other, such as `{"history": "merged"}`.
     """
@@ -29,7 +29,7 @@ class Agent(msgspec.Struct, frozen=True):
     converse: Converse
     dialects: frozenset[str] = frozenset({"openai-chat"})
     prompts: frozenset[str] = frozenset({"native-tools/v1"})
-    role: Role = "meant-to-pass"
+    role: Role = "conforming"
     breaks: frozenset[str] = frozenset()
     summary: str = ""
     policies: dict[str, str] = msgspec.field(default_factory=dict)

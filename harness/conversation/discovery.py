@@ -65,4 +65,4 @@ def available_agents() -> Iterator[Agent]:
 def default_agent_names() -> tuple[str, ...]:
     """Return the names that run where none is given: those that are meant to pass."""
     names = _AGENTS.installed()
-    return tuple(name for name in names if _AGENTS.find(name).role == "meant-to-pass")
+    return tuple(name for name in names if _AGENTS.find(name).role == "conforming")

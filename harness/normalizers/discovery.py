@@ -83,4 +83,4 @@ def available_normalizers() -> Iterator[Normalizer]:
 def default_normalizer_names() -> tuple[str, ...]:
     """Return the names that run where none is given: those that are meant to pass."""
     names = _NORMALIZERS.installed()
-    return tuple(name for name in names if _NORMALIZERS.find(name).role == "meant-to-pass")
+    return tuple(name for name in names if _NORMALIZERS.find(name).role == "conforming")

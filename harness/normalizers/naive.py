@@ -61,7 +61,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 normalizer = Normalizer(
     name="naive",
     normalize=normalize,
-    role="ancestor",
+    role="known-bad",
     breaks=frozenset(
         (
             "CALL-NAMED",

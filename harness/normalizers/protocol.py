@@ -11,7 +11,7 @@ from harness.wire.interaction import Interaction
 
 Normalize: TypeAlias = Callable[[Interaction, Iterable[bytes]], Iterator[Delta]]
 
-Role = Literal["meant-to-pass", "ancestor", "miniature", "peer"]
+Role = Literal["conforming", "known-bad", "mutant", "peer"]
 
 # What a scenario may ask for beyond its dialect; an undeclared one makes the cell unsupported.
 CAPABILITIES = {
@@ -33,10 +33,10 @@ class Normalizer(msgspec.Struct, frozen=True):
         dialects: those it reads; any other is `unsupported` and stays out of denominators.
         capabilities: those of `CAPABILITIES` that it has.
         streams: False where it can only give the finished turn at the end.
-        role: `meant-to-pass` runs by default; an `ancestor` (a client that was really
-            broken so), a `miniature` (wrong in one way, to prove a rule) and a `peer` (a
-            library of others, behind an adapter) run when named.
-        breaks: for miniatures and ancestors, the ids of the rules that must catch it.
+        role: `conforming` runs by default; `known-bad` (reproduces a bug reported in the
+            field), `mutant` (one seeded fault, to prove a rule) and `peer` (an adapter for a
+            third-party library) run if the user names them.
+        breaks: for mutants and known-bad clients, the ids of the rules that they violate.
         summary: one line for `harness list normalizers`.
         policies: choices where catalogued rules pull against each other, such as
             `{"name": "by-tools"}`; a declared policy is what it is judged by.
@@ -51,7 +51,7 @@ class Normalizer(msgspec.Struct, frozen=True):
     dialects: frozenset[str] = frozenset({"openai-chat"})
     capabilities: frozenset[str] = frozenset()
     streams: bool = True
-    role: Role = "meant-to-pass"
+    role: Role = "conforming"
     breaks: frozenset[str] = frozenset()
     summary: str = ""
     policies: dict[str, str] = msgspec.field(default_factory=dict)

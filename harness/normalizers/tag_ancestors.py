@@ -132,7 +132,7 @@ def _known_bad(name: str, extract: Extract, summary: str) -> Normalizer:
         normalize=_extracting(extract),
         dialects=frozenset(("openai-chat", "ollama")),
         capabilities=frozenset(CAPABILITIES),
-        role="ancestor",
+        role="known-bad",
         breaks=_BREAKS,
         summary=summary,
         text_dialects=frozenset(("tagged-json", "bare-json")),

@@ -37,7 +37,7 @@ normalizer = Normalizer(
     normalize=normalize,
     dialects=frozenset(("openai-chat", "ollama")),
     capabilities=frozenset(CAPABILITIES),
-    role="ancestor",
+    role="known-bad",
     breaks=frozenset(
         (
             "CALLS-KEPT",

@@ -26,7 +26,7 @@ class NormalizerFacts(msgspec.Struct, frozen=True):
     """What a normalizer declared about itself when the run was made; sets are sorted."""
 
     name: str
-    role: Role = "meant-to-pass"
+    role: Role = "conforming"
     summary: str = ""
     dialects: tuple[str, ...] = ()
     streams: bool = True
@@ -39,7 +39,7 @@ class AgentFacts(msgspec.Struct, frozen=True):
     """What an agent declared about itself when the run was made; sets are sorted."""
 
     name: str
-    role: Role = "meant-to-pass"
+    role: Role = "conforming"
     summary: str = ""
     dialects: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()

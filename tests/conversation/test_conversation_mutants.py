@@ -41,6 +41,6 @@ def test_every_rule_has_a_miniature() -> None:
 def test_miniatures_say_what_is_wrong_with_them(name: str) -> None:
     miniature = MUTANTS[name]
     assert miniature.name == name
-    assert miniature.role in ("miniature", "ancestor")
+    assert miniature.role in ("mutant", "known-bad")
     assert miniature.summary
     assert miniature.breaks

@@ -178,7 +178,7 @@ def test_a_broken_agent_fails_exactly_the_rules_of_its_story(
 ) -> None:
     agent = load_agent(name)
     found = {finding.rule for each in _judged_by_agent(name) for finding in each.findings}
-    assert agent.role == "ancestor"
+    assert agent.role == "known-bad"
     assert agent.breaks == rules == found
 
 
@@ -188,10 +188,10 @@ def test_a_broken_normalizer_declares_exactly_the_rules_of_its_story(
 ) -> None:
     # That these are the rules which catch it is held by the kill table, over all scenarios.
     normalizer = load_normalizer(name)
-    assert (normalizer.role, normalizer.breaks) == ("ancestor", rules)
+    assert (normalizer.role, normalizer.breaks) == ("known-bad", rules)
 
 
 def test_every_ancestor_belongs_to_a_system() -> None:
     told = {name for system in SYSTEMS for name in system.broken}
-    agents = {each.name for each in MUTANTS.values() if each.role == "ancestor"}
-    assert told == agents | {name for name in BROKEN if load_normalizer(name).role == "ancestor"}
+    agents = {each.name for each in MUTANTS.values() if each.role == "known-bad"}
+    assert told == agents | {name for name in BROKEN if load_normalizer(name).role == "known-bad"}

@@ -26,7 +26,7 @@ def test_both_are_installed() -> None:
 
 
 def test_it_declares_its_text_dialect_and_its_policies() -> None:
-    assert normalizer.role == "meant-to-pass"
+    assert normalizer.role == "conforming"
     assert normalizer.text_dialects == {"action-protocol"} <= set(TEXT_DIALECTS)
     assert normalizer.policies["undeclared"] == "reject"
 

@@ -17,7 +17,7 @@ SHIPPED = tuple(available_normalizers())
 def test_a_declaration_needs_a_name_and_a_function_only() -> None:
     declared = Normalizer("mine", lambda _interaction, _reads: iter(()))
     assert declared.dialects == {"openai-chat"}
-    assert (declared.role, declared.streams) == ("meant-to-pass", True)
+    assert (declared.role, declared.streams) == ("conforming", True)
     assert [*declared.capabilities, *declared.breaks, *declared.policies] == []
 
 
@@ -30,7 +30,7 @@ def test_a_declaration_cannot_change() -> None:
 def test_shipped_ones_declare_what_exists(normalizer: Normalizer) -> None:
     assert normalizer.capabilities <= CAPABILITIES.keys()
     assert normalizer.breaks <= RULES.keys()
-    assert bool(normalizer.breaks) == (normalizer.role in ("ancestor", "miniature"))
+    assert bool(normalizer.breaks) == (normalizer.role in ("known-bad", "mutant"))
     assert normalizer.summary
 
 
@@ -59,7 +59,7 @@ def _first_text(normalizer: Normalizer, interaction: Interaction) -> int:
     return -1
 
 
-MEANT_TO_PASS = [normalizer for normalizer in SHIPPED if normalizer.role == "meant-to-pass"]
+MEANT_TO_PASS = [normalizer for normalizer in SHIPPED if normalizer.role == "conforming"]
 
 
 @pytest.mark.parametrize("normalizer", MEANT_TO_PASS, ids=lambda normalizer: normalizer.name)

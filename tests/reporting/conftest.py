@@ -43,7 +43,7 @@ NORMALIZERS = (
     ),
     NormalizerFacts(
         "naive",
-        role="ancestor",
+        role="known-bad",
         summary="Merges chunks as they come: empty strings overwrite.",
         dialects=("openai-chat",),
         breaks=("call-name-kept",),

@@ -70,13 +70,11 @@ def with_calls(message: Message, edit: Callable[[Message], Message]) -> Message:
 
 def known_bad(declared: Agent) -> Agent:
     """Return a miniature as what it is: a way in which a seed system was broken."""
-    return replace(declared, role="ancestor")
+    return replace(declared, role="known-bad")
 
 
 def _declared(
     of: Agent, name: str, breaks: str, summary: str, converse: Callable[[Task], Conversation]
 ) -> Agent:
     rules = frozenset(breaks.split())
-    return replace(
-        of, name=name, converse=converse, role="miniature", breaks=rules, summary=summary
-    )
+    return replace(of, name=name, converse=converse, role="mutant", breaks=rules, summary=summary)

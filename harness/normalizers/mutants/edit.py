@@ -51,7 +51,7 @@ def mutant(name: str, breaks: str, summary: str, normalize: Normalize) -> Normal
         normalize=normalize,
         dialects=declared.dialects,
         capabilities=declared.capabilities,
-        role="miniature",
+        role="mutant",
         breaks=frozenset(breaks.split()),
         summary=summary,
         policies=declared.policies,
