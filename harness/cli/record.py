@@ -269,7 +269,9 @@ def _prompt_requests(how: RecordOptions, path: Path) -> Iterator[_RecordRequest]
     for asked, request in prompt_requests(
         load_prompts(path), how.url, how.dialect, how.model, how.options
     ):
-        yield _RecordRequest(asked.id, _with_headers(request, how), asked.prompt, asked.taught)
+        yield _RecordRequest(
+            asked.id, _with_headers(request, how), asked.prompt, asked.described_tools
+        )
 
 
 def _scenario_requests(how: RecordOptions, name: str) -> Iterator[_RecordRequest]:

@@ -15,7 +15,7 @@ _AGENTS: Final = Registry(
     word="agent",
     kind=Agent,
     made=lambda name, found: Agent(name, found, summary="given as module:callable"),
-    miniatures=MUTANTS,
+    mutants=MUTANTS,
     ours=lambda: project().table.agents,
     words={"dialects": DIALECTS, "prompts": PROMPTS},
     example="mypackage.chat:converse",
@@ -28,7 +28,7 @@ def load_agent(name: str) -> Agent:
     """Return the agent that `name` stands for.
 
     Args:
-        name: an entry point's or miniature's name, one of the project's own (see
+        name: an entry point's or mutant's name, one of the project's own (see
             `harness.project`), or `module:attribute` where the attribute is an `Agent` or a
             function `(task) -> conversation`; the module may lie in the working folder, or in
             that of the project.

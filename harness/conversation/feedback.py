@@ -167,7 +167,7 @@ def result_messages(
         limit: the most characters of each result.
     """
     texts = [_result_text(result, prompt.language, limit) for result in results]
-    if not prompt.taught:
+    if not prompt.describes_tools:
         pairs = zip(results, texts, strict=True)
         return tuple(
             {"role": "tool", "tool_call_id": result.call_id, "content": text}

@@ -157,8 +157,8 @@ def tool_use_config(task: Task) -> AgentConfig:
         # An explicit false is sent, and nothing where it is not false (PARALLEL-FALSE-DROPPED).
         options={"parallel_tool_calls": False} if serial else {},
         serial=serial,
-        settle=resolve_stop_reason,
-        fault=retry_reason,
+        resolve=resolve_stop_reason,
+        retry_reason=retry_reason,
     )
 
 
@@ -181,8 +181,8 @@ def json_fallback_config(task: Task) -> AgentConfig:
         storing=StoringOptions(rejected="text"),
         # The template asks for one call in each reply.
         serial=True,
-        settle=lambda turn: resolve_stop_reason(_with_attempt(turn, known)),
-        fault=retry_reason,
+        resolve=lambda turn: resolve_stop_reason(_with_attempt(turn, known)),
+        retry_reason=retry_reason,
     )
 
 
@@ -208,7 +208,7 @@ def converse(task: Task) -> Conversation:
         UsageError: the task names a prompt or a dialect that does not exist, or its pattern for
             ids leaves no room for one more.
     """
-    return ToolLoop(task, *choose_config(task)).have()
+    return ToolLoop(task, *choose_config(task)).run_conversation()
 
 
 def choose_config(task: Task) -> tuple[AgentConfig, Probe | None]:

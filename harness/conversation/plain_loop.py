@@ -14,7 +14,7 @@ from harness.conversation.history.storing import HISTORY_POLICIES, StoringOption
 from harness.conversation.prompts import PROMPTS, Protocol, find_prompt
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
-from harness.normalizers import action_protocol, dashscope_restore, reference, tag_extract
+from harness.normalizers import reference, seed_systems
 from harness.normalizers.protocol import Normalize, Normalizer
 
 _POLICIES: Final = {
@@ -43,7 +43,7 @@ def plain_loop(normalize: Normalize, history: str = "merged") -> Converse:
     """
 
     def converse(task: Task) -> Conversation:
-        return ToolLoop(task, agent_config(task, normalize, history)).have()
+        return ToolLoop(task, agent_config(task, normalize, history)).run_conversation()
 
     return converse
 
@@ -88,18 +88,18 @@ grouped: Final = _agent(
 dashscope: Final = _agent(
     "dashscope-loop",
     "seed system 1 in a loop: native tools on DashScope, id and name restored",
-    dashscope_restore.normalizer,
+    seed_systems.dashscope_restore,
     "native-tools",
 )
 tag: Final = _agent(
     "tag-loop",
     "seed system 2 in a loop: tools taught by prompt, calls in <tool_call> tags",
-    tag_extract.normalizer,
+    seed_systems.tag_extract,
     "tag-tools",
 )
 action: Final = _agent(
     "action-loop",
     "seed system 3 in a loop: each reply is one JSON object with an action",
-    action_protocol.normalizer,
+    seed_systems.action_protocol,
     "action-protocol",
 )

@@ -1,8 +1,9 @@
 """The tool loop: question, request, turn, calls, results, next request, until an answer or a limit.
 
-The only loop of the suite: agents differ in their `Way`, and a miniature is this loop with one
-step done wrong. A turn that broke off runs nothing; every call of a whole one gets a result, at
-a limit too; a reply that holds no call that can run is mended at most `limits.retries` times.
+This is the only loop of the suite: agents differ in their `AgentConfig`, and a mutant is this loop
+with one step done wrong. No call of an incomplete turn is executed. Every call of a complete turn
+gets a result, also at a limit. If a reply contains no call that can run, the model is asked again
+at most `limits.retries` times.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,18 +47,18 @@ def _no_retry_reason(turn: Turn, prompt: Prompt) -> str:
 
 
 class AgentConfig(msgspec.Struct, frozen=True):
-    """What tells one agent from another.
+    """What distinguishes one agent from another.
 
     Fields:
-        normalize: reads replies.
-        prompt: how the model is asked for calls.
-        strategy: what the records say of it.
+        normalize: parses replies.
+        prompt: how the model is asked to call tools.
+        strategy: as it is recorded for each turn.
         policy, storing: how turns become messages.
         options: further fields of each request.
-        serial: only the first call of a turn is run.
-        settle: a turn as read -> the turn as this agent understands it.
-        fault: why the model must be asked again for a turn; "" where it need not be. Such a
-            turn runs nothing.
+        serial: only the first call of a turn is executed.
+        resolve: the turn of the normalizer -> the turn as this agent understands it.
+        retry_reason: why the model must be asked again for a turn, or "". No call of such a turn
+            is executed.
     """
 
     normalize: Normalize
@@ -67,132 +68,135 @@ class AgentConfig(msgspec.Struct, frozen=True):
     storing: StoringOptions = StoringOptions()
     options: Mapping[str, Any] = msgspec.field(default_factory=dict)
     serial: bool = False
-    settle: Callable[[Turn], Turn] = _unchanged
-    fault: Callable[[Turn, Prompt], str] = _no_retry_reason
+    resolve: Callable[[Turn], Turn] = _unchanged
+    retry_reason: Callable[[Turn, Prompt], str] = _no_retry_reason
 
 
 class ToolLoop:
-    """One conversation while it is had.
+    """One conversation while it runs.
 
     Args:
         task: the questions, tools and provider.
-        way: of the agent.
-        probe: what it asked before.
+        config: of the agent.
+        probe: the result of the agent's probe, if it sent one.
     """
 
     channel_type: ClassVar[type[Channel]] = Channel
 
-    def __init__(self, task: Task, way: AgentConfig, probe: Probe | None = None) -> None:
+    def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
         self.task = task
-        self.way = way
+        self.config = config
         self.history: list[Message] = []
         self.turns: list[TurnRecord] = []
         self.answer = ""
         self.budget = CallBudget(task.limits.identical_calls)
-        self.channel = self.channel_type(task, way.prompt, way.policy, way.storing)
+        self.channel = self.channel_type(task, config.prompt, config.policy, config.storing)
         self._probe = probe
         self._retries = 0
 
-    def have(self) -> Conversation:
+    def run_conversation(self) -> Conversation:
         """Answer each question, and stop at the first that gets no answer."""
         ending: Ending = "done"
         for question in self.task.questions:
-            self.say(question)
-            ending = self.answered()
+            self.add_user_text(question)
+            ending = self.answer_question()
             if ending != "done":
                 break
-        messages = self.channel.sent(self.history)
+        messages = self.channel.request_messages(self.history)
         return Conversation(messages, tuple(self.turns), ending, self.answer)
 
-    def answered(self) -> Ending:
-        """Go round until the question is answered."""
+    def answer_question(self) -> Ending:
+        """Request turns until the question is answered."""
         self.budget = CallBudget(self.task.limits.identical_calls)
         self._retries = 0
         for left in reversed(range(self.task.limits.rounds)):
-            ending = self.take(self.request(), left)
+            ending = self.handle_turn(self.request_turn(), left)
             if ending is not None:
                 return ending
         return "limit"
 
-    def say(self, text: str) -> None:
-        """Add what the user says; two in a row are one message, since roles take turns."""
+    def add_user_text(self, text: str) -> None:
+        """Add a user message; two in a row become one, because the roles must alternate."""
         if self.history and self.history[-1]["role"] == "user":
             text = f"{self.history.pop()['content']}\n\n{text}"
         self.history.append(user(text))
 
-    def request(self) -> Turn:
-        """Send the history and record the turn that comes back."""
-        way = self.way
-        turn = way.settle(self.channel.ask(self.history, way.normalize, way.options))
-        meta = Meta(way.strategy, turn.parse_errors, None if self.turns else self._probe)
+    def request_turn(self) -> Turn:
+        """Send the history, and record and return the next turn."""
+        config = self.config
+        turn = self.channel.request_turn(self.history, config.normalize, config.options)
+        turn = config.resolve(turn)
+        meta = Meta(config.strategy, turn.parse_errors, None if self.turns else self._probe)
         self.turns.append(TurnRecord(turn, meta))
         self.answer = turn.text if turn.text.strip() else self.answer
         return turn
 
-    def take(self, turn: Turn, left: int) -> Ending | None:
-        """Do what a turn asks for; return how it ends the conversation, None where it goes on.
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        """Execute the calls of a turn; return the ending, or None if the conversation continues.
 
         Args:
             turn: the newest.
             left: how many requests may still follow.
         """
-        fault = self.way.fault(turn, self.way.prompt)
-        if fault:
-            return self.mend(turn, fault, left)
+        reason = self.config.retry_reason(turn, self.config.prompt)
+        if reason:
+            return self.retry_or_stop(turn, reason, left)
         if incomplete_reason(turn):
-            self.keep(turn, CallResults())
+            self.store_turn(turn, CallResults())
             return turn_ending(turn)
         if not turn.tool_calls and not turn.parse_errors:
-            self.keep(turn, CallResults())
+            self.store_turn(turn, CallResults())
             return "done" if turn.text.strip() else "empty"
         self._retries = 0
-        self.keep(turn, self.run(turn) if left else self._refused(turn))
+        self.store_turn(turn, self.run_calls(turn) if left else self._refused(turn))
         if not left or self.budget.exhausted:
             return "limit"
         if self.history[-1]["role"] == "assistant":
-            # No result speaks for the user here, and a request must not end with the model.
-            self.say(retry_text(self.way.prompt, parse_error_reports(turn.parse_errors), 0))
+            # There is no result in a user message, and a request must not end with the assistant.
+            reports = parse_error_reports(turn.parse_errors)
+            self.add_user_text(retry_text(self.config.prompt, reports, 0))
         return None
 
-    def run(self, turn: Turn) -> CallResults:
-        """Run the calls of a turn that is whole, and answer those that could not be read."""
-        way, language = self.way, self.way.prompt.language
-        first = turn.tool_calls[:1] if way.serial else turn.tool_calls
-        ran = run_calls(self.task, first, self.budget, language, self.channel.shown)
-        waiting = refuse(turn.tool_calls[len(first) :], REFUSAL_TEXTS[language].one_at_a_time)
-        ran = replace(ran, results=(*ran.results, *waiting))
-        if way.storing.rejected != "result":
-            return ran
+    def run_calls(self, turn: Turn) -> CallResults:
+        """Execute the calls of a complete turn, and answer those that could not be parsed."""
+        config, texts = self.config, REFUSAL_TEXTS[self.config.prompt.language]
+        first = turn.tool_calls[:1] if config.serial else turn.tool_calls
+        found = run_calls(
+            self.task, first, self.budget, config.prompt.language, self.channel.shown_names
+        )
+        waiting = refuse(turn.tool_calls[len(first) :], texts.one_at_a_time)
+        found = replace(found, results=(*found.results, *waiting))
+        if config.storing.rejected != "result":
+            return found
         for error in turn.parse_errors:
             self.budget.spend(error.name, error.snippet)
-        unusable = REFUSAL_TEXTS[language].unusable
         answers = (
-            ToolResult(error.id, error.name, error=unusable.format(problem=error.error))
+            ToolResult(error.id, error.name, error=texts.unusable.format(problem=error.error))
             for error in turn.parse_errors
         )
-        return replace(ran, results=(*ran.results, *answers))
+        return replace(found, results=(*found.results, *answers))
 
-    def keep(self, turn: Turn, ran: CallResults) -> None:
-        """Add a turn and its results to the history, and what was run to its record."""
-        self.turns[-1] = replace(self.turns[-1], executed=ran.executed)
-        self.history += self.channel.messages(turn, ran.results, len(self.turns))
+    def store_turn(self, turn: Turn, found: CallResults) -> None:
+        """Add a turn and its results to the history, and the executed calls to its record."""
+        self.turns[-1] = replace(self.turns[-1], executed=found.executed)
+        self.history += self.channel.stored_messages(turn, found.results, len(self.turns))
 
-    def mend(self, turn: Turn, fault: str, left: int) -> Ending | None:
-        """Ask once more for a reply that cannot be used, or end with what there is."""
-        prompt = self.way.prompt
-        self.keep(turn, CallResults())
+    def retry_or_stop(self, turn: Turn, reason: str, left: int) -> Ending | None:
+        """Ask again for a reply that cannot be used, or stop with the text of this one."""
+        prompt = self.config.prompt
+        self.store_turn(turn, CallResults())
         if left and self._retries < self.task.limits.retries:
             record = self.turns[-1]
             self.turns[-1] = replace(record, meta=replace(record.meta, retries=1))
-            self.say(retry_text(prompt, fault, self._retries))
+            self.add_user_text(retry_text(prompt, reason, self._retries))
             self._retries += 1
             return None
-        visible = (turn.text, fault, REFUSAL_TEXTS[prompt.language].not_executed)
+        visible = (turn.text, reason, REFUSAL_TEXTS[prompt.language].not_executed)
         self.answer = "\n\n".join(part for part in visible if part.strip())
         return turn_ending(turn) if incomplete_reason(turn) else "limit"
 
     def _refused(self, turn: Turn) -> CallResults:
-        """Answer each call of a turn that came when the limit was reached."""
-        words = REFUSAL_TEXTS[self.way.prompt.language]
-        why = words.at_the_limit.format(limit=self.task.limits.rounds)
-        return CallResults(refuse(turn.tool_calls, why))
+        """Answer each call of a turn that arrived at the limit."""
+        texts = REFUSAL_TEXTS[self.config.prompt.language]
+        reason = texts.at_the_limit.format(limit=self.task.limits.rounds)
+        return CallResults(refuse(turn.tool_calls, reason))

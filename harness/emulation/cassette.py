@@ -49,7 +49,7 @@ def emulate(recipe: Recipe) -> Cassette:
         model=model,
         prompt=recipe.file.prompt,
     )
-    return made.with_tools(tuple(map(_function, recipe.tools)) if prompt.taught else ())
+    return made.with_tools(tuple(map(_function, recipe.tools)) if prompt.describes_tools else ())
 
 
 def _function(tool: Tool) -> Json:
@@ -66,7 +66,7 @@ def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Re
             hint=f"choose one of: {', '.join(sorted(form.addresses))}",
         )
     instructions = system_text(prompt, recipe.tools)
-    declared = () if prompt.taught else recipe.tools
+    declared = () if prompt.describes_tools else recipe.tools
     messages = (system(instructions), user(recipe.file.question))
     body = form.body(RequestSpec(model, form.addresses[provider], messages, declared))
     if later:

@@ -19,7 +19,7 @@ _NORMALIZERS: Final = Registry(
     word="normalizer",
     kind=Normalizer,
     made=lambda name, found: Normalizer(name, found, summary="given as module:callable"),
-    miniatures=MUTANTS,
+    mutants=MUTANTS,
     ours=lambda: project().table.normalizers,
     words={
         "dialects": DIALECTS,
@@ -36,7 +36,7 @@ def load_normalizer(name: str) -> Normalizer:
     """Return the normalizer that `name` stands for.
 
     Args:
-        name: an entry point's or miniature's name, one of the project's own (see
+        name: an entry point's or mutant's name, one of the project's own (see
             `harness.project`), or `module:attribute` where the attribute is a `Normalizer` or
             a function `(interaction, reads) -> deltas`; the module may lie in the working
             folder, or in that of the project.

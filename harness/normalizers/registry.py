@@ -109,7 +109,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
             table.
         kind: their type.
         made: name and function -> the plug-in of a function that declares nothing.
-        miniatures: those that ship, by name.
+        mutants: those that ship, by name.
         ours: returns those of the project, by name.
         words: field -> the words that the project may declare in it.
         example: of `module:callable`.
@@ -119,7 +119,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
     word: str
     kind: type[P]
     made: Callable[[str, Callable[..., Any]], P]
-    miniatures: Mapping[str, P]
+    mutants: Mapping[str, P]
     ours: Callable[[], Mapping[str, DeclaredNormalizer | DeclaredAgent]]
     words: Mapping[str, Collection[str]]
     example: str
@@ -141,8 +141,8 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         ours = self.ours().get(name)
         if ours is not None:
             return self._of_project(name, ours)
-        if name in self.miniatures:
-            return self.miniatures[name]
+        if name in self.mutants:
+            return self.mutants[name]
         if ":" in name:
             return self._named(name, self.imported(name))
         for point in self._points().select(name=name):
@@ -159,13 +159,13 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
 
     def names(self) -> tuple[str, ...]:
         """Return every name that is no `module:callable`, the project's own first."""
-        return (*self.ours(), *self.installed(), *self.miniatures)
+        return (*self.ours(), *self.installed(), *self.mutants)
 
     def _points(self) -> importlib.metadata.EntryPoints:
         return entry_points_of(self.group, tuple(sys.path))
 
     def _of_project(self, name: str, ours: DeclaredNormalizer | DeclaredAgent) -> P:
-        if name in self.miniatures or name in self.installed():
+        if name in self.mutants or name in self.installed():
             raise UsageError(
                 f"the name {name!r} is taken by {self._one(self.word)} that is installed",
                 where=f"[tool.harness.{self.word}s.{name}]",
@@ -188,7 +188,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         listed = ", ".join((*self.ours(), *self.installed()))
         return (
             f"{near + ' ' if near else ''}Use one of {listed}; "
-            f"a miniature of `harness list {self.word}s`; or module:callable"
+            f"a mutant of `harness list {self.word}s`; or module:callable"
         )
 
     @staticmethod

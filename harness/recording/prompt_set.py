@@ -54,9 +54,9 @@ class PromptEntry(msgspec.Struct, frozen=True):
     options: dict[str, Any] = msgspec.field(default_factory=dict)
 
     @property
-    def taught(self) -> tuple[dict[str, Any], ...]:
+    def described_tools(self) -> tuple[dict[str, Any], ...]:
         """The tools that are told in words, as a cassette keeps them."""
-        if not find_prompt(self.prompt).taught:
+        if not find_prompt(self.prompt).describes_tools:
             return ()
         return tuple(msgspec.to_builtins(tool) for tool in self.tools)
 
@@ -113,7 +113,7 @@ def prompt_requests(
         prompt = find_prompt(each.prompt)
         told = system(system_text(prompt, each.tools, each.system))
         task = Task((each.question,), each.tools, _no_provider, _no_tool, model, "", dialect, uri)
-        tools = () if prompt.taught else each.tools
+        tools = () if prompt.describes_tools else each.tools
         request = next_request(
             task, (told, user(each.question)), tools, {**options, **each.options}
         )

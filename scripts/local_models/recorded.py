@@ -86,7 +86,7 @@ def _about(server: Server, job: Job, tools: tuple[Tool, ...]) -> RecordingLabels
         prompt=job.way.prompt_id(job.language) + ("+talk" if job.talk else ""),
         dialect="openai-chat",
         source=f"{server.stack}; {asking}",
-        tools=told if job.way.prompt(job.language).taught else (),
+        tools=told if job.way.prompt(job.language).describes_tools else (),
         due=job.due,
     )
 
@@ -96,7 +96,7 @@ def _ask(server: Server, job: Job, tools: tuple[Tool, ...], client: httpx.Client
     question = asked().tasks[job.name].ask[job.language]
     messages = [system(system_text(prompt, tools)), user(question)]
     task = _task(server, job, tools, _sender(server, job, client))
-    offered = () if prompt.taught else tools
+    offered = () if prompt.describes_tools else tools
     reply = task.send(next_request(task, messages, offered, job.way.options(tools)))
     for _ in reply.reads:
         pass

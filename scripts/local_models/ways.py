@@ -51,7 +51,7 @@ class Way(msgspec.Struct, frozen=True):
     def examples(self, toolbox: Toolbox, language: Language) -> list[Message]:
         """Return the turns in front of the question."""
         prompt = self.prompt(language)
-        spell = _bare if self.grammar else _taught if prompt.taught else _native
+        spell = _bare if self.grammar else _taught if prompt.describes_tools else _native
         turns: list[Message] = []
         for place, example in enumerate(toolbox.examples):
             arguments = json.dumps(example.arguments[language], ensure_ascii=False)

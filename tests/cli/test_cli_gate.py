@@ -146,7 +146,7 @@ def test_the_project_names_normalizers_and_paths(harness: Harness) -> None:
     Path("scenarios").mkdir()
     Path("pyproject.toml").write_text(
         '[tool.harness]\npaths = ["scenarios"]\n[tool.harness.normalizers.ours]\n'
-        'target = "harness.normalizers.naive:normalizer"\nsummary = "said here"\n'
+        'target = "harness.normalizers.known_bad:naive"\nsummary = "said here"\n'
     )
     assert project().table.paths == ("scenarios",)
     rows = harness("list", "normalizers", "--format", "json").json

@@ -1,4 +1,4 @@
-"""The kill table: each miniature breaks the rules that it names, and no agent else any."""
+"""The kill table: each mutant breaks the rules that it names, and no agent else any."""
 
 import pytest
 
@@ -22,10 +22,10 @@ def broken_rules(agent: Agent) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("name", sorted(MUTANTS))
-def test_a_miniature_breaks_the_rules_that_it_names_and_no_others(name: str) -> None:
-    miniature = MUTANTS[name]
-    found = broken_rules(miniature)
-    assert found.keys() == miniature.breaks, found
+def test_a_mutant_breaks_the_rules_that_it_names_and_no_others(name: str) -> None:
+    mutant = MUTANTS[name]
+    found = broken_rules(mutant)
+    assert found.keys() == mutant.breaks, found
 
 
 @pytest.mark.parametrize("agent", [plain, gateway, dashscope, tag, action], ids=lambda it: it.name)
@@ -33,14 +33,14 @@ def test_what_is_meant_to_pass_breaks_none(agent: Agent) -> None:
     assert broken_rules(agent) == {}
 
 
-def test_every_rule_has_a_miniature() -> None:
+def test_every_rule_has_a_mutant() -> None:
     assert {rule for each in MUTANTS.values() for rule in each.breaks} == set(CONVERSATION_RULES)
 
 
 @pytest.mark.parametrize("name", sorted(MUTANTS))
-def test_miniatures_say_what_is_wrong_with_them(name: str) -> None:
-    miniature = MUTANTS[name]
-    assert miniature.name == name
-    assert miniature.role in ("mutant", "known-bad")
-    assert miniature.summary
-    assert miniature.breaks
+def test_mutants_say_what_is_wrong_with_them(name: str) -> None:
+    mutant = MUTANTS[name]
+    assert mutant.name == name
+    assert mutant.role in ("mutant", "known-bad")
+    assert mutant.summary
+    assert mutant.breaks

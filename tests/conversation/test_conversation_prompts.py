@@ -18,7 +18,7 @@ from harness.turns.turn import Tool
 
 LIST = Tool("schema.list_tables", "List the tables.", {"type": "object", "properties": {}})
 TIME = Tool("get_time", "Tell the time.")
-TAUGHT = [prompt for prompt in PROMPTS.values() if prompt.taught]
+TAUGHT = [prompt for prompt in PROMPTS.values() if prompt.describes_tools]
 
 # The text of an id never changes, since cassettes say by it what their model was told. Another
 # wording is another version.
@@ -83,7 +83,7 @@ def test_the_examples_of_the_action_protocol_are_strict_json() -> None:
 
 def test_native_tools_leave_the_tools_to_the_request() -> None:
     native = PROMPTS["native-tools/v1"]
-    assert not native.taught
+    assert not native.describes_tools
     assert system_text(native, (LIST,)) == system_text(native, ())
     assert system_text(native, (LIST,), "You know SQL.").startswith("You know SQL.\n\n")
 

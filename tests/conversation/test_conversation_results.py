@@ -159,7 +159,7 @@ def test_native_results_are_messages_of_their_own() -> None:
     assert second["content"].startswith("<tool_error>")
 
 
-@pytest.mark.parametrize("prompt_id", [it.id for it in PROMPTS.values() if it.taught])
+@pytest.mark.parametrize("prompt_id", [it.id for it in PROMPTS.values() if it.describes_tools])
 def test_taught_results_are_one_message_that_asks_for_an_answer(prompt_id: str) -> None:
     (message,) = result_messages(PROMPTS[prompt_id], RESULTS)
     assert message["role"] == "user"

@@ -55,8 +55,8 @@ def test_tools_are_declared_or_described_as_the_prompt_says(tmp_path: Path, prom
     stored, prompt = emulate(found), PROMPTS[prompt_id]
     sent = json.loads(stored.interactions[0].request.body)
     assert stored.prompt == prompt_id
-    assert [tool["name"] for tool in stored.tools] == (names if prompt.taught else [])
-    assert ("tools" in sent) is not prompt.taught
+    assert [tool["name"] for tool in stored.tools] == (names if prompt.describes_tools else [])
+    assert ("tools" in sent) is not prompt.describes_tools
     system = system_text(prompt, found.tools)
     assert sent["messages"][0] == {"role": "system", "content": system}
 

@@ -1,12 +1,12 @@
-"""`action-protocol` and its ancestor: what they declare, and what they make of shipped streams."""
+"""`action-protocol` and the known-bad `tool-calls-empty` on bundled streams."""
 
 import pytest
 
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Outcome
-from harness.normalizers.action_protocol import normalizer
 from harness.normalizers.discovery import installed_normalizer_names
-from harness.normalizers.tool_calls_empty import normalizer as ancestor
+from harness.normalizers.known_bad import tool_calls_empty
+from harness.normalizers.seed_systems import action_protocol as normalizer
 from harness.text_calls import TEXT_DIALECTS
 from tests.judging.judging_samples import shipped_subjects
 
@@ -44,10 +44,10 @@ def test_many_of_them_run_nothing() -> None:
     assert sum(not turn.calls for turn in expected) >= 6
 
 
-def test_the_ancestor_loses_every_call_and_shows_the_json() -> None:
+def test_tool_calls_empty_loses_every_call_and_shows_the_json() -> None:
     rules = {
         finding.rule
         for subject in SUBJECTS
-        for finding in judge_subject(subject, ancestor, cuts="quick")[0].findings
+        for finding in judge_subject(subject, tool_calls_empty, cuts="quick")[0].findings
     }
-    assert {"CALLS-KEPT", "TEXT-NO-MARKUP"} <= rules <= ancestor.breaks
+    assert {"CALLS-KEPT", "TEXT-NO-MARKUP"} <= rules <= tool_calls_empty.breaks

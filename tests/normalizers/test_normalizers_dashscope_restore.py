@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.replaying import replay
-from harness.normalizers.dashscope_restore import normalizer
+from harness.normalizers.seed_systems import dashscope_restore as normalizer
 from harness.turns.arguments import same_value
 from harness.turns.deltas import FinishReason, ToolCall
 from harness.turns.turn import Turn

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from harness.judging.replaying import replay
+from harness.normalizers.known_bad import closed_tag_only, first_brace_regex
 from harness.normalizers.protocol import Normalizer
-from harness.normalizers.tag_ancestors import closed_tag_only, first_brace_regex
-from harness.normalizers.tag_extract import normalizer
+from harness.normalizers.seed_systems import tag_extract as normalizer
 from harness.turns.deltas import TextDelta
 from harness.turns.turn import Turn
 from harness.wire.interaction import Interaction, Read, Request
@@ -128,7 +128,7 @@ def test_policies_are_declared() -> None:
 @each_wire
 @each_call
 @pytest.mark.parametrize("broken", [closed_tag_only, first_brace_regex], ids=lambda it: it.name)
-def test_both_ancestors_run_a_closed_tag_and_show_it(
+def test_both_known_bad_clients_run_a_closed_tag_and_show_it(
     wire: Wire, spelled: str, broken: Normalizer
 ) -> None:
     got = turn(wire(f"<tool_call>{spelled}</tool_call>"), broken)
@@ -163,6 +163,6 @@ def test_first_brace_regex_cuts_drops_and_loses(text: str, left: list[Any]) -> N
 @pytest.mark.parametrize(
     "text", ["{" * 5000, '{"tool"' * 500, "<tool_call>" * 500, '<tool_call>[[{"tool": {}]]', "{}}"]
 )
-def test_ancestors_survive_whatever_text_comes(broken: Normalizer, text: str) -> None:
+def test_known_bad_clients_survive_whatever_text_comes(broken: Normalizer, text: str) -> None:
     got = turn(ark(text, 1000), broken)
     assert (got.text, got.tool_calls) == (text, ())

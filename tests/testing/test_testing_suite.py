@@ -23,12 +23,12 @@ from harness.testing.suite import _seed_paths
 pytest_plugins = ["pytester"]
 
 _BROKEN = """
-from harness.normalizers.naive import normalizer as naive
+from harness.normalizers.known_bad import naive
 
 def normalize(interaction, reads):
     return naive.normalize(interaction, reads)
 """
-_MENDED = "from harness.normalizers.dashscope_restore import normalizer as normalize\n"
+_MENDED = "from harness.normalizers.seed_systems import dashscope_restore as normalize\n"
 _SCENARIOS = Path(__file__).parents[2] / "scenarios"
 _DASHSCOPE = (_SCENARIOS / "dashscope").as_posix()
 _TABLE = f"""

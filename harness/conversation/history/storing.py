@@ -82,7 +82,7 @@ def storable_turn(
         return StorableTurn(_incomplete_text(turn, why, storing), turn.reasoning)
     answered, refused = _answered_and_refused(turn, results, storing)
     said = [turn.text, *(parse_error_text(error, storing.language) for error in refused)]
-    return StorableTurn(_paragraphs(said), turn.reasoning, tuple(answered))
+    return StorableTurn(join_paragraphs(*said), turn.reasoning, tuple(answered))
 
 
 def incomplete_reason(turn: Turn) -> str:
@@ -106,7 +106,7 @@ def _incomplete_text(turn: Turn, why: str, storing: StoringOptions) -> str:
     if not (turn.text.strip() or errors or turn.tool_calls):
         return ""
     mark = _INCOMPLETE[storing.language].format(why=why[:_MOST_ERROR])
-    return _paragraphs([turn.text, *errors, mark])
+    return join_paragraphs(turn.text, *errors, mark)
 
 
 def _answered_and_refused(
@@ -164,7 +164,8 @@ def _result(result: ToolResult | None, storing: StoringOptions) -> str:
     return result_text(result.value, storing.language, limit=storing.limit)
 
 
-def _paragraphs(parts: list[str]) -> str:
+def join_paragraphs(*parts: str) -> str:
+    """Return the parts that are not blank, with an empty line between them."""
     return "\n\n".join(part for part in parts if part.strip())
 
 

@@ -1,14 +1,10 @@
-"""Miniatures: the plain loop or the gateway with one step done wrong, as clients really did it.
+"""Mutants: the plain loop or the gateway with one seeded fault, modelled on bugs of real clients.
 
-Each declares the rules that must catch it: those, and no other. Ancestors are among them, the
-ways in which the seed systems were broken before they were mended.
+Each declares the rules that it violates: these and no others. Some have the role `known-bad`,
+because one of the seed systems had this bug.
 """
 
-from harness.conversation.agent import Agent
-from harness.conversation.mutants import endings, execution, identity, repeating, storing, telling
+from harness.conversation.mutants import history, loop, records
+from harness.conversation.mutants.edit import MUTANTS
 
-MUTANTS: dict[str, Agent] = {
-    miniature.name: miniature
-    for room in (endings, execution, storing, identity, telling, repeating)
-    for miniature in room.MINIATURES
-}
+__all__ = ["MUTANTS", "history", "loop", "records"]

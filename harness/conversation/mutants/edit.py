@@ -1,80 +1,101 @@
-"""How a miniature is made: the plain loop, or the gateway, with one step of it overridden."""
+"""Decorators that declare a mutant: the plain loop, or the gateway, with one step overridden.
+
+The docstring of the decorated class or function is the summary of the mutant.
+"""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from harness.conversation.agent import Agent
+from harness.conversation.agent import Agent, Role
+from harness.conversation.channel import Channel
 from harness.conversation.conversation import Conversation, Probe
 from harness.conversation.gateway import choose_config, gateway
 from harness.conversation.plain_loop import agent_config, plain
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.normalizers import reference
+from harness.normalizers.mutants.edit import summary_of
 from harness.turns.messages import Message
 
-EditConfig: TypeAlias = Callable[[AgentConfig], AgentConfig]
+MUTANTS: Final[dict[str, Agent]] = {}
+
 ChooseConfig: TypeAlias = Callable[[Task], tuple[AgentConfig, Probe | None]]
+_T = TypeVar("_T", bound=Callable[..., object])
+_Decorator: TypeAlias = Callable[[_T], _T]
 
 
-def unchanged(way: AgentConfig) -> AgentConfig:
-    """Return the way of the plain loop."""
-    return way
+def plain_config(task: Task) -> tuple[AgentConfig, Probe | None]:
+    """Return the config of the plain loop, which sends no probe."""
+    return agent_config(task, reference.normalize), None
 
 
-def mutant(
-    name: str,
-    breaks: str,
-    summary: str,
-    dialogue: type[ToolLoop] = ToolLoop,
-    way: EditConfig = unchanged,
-) -> Agent:
-    """Declare a plain loop that is wrong in one way.
+def loop_mutant(
+    name: str, breaks: str, *, of: Agent = plain, role: Role = "mutant"
+) -> _Decorator[type[ToolLoop]]:
+    """Declare a tool loop with one wrong step.
 
     Args:
-        name: what `-a` calls it.
-        breaks: the rules that must catch it, with spaces between.
-        summary: one line.
-        dialogue: the loop with its wrong step.
-        way: what is wrong in how it goes about its task.
+        name: selects it with `-a`.
+        breaks: ids of the rules that it violates, separated by spaces.
+        of: the agent that it is otherwise, `plain` or `gateway`.
+        role: `known-bad` if a seed system had this bug.
+    """
+    choose = choose_config if of is gateway else plain_config
+
+    def declare(loop: type[ToolLoop]) -> type[ToolLoop]:
+        def converse(task: Task) -> Conversation:
+            return loop(task, *choose(task)).run_conversation()
+
+        _declare(replace(of, name=name, converse=converse, role=role), breaks, loop)
+        return loop
+
+    return declare
+
+
+def channel_mutant(name: str, breaks: str) -> _Decorator[type[Channel]]:
+    """Declare a plain loop with a wrong channel; arguments as `loop_mutant`."""
+
+    def declare(channel: type[Channel]) -> type[Channel]:
+        loop = type(channel.__name__, (ToolLoop,), {"channel_type": channel})
+        loop.__doc__ = channel.__doc__
+        loop_mutant(name, breaks)(loop)
+        return channel
+
+    return declare
+
+
+def config_mutant(
+    name: str, breaks: str, *, of: Agent = plain, prompts: frozenset[str] = frozenset()
+) -> _Decorator[ChooseConfig]:
+    """Declare an agent that chooses a wrong config.
+
+    Args:
+        name: selects it with `-a`.
+        breaks: ids of the rules that it violates, separated by spaces.
+        of: the agent that it is otherwise, `plain` or `gateway`.
+        prompts: ids of the prompts that it supports; by default those of `of`.
     """
 
-    def converse(task: Task) -> Conversation:
-        return dialogue(task, way(agent_config(task, reference.normalize))).have()
+    def declare(choose: ChooseConfig) -> ChooseConfig:
+        def converse(task: Task) -> Conversation:
+            return ToolLoop(task, *choose(task)).run_conversation()
 
-    return _declared(plain, name, breaks, summary, converse)
+        declared = replace(of, name=name, converse=converse, prompts=prompts or of.prompts)
+        _declare(replace(declared, role="mutant"), breaks, choose)
+        return choose
 
-
-def gateway_mutant(
-    name: str,
-    breaks: str,
-    summary: str,
-    dialogue: type[ToolLoop] = ToolLoop,
-    wrong_plan: ChooseConfig = choose_config,
-) -> Agent:
-    """Declare a gateway that is wrong in one way; `wrong_plan` is what it makes of its task."""
-
-    def converse(task: Task) -> Conversation:
-        return dialogue(task, *wrong_plan(task)).have()
-
-    return _declared(gateway, name, breaks, summary, converse)
+    return declare
 
 
 def with_calls(message: Message, edit: Callable[[Message], Message]) -> Message:
-    """Return a message with each of its calls edited; itself where it has none."""
+    """Return a message with each of its calls edited; unchanged if it has none."""
     if "tool_calls" not in message:
         return message
     return message | {"tool_calls": [edit(call) for call in message["tool_calls"]]}
 
 
-def known_bad(declared: Agent) -> Agent:
-    """Return a miniature as what it is: a way in which a seed system was broken."""
-    return replace(declared, role="known-bad")
-
-
-def _declared(
-    of: Agent, name: str, breaks: str, summary: str, converse: Callable[[Task], Conversation]
-) -> Agent:
+def _declare(agent: Agent, breaks: str, declared: object) -> None:
     rules = frozenset(breaks.split())
-    return replace(of, name=name, converse=converse, role="mutant", breaks=rules, summary=summary)
+    MUTANTS[agent.name] = replace(agent, breaks=rules, summary=summary_of(declared))

@@ -39,8 +39,8 @@ class Prompt(msgspec.Struct, frozen=True):
     text_dialects: tuple[str, ...] = ()
 
     @property
-    def taught(self) -> bool:
-        """Whether the system text tells of the tools, in place of a field of the request."""
+    def describes_tools(self) -> bool:
+        """Whether the system text describes the tools, instead of a field of the request."""
         return self.protocol != "native-tools"
 
 

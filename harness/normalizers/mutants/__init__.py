@@ -1,14 +1,10 @@
-"""Miniatures: tiny normalizers, each wrong in one way, that prove the rules have teeth.
+"""Mutants: small normalizers with one seeded fault each, which prove that each rule can fail.
 
-Each is `reference` with one edit of its deltas (or of its reads), modelled on a bug that
-clients really had, and declares the rules that must catch it: those, and no other.
+Each is `reference` with one edit of its reads, its deltas or the calls of a turn, modelled on a bug
+of a real client. It declares the rules that it violates: these and no others.
 """
 
-from harness.normalizers.mutants import arguments, calls, endings, replays, text, text_calls
-from harness.normalizers.protocol import Normalizer
+from harness.normalizers.mutants import calls, endings, text
+from harness.normalizers.mutants.edit import MUTANTS
 
-MUTANTS: dict[str, Normalizer] = {
-    miniature.name: miniature
-    for room in (calls, arguments, text, text_calls, endings, replays)
-    for miniature in room.MINIATURES
-}
+__all__ = ["MUTANTS", "calls", "endings", "text"]

@@ -1,13 +1,13 @@
-"""How a miniature is made: `reference`, and one edit of what it says.
+"""Decorators that declare a mutant: `reference` with one edit.
 
-Text is passed on at once; the calls are held until the turn ends, where an edit sees them
-all together with the end.
+The decorated function is the edit. Its docstring is the summary of the mutant.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalize, Normalizer
@@ -24,12 +24,14 @@ from harness.turns.deltas import (
 )
 from harness.wire.interaction import Interaction
 
+MUTANTS: Final[dict[str, Normalizer]] = {}
+
 End: TypeAlias = Finish | StreamFailure
 CallDelta: TypeAlias = ToolCallStart | ArgumentsDelta | ToolCallEnd | ToolCallRejected
 
 
 class HeldCall(msgspec.Struct, frozen=True):
-    """One call as `reference` gave it; `error` is None where it may be executed."""
+    """One call of `reference`; `error` is None if it may be executed."""
 
     index: int
     id: str
@@ -40,62 +42,101 @@ class HeldCall(msgspec.Struct, frozen=True):
 
 
 EditDeltas: TypeAlias = Callable[[Iterator[Delta]], Iterator[Delta]]
+EditDelta: TypeAlias = Callable[[Delta], Iterable[Delta]]
 EditCalls: TypeAlias = Callable[[list[HeldCall], End], list[HeldCall]]
+_F = TypeVar("_F", bound=Callable[..., object])
+_Decorator: TypeAlias = Callable[[_F], _F]
 
 
-def mutant(name: str, breaks: str, summary: str, normalize: Normalize) -> Normalizer:
-    """Declare a miniature; `breaks` names the rules that must catch it."""
-    declared = reference.normalizer
-    return Normalizer(
-        name=name,
-        normalize=normalize,
-        dialects=declared.dialects,
-        capabilities=declared.capabilities,
-        role="mutant",
-        breaks=frozenset(breaks.split()),
-        summary=summary,
-        policies=declared.policies,
-    )
+def mutant(name: str, breaks: str, *, text_calls: bool = False) -> _Decorator[Normalize]:
+    """Declare a normalizer that is not an edit of the deltas of `reference`.
+
+    Args:
+        name: selects it with `-n`.
+        breaks: ids of the rules that it violates, separated by spaces.
+        text_calls: it parses text calls as `reference` does.
+    """
+    return _declare(name, breaks, lambda normalize: normalize, text_calls=text_calls)
 
 
-def editing(edit: EditDeltas) -> Normalize:
-    """Return `reference` with its deltas edited as they come."""
+def edits_deltas(name: str, breaks: str, *, text_calls: bool = False) -> _Decorator[EditDeltas]:
+    """Declare `reference` with an edit of all deltas of a response; arguments as `mutant`."""
+    return _declare(name, breaks, _editing, text_calls=text_calls)
 
+
+def edits_delta(name: str, breaks: str) -> _Decorator[EditDelta]:
+    """Declare `reference` with an edit of one delta; arguments as `mutant`."""
+
+    def normalizer_of(edit: EditDelta) -> Normalize:
+        return _editing(lambda deltas: (each for delta in deltas for each in edit(delta)))
+
+    return _declare(name, breaks, normalizer_of)
+
+
+def edits_calls(name: str, breaks: str, *, text_calls: bool = False) -> _Decorator[EditCalls]:
+    """Declare `reference` with an edit of the calls of a turn; arguments as `mutant`.
+
+    Text is emitted at once. Calls are held until the turn ends, so that the edit gets all of them
+    together with the end.
+    """
+
+    def normalizer_of(edit: EditCalls) -> Normalize:
+        return _editing(lambda deltas: _with_calls_edited(deltas, edit))
+
+    return _declare(name, breaks, normalizer_of, text_calls=text_calls)
+
+
+def _declare(
+    name: str, breaks: str, normalizer_of: Callable[[_F], Normalize], *, text_calls: bool = False
+) -> _Decorator[_F]:
+    def declare(edit: _F) -> _F:
+        MUTANTS[name] = replace(
+            reference.normalizer,
+            name=name,
+            normalize=normalizer_of(edit),
+            role="mutant",
+            breaks=frozenset(breaks.split()),
+            summary=summary_of(edit),
+            text_dialects=reference.normalizer.text_dialects if text_calls else frozenset(),
+        )
+        return edit
+
+    return declare
+
+
+def summary_of(declared: object) -> str:
+    """Return the first line of a docstring as a summary in lower case, without its full stop."""
+    line = (declared.__doc__ or "").partition("\n")[0].removesuffix(".")
+    return line[:1].lower() + line[1:]
+
+
+def _editing(edit: EditDeltas) -> Normalize:
     def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
         return edit(reference.normalize(interaction, reads))
 
     return normalize
 
 
-def editing_calls(edit: EditCalls) -> Normalize:
-    """Return `reference` with the calls of each turn edited when it ends."""
-
-    def held(deltas: Iterator[Delta]) -> Iterator[Delta]:
-        calls: dict[int, HeldCall] = {}
-        for delta in deltas:
-            if isinstance(delta, ToolCallStart | ArgumentsDelta | ToolCallEnd | ToolCallRejected):
-                _hold(calls, delta)
-                continue
-            if isinstance(delta, Finish | StreamFailure):
-                for call in edit(list(calls.values()), delta):
-                    yield from _call_deltas(call)
-            yield delta
-
-    return editing(held)
+def _with_calls_edited(deltas: Iterator[Delta], edit: EditCalls) -> Iterator[Delta]:
+    calls: dict[int, HeldCall] = {}
+    for delta in deltas:
+        if isinstance(delta, CallDelta):
+            _hold(calls, delta)
+            continue
+        if isinstance(delta, End):
+            for call in edit(list(calls.values()), delta):
+                yield from _call_deltas(call)
+        yield delta
 
 
 def _hold(calls: dict[int, HeldCall], delta: CallDelta) -> None:
     if isinstance(delta, ToolCallStart):
         calls[delta.index] = HeldCall(delta.index, delta.id, delta.name, "", None, delta.kind)
-        return
-    call = calls[delta.index]
-    if isinstance(delta, ArgumentsDelta):
-        changed = msgspec.structs.replace(call, arguments=call.arguments + delta.fragment)
+    elif isinstance(delta, ArgumentsDelta):
+        call = calls[delta.index]
+        calls[delta.index] = replace(call, arguments=call.arguments + delta.fragment)
     elif isinstance(delta, ToolCallRejected):
-        changed = msgspec.structs.replace(call, error=delta.error)
-    else:
-        changed = call
-    calls[delta.index] = changed
+        calls[delta.index] = replace(calls[delta.index], error=delta.error)
 
 
 def _call_deltas(call: HeldCall) -> Iterator[Delta]:

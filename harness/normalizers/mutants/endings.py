@@ -1,8 +1,11 @@
-"""Miniatures that get the end of a turn wrong, or the order of its deltas."""
+"""Mutants of the end of a turn and the order of its deltas, and those that need several replays."""
 
+import itertools
 from collections.abc import Iterable, Iterator
 
-from harness.normalizers.mutants.edit import editing, mutant
+from msgspec.structs import replace
+
+from harness.normalizers.mutants.edit import edits_delta, edits_deltas, mutant
 from harness.normalizers.respond import respond
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -10,6 +13,7 @@ from harness.turns.deltas import (
     Finish,
     FinishReason,
     StreamFailure,
+    TextDelta,
     ToolCallEnd,
     ToolCallStart,
     UsageDelta,
@@ -17,128 +21,153 @@ from harness.turns.deltas import (
 from harness.wire.interaction import Interaction
 
 
-def _stop_believed(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    for delta in deltas:
-        if isinstance(delta, Finish) and delta.raw == "stop":
-            yield Finish(FinishReason.STOP, delta.raw)
-        else:
-            yield delta
+@edits_delta("stop-believed", "FINISH-REASON")
+def _stop_believed(delta: Delta) -> Iterable[Delta]:
+    """Takes the word stop for a turn without calls."""
+    stopped = isinstance(delta, Finish) and delta.raw == "stop"
+    yield Finish(FinishReason.STOP, "stop") if stopped else delta
 
 
-def _raw_lost(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    for delta in deltas:
-        yield Finish(delta.reason, delta.reason.value) if isinstance(delta, Finish) else delta
+@edits_delta("raw-finish-lost", "FINISH-RAW-KEPT")
+def _raw_lost(delta: Delta) -> Iterable[Delta]:
+    """Forgets the provider's word for the finish."""
+    yield Finish(delta.reason, delta.reason.value) if isinstance(delta, Finish) else delta
 
 
-def _finished_twice(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    for delta in deltas:
-        yield delta
-        if isinstance(delta, Finish):
-            yield delta
+@edits_delta("finished-twice", "END-ONCE")
+def _finished_twice(delta: Delta) -> Iterable[Delta]:
+    """Ends the turn at each finish chunk."""
+    return (delta, delta) if isinstance(delta, Finish) else (delta,)
 
 
-def _failure_hidden(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    for delta in deltas:
-        yield Finish(FinishReason.STOP) if isinstance(delta, StreamFailure) else delta
+@edits_delta("failure-hidden", "FAILURE-REPORTED")
+def _failure_hidden(delta: Delta) -> Iterable[Delta]:
+    """Reports a failed stream as a finished turn."""
+    yield Finish(FinishReason.STOP) if isinstance(delta, StreamFailure) else delta
 
 
+@mutant("done-demanded", "FAILURE-NOT-INVENTED")
 def _done_demanded(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    """Take a stream without [DONE] for a broken one, where the API has such a mark."""
+    """Fails if [DONE] is missing.
+
+    Only openai-chat has this mark.
+    """
     if interaction.dialect != "openai-chat":
         yield from respond(interaction, reads)
         return
     kept: list[bytes] = []
-
-    def keeping() -> Iterator[bytes]:
-        for read in reads:
-            kept.append(read)
-            yield read
-
-    for delta in respond(interaction, keeping()):
+    for delta in respond(interaction, keeping(reads, kept)):
         done = b"[DONE]" in b"".join(kept)
         yield delta if done or not isinstance(delta, Finish) else StreamFailure("interrupted")
 
 
-def _code_lost(deltas: Iterator[Delta]) -> Iterator[Delta]:
+def keeping(reads: Iterable[bytes], kept: list[bytes]) -> Iterator[bytes]:
+    """Yield `reads`, and append each to `kept`."""
+    for read in reads:
+        kept.append(read)
+        yield read
+
+
+@edits_delta("failure-code-lost", "FAILURE-CODE-KEPT")
+def _code_lost(delta: Delta) -> Iterable[Delta]:
+    """Forgets the provider's error code."""
+    yield StreamFailure("unknown", delta.message) if isinstance(delta, StreamFailure) else delta
+
+
+@edits_delta("failure-message-lost", "FAILURE-MESSAGE-KEPT")
+def _message_lost(delta: Delta) -> Iterable[Delta]:
+    """Forgets the provider's error message."""
+    yield StreamFailure(delta.code, "") if isinstance(delta, StreamFailure) else delta
+
+
+@edits_delta("usage-dropped", "USAGE-KEPT")
+def _usage_dropped(delta: Delta) -> Iterable[Delta]:
+    """Drops the usage."""
+    return () if isinstance(delta, UsageDelta) else (delta,)
+
+
+@edits_delta("arguments-early", "CALL-STARTS-FIRST")
+def _arguments_early(delta: Delta) -> Iterable[Delta]:
+    """Emits arguments before their call."""
+    if isinstance(delta, ToolCallStart):
+        yield ArgumentsDelta(delta.index, "")
+    yield delta
+
+
+@edits_delta("ended-twice", "CALL-ENDS-ONCE")
+def _ended_twice(delta: Delta) -> Iterable[Delta]:
+    """Ends each call twice."""
+    return (delta, delta) if isinstance(delta, ToolCallEnd) else (delta,)
+
+
+@edits_delta("usage-crash", "NO-CRASH")
+def _crash_on_usage(delta: Delta) -> Iterable[Delta]:
+    """Indexes into the empty choices of the usage chunk."""
+    if isinstance(delta, UsageDelta):
+        raise IndexError("list index out of range")  # choices[0] of a usage chunk
+    yield delta
+
+
+@edits_delta("endless", "NO-HANG")
+def _endless(delta: Delta) -> Iterable[Delta]:
+    """Never ends after the usage."""
+    yield delta
+    if isinstance(delta, UsageDelta):
+        yield from itertools.repeat(TextDelta(""))
+
+
+@mutant("decoded-per-read", "CUT-INVARIANT")
+def _decoded_per_read(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    """Decodes UTF-8 read by read."""
+    binary = "eventstream" in interaction.header("content-type")
+    decoded = reads if binary else (r.decode("utf-8", "replace").encode() for r in reads)
+    return respond(interaction, decoded)
+
+
+class _Memory:
+    """Keeps the newest body that came in one read, until it comes again."""
+
+    def __init__(self) -> None:
+        self._newest = b""
+
+    def holds(self, body: bytes) -> bool:
+        known = body == self._newest
+        self._newest = b"" if known else body
+        return known
+
+
+_MEMORY = _Memory()
+
+
+@mutant("answers-remembered", "REPEATABLE")
+def _remembered(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    """Answers a repeated body from a cache that stored another word for its finish."""
+    kept: list[bytes] = []
+    pulled = keeping(reads, kept)
+    for delta in respond(interaction, pulled):
+        if not isinstance(delta, Finish):
+            yield delta
+            continue
+        for _ in pulled:  # what follows the end, so that only a complete body is one read
+            pass
+        known = len(kept) == 1 and _MEMORY.holds(kept[0])
+        yield replace(delta, raw="cached") if known else delta
+
+
+_COUNTER = itertools.count()
+_GENERATED_LENGTH = 29  # of an id that `reference` generates
+
+
+@edits_deltas("state-kept", "REPEATABLE CUT-INVARIANT")
+def _state_kept(deltas: Iterator[Delta]) -> Iterator[Delta]:
+    """Continues the numbers of generated ids from one replay to the next."""
     for delta in deltas:
-        if isinstance(delta, StreamFailure):
-            yield StreamFailure("unknown", delta.message)
+        if (
+            isinstance(delta, ToolCallStart)
+            and not delta.index
+            and delta.id.startswith("call_")
+            and len(delta.id) >= _GENERATED_LENGTH
+        ):
+            yield replace(delta, id=f"call_{next(_COUNTER)}")
         else:
             yield delta
-
-
-def _message_lost(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    for delta in deltas:
-        yield StreamFailure(delta.code, "") if isinstance(delta, StreamFailure) else delta
-
-
-def _usage_dropped(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    return (delta for delta in deltas if not isinstance(delta, UsageDelta))
-
-
-def _arguments_early(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    for delta in deltas:
-        if isinstance(delta, ToolCallStart):
-            yield ArgumentsDelta(delta.index, "")
-        yield delta
-
-
-def _ended_twice(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    for delta in deltas:
-        yield delta
-        if isinstance(delta, ToolCallEnd):
-            yield delta
-
-
-MINIATURES = (
-    mutant(
-        "stop-believed",
-        "FINISH-REASON",
-        "takes the word stop for a turn without calls",
-        editing(_stop_believed),
-    ),
-    mutant(
-        "raw-finish-lost",
-        "FINISH-RAW-KEPT",
-        "forgets the provider's word for the finish",
-        editing(_raw_lost),
-    ),
-    mutant(
-        "finished-twice",
-        "END-ONCE",
-        "ends the turn at each finish chunk",
-        editing(_finished_twice),
-    ),
-    mutant(
-        "failure-hidden",
-        "FAILURE-REPORTED",
-        "shows a failed stream as a finished turn",
-        editing(_failure_hidden),
-    ),
-    mutant(
-        "done-demanded",
-        "FAILURE-NOT-INVENTED",
-        "fails where [DONE] is missing",
-        _done_demanded,
-    ),
-    mutant(
-        "failure-code-lost",
-        "FAILURE-CODE-KEPT",
-        "forgets the provider's error code",
-        editing(_code_lost),
-    ),
-    mutant(
-        "failure-message-lost",
-        "FAILURE-MESSAGE-KEPT",
-        "forgets the provider's error message",
-        editing(_message_lost),
-    ),
-    mutant("usage-dropped", "USAGE-KEPT", "throws usage away", editing(_usage_dropped)),
-    mutant(
-        "arguments-early",
-        "CALL-STARTS-FIRST",
-        "hands arguments on before their call",
-        editing(_arguments_early),
-    ),
-    mutant("ended-twice", "CALL-ENDS-ONCE", "ends each call twice", editing(_ended_twice)),
-)

@@ -1,0 +1,224 @@
+"""Mutants that send a history that a provider rejects or misreads."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from harness.conversation.calling import CallResults
+from harness.conversation.channel import Channel
+from harness.conversation.history.identifiers import fit_ids
+from harness.conversation.history.storing import incomplete_reason
+from harness.conversation.mutants.edit import channel_mutant, loop_mutant, with_calls
+from harness.conversation.tool_loop import ToolLoop
+from harness.turns.messages import Message, assistant, system
+from harness.turns.turn import Turn
+
+_GENERATED: Final = "call_[a-f0-9]{24}"
+_SEVERAL: Final = 2
+
+
+@channel_mutant("ids-reused", "HIST-ID-REUSED")
+class _Reusing(Channel):
+    """Sends ids unchanged that a provider repeats in each turn."""
+
+    def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
+        first, *rest = super().request_messages(history)
+        pattern = self.task.capabilities.tool_id_pattern
+        return (first, *(rest if pattern else history))
+
+
+@channel_mutant("id-pattern-ignored", "HIST-ID-PATTERN")
+class _AnyPattern(Channel):
+    """Sends ids that do not match the provider's pattern."""
+
+    def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
+        return (super().request_messages(())[0], *fit_ids(history).messages)
+
+
+@channel_mutant("ids-rewritten", "HIST-ID-CHANGED")
+class _OwnIds(Channel):
+    """Sends generated ids although the provider accepts the ids that it sent."""
+
+    def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
+        first, *rest = super().request_messages(history)
+        pattern = self.task.capabilities.tool_id_pattern
+        return (first, *(rest if pattern else fit_ids(history, _GENERATED).messages))
+
+
+@channel_mutant("ids-dropped", "HIST-ID-MISSING")
+class _NoIds(Channel):
+    """Sends calls without their ids, so that no result answers any."""
+
+    def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
+        messages = super().request_messages(history)
+        return tuple(with_calls(it, lambda call: call | {"id": ""}) for it in messages)
+
+
+@channel_mutant("names-not-mapped", "HIST-NAME")
+class _OwnNames(Channel):
+    """Sends names with characters that providers reject."""
+
+    def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
+        return tuple(with_calls(it, self._named) for it in super().request_messages(history))
+
+    def _named(self, call: Message) -> Message:
+        name = self.names.declared(call["function"]["name"])
+        return call | {"function": call["function"] | {"name": name}}
+
+
+class _Edited(ToolLoop):
+    """Stores a turn, and changes its messages."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        raise NotImplementedError
+
+    def store_turn(self, turn: Turn, found: CallResults) -> None:
+        before = len(self.history)
+        super().store_turn(turn, found)
+        self.history[before:] = self.edited(turn, self.history[before:])
+
+
+@loop_mutant("last-result-lost", "HIST-MISSING-RESULT")
+class _LastLost(ToolLoop):
+    """Loses the result of the last of several calls."""
+
+    def store_turn(self, turn: Turn, found: CallResults) -> None:
+        super().store_turn(turn, found)
+        if len(found.results) > 1 and self.history[-1]["role"] == "tool":
+            self.history.pop()
+
+
+@loop_mutant("calls-split", "HIST-SPLIT-PARALLEL")
+class _Split(_Edited):
+    """Stores each call of a turn in its own message, before all results."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        del turn
+        calls = messages[0].get("tool_calls", ()) if messages else ()
+        if len(calls) < _SEVERAL:
+            return messages
+        return [*({**messages[0], "tool_calls": [call]} for call in calls), *messages[1:]]
+
+
+@loop_mutant("content-swapped", "HIST-CONTENT-BESIDE-CALLS")
+class _Swapped(_Edited):
+    """Sends null instead of '' and '' instead of null next to calls."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        del turn
+        return [
+            it | {"content": "" if it["content"] is None else None}
+            if "tool_calls" in it and not it["content"]
+            else it
+            for it in messages
+        ]
+
+
+@loop_mutant("calls-empty", "HIST-TOOLCALLS-EMPTY")
+class _EmptyList(_Edited):
+    """Stores an empty list of calls with every answer."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        del turn
+        return [{"tool_calls": [], **it} if it["role"] == "assistant" else it for it in messages]
+
+
+@loop_mutant("reasoning-not-sent-back", "HIST-REASONING-REQUIRED")
+class _Unreasoned(_Edited):
+    """Drops the reasoning that the provider requires in the next request."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        del turn
+        field = self.task.capabilities.reasoning_field
+        return [{key: it[key] for key in it if key != field} for it in messages]
+
+
+@loop_mutant("empty-turn-stored", "HIST-EMPTY-TURN")
+class _EmptyStored(_Edited):
+    """Stores an empty turn."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        return messages if messages or incomplete_reason(turn) else [assistant("")]
+
+
+@loop_mutant("part-stored", "HIST-PARTIAL-STORED")
+class _PartKept(_Edited):
+    """Stores the text of an incomplete turn as an answer."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        partial = incomplete_reason(turn) and turn.text.strip()
+        return [assistant(turn.text)] if partial else messages
+
+
+@loop_mutant("errors-emptied", "HIST-RESULT-ERROR-LOST")
+class _ErrorsEmptied(ToolLoop):
+    """Stores an empty result for a tool that failed."""
+
+    def store_turn(self, turn: Turn, found: CallResults) -> None:
+        results = (replace(it, value={}, error="") if it.error else it for it in found.results)
+        super().store_turn(turn, replace(found, results=tuple(results)))
+
+
+@loop_mutant("result-outside-branch", "HIST-FORM", role="known-bad")
+class _Pushed(ToolLoop):
+    """Adds the message for a result although there was no call, and so without content.
+
+    JSON drops the content, because the result was never defined.
+    """
+
+    def store_turn(self, turn: Turn, found: CallResults) -> None:
+        super().store_turn(turn, found)
+        if not found.results and turn.text:
+            self.history.append({"role": "user"})
+
+    def add_user_text(self, text: str) -> None:
+        self.history.append({"role": "user", "content": text})
+
+
+@loop_mutant("results-orphaned", "HIST-ORPHAN-RESULT", role="known-bad")
+class _Orphaned(_Edited):
+    """Keeps results, and drops the turn with their calls."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        del turn
+        return [it for it in messages if "tool_calls" not in it]
+
+
+@loop_mutant("system-midturn", "HIST-SYSTEM-MID", role="known-bad")
+class _Instructing(ToolLoop):
+    """Adds a system instruction after the results."""
+
+    def store_turn(self, turn: Turn, found: CallResults) -> None:
+        super().store_turn(turn, found)
+        if found.results:
+            self.history.append(system("Answer from the results above."))
+
+
+@loop_mutant("broken-arguments-stored", "HIST-ARGS-INVALID")
+class _RawKept(_Edited):
+    """Sends arguments that cannot be parsed back unchanged."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        raw = {error.id: error.snippet for error in turn.parse_errors}
+
+        def unchanged(call: Message) -> Message:
+            function = call["function"]
+            arguments = raw.get(call["id"], function["arguments"])
+            return call | {"function": function | {"arguments": arguments}}
+
+        return [with_calls(it, unchanged) for it in messages]
+
+
+@loop_mutant("result-object", "HIST-RESULT-NON-STRING", role="known-bad")
+class _Objects(ToolLoop):
+    """Sends the value that a tool returned, although the API requires text."""
+
+    def store_turn(self, turn: Turn, found: CallResults) -> None:
+        before = len(self.history)
+        super().store_turn(turn, found)
+        values = {result.call_id: result for result in found.results}
+        for message in self.history[before:]:
+            result = values.get(message.get("tool_call_id", ""))
+            if result is not None and not result.error:
+                message["content"] = {"result": result.value}

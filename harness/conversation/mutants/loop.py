@@ -1,0 +1,186 @@
+"""Mutants that execute the wrong calls, or that end too early or never."""
+
+import json
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from harness.conversation.calling import CallBudget, CallResults, refuse, run_calls
+from harness.conversation.conversation import Conversation, Ending, Probe
+from harness.conversation.feedback import parse_error_reports, retry_text
+from harness.conversation.history.storing import incomplete_reason
+from harness.conversation.mutants.edit import loop_mutant
+from harness.conversation.replies import turn_ending
+from harness.conversation.task import Task
+from harness.conversation.tool_loop import AgentConfig, ToolLoop
+from harness.files.names import nearest_name
+from harness.turns.deltas import ToolCall
+from harness.turns.turn import Turn
+
+_SEVERAL: Final = 2
+
+
+@loop_mutant("broken-arguments-raised", "CONV-NO-CRASH")
+class _Raising(ToolLoop):
+    """Raises if arguments cannot be parsed."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        for error in turn.parse_errors:
+            raise ValueError(error.error)
+        return super().handle_turn(turn, left)
+
+
+@loop_mutant("first-text-answered", "CONV-ANSWER")
+class _FirstKept(ToolLoop):
+    """Answers with the model's text before the calls instead of its last text."""
+
+    def run_conversation(self) -> Conversation:
+        conversation = super().run_conversation()
+        texts = (record.turn.text for record in self.turns)
+        return replace(conversation, answer=next(filter(str.strip, texts), ""))
+
+
+@loop_mutant("asks-once-more", "CONV-SURPLUS-REQUEST")
+class _RequestAfterAnswer(ToolLoop):
+    """Sends another request after the answer, and ignores the reply."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        ending = super().handle_turn(turn, left)
+        if ending == "done":
+            self.request_turn()
+        return ending
+
+
+@loop_mutant("narration-answered", "CONV-UNPLAYED")
+class _Narrated(ToolLoop):
+    """Takes the text next to calls for the answer, after it executed the calls."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        ending = super().handle_turn(turn, left)
+        return "done" if ending is None and turn.text.strip() else ending
+
+
+@loop_mutant("one-round-too-many", "CONV-LIMITS")
+class _RoundTooMany(ToolLoop):
+    """Sends another request after the last allowed round, and ignores the reply."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        ending = super().handle_turn(turn, left)
+        if ending == "limit" and not left:
+            self.request_turn()
+        return ending
+
+
+@loop_mutant("one-call-too-many", "CONV-LIMITS CONV-CALL-UNWANTED")
+class _OneTooMany(ToolLoop):
+    """Executes a repeated call one more time than allowed."""
+
+    def run_calls(self, turn: Turn) -> CallResults:
+        found = super().run_calls(turn)
+        if not self.budget.exhausted:
+            return found
+        return run_calls(self.task, turn.tool_calls, CallBudget(1), self.config.prompt.language)
+
+
+@loop_mutant("parse-error-fatal", "CONV-ENDING", role="known-bad")
+class _Fatal(ToolLoop):
+    """Ends the conversation if arguments cannot be parsed."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        if turn.parse_errors:
+            self.store_turn(replace(turn, tool_calls=()), CallResults())
+            return "error"
+        return super().handle_turn(turn, left)
+
+
+@loop_mutant("retry-without-end", "CONV-NO-HANG", role="known-bad")
+class _Endless(ToolLoop):
+    """Asks again without limit for a reply that it cannot use."""
+
+    def answer_question(self) -> Ending:
+        while True:
+            turn = self.request_turn()
+            unusable = incomplete_reason(turn) or (turn.parse_errors and not turn.tool_calls)
+            if unusable:
+                self.store_turn(turn, CallResults())
+                reports = parse_error_reports(turn.parse_errors)
+                self.add_user_text(retry_text(self.config.prompt, reports, 0))
+                continue
+            ending = self.handle_turn(turn, 1)
+            if ending is not None:
+                return ending
+
+
+@loop_mutant("one-bad-call-kills-all", "CONV-CALL-LOST", role="known-bad")
+class _AllOrNothing(ToolLoop):
+    """Executes no call of a turn in which the arguments of one cannot be parsed."""
+
+    def run_calls(self, turn: Turn) -> CallResults:
+        if not turn.parse_errors:
+            return super().run_calls(turn)
+        found = super().run_calls(replace(turn, tool_calls=()))
+        refused = refuse(turn.tool_calls, "another call of the turn could not be read")
+        return replace(found, results=(*refused, *found.results))
+
+
+@loop_mutant("truncated-run", "CONV-CALL-FROM-BROKEN-TURN")
+class _Hasty(ToolLoop):
+    """Executes the calls of an interrupted stream with the arguments received so far."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        if incomplete_reason(turn):
+            begun = (ToolCall(it.id, it.name, it.snippet) for it in turn.parse_errors)
+            calls = (*turn.tool_calls, *begun)
+            found = run_calls(self.task, calls, self.budget, self.config.prompt.language)
+            self.store_turn(turn, CallResults((), found.executed))
+            return turn_ending(turn)
+        return super().handle_turn(turn, left)
+
+
+@loop_mutant("first-call-run-twice", "CONV-CALL-UNWANTED")
+class _Twice(ToolLoop):
+    """Executes the first of several calls twice."""
+
+    def run_calls(self, turn: Turn) -> CallResults:
+        found = super().run_calls(turn)
+        if turn.parse_errors or len(turn.tool_calls) < _SEVERAL:
+            return found
+        language = self.config.prompt.language
+        again = run_calls(self.task, turn.tool_calls[:1], CallBudget(1), language)
+        return replace(found, executed=(*found.executed, *again.executed))
+
+
+@loop_mutant("nearest-tool-run", "CONV-CALL-UNWANTED")
+class _Nearest(ToolLoop):
+    """Executes the tool with the most similar name if a call names none."""
+
+    def run_calls(self, turn: Turn) -> CallResults:
+        names = [tool.name for tool in self.task.tools]
+        calls = (
+            replace(call, name=nearest_name(call.name, names) or call.name)
+            for call in turn.tool_calls
+        )
+        return super().run_calls(replace(turn, tool_calls=tuple(calls)))
+
+
+@loop_mutant("arguments-as-text", "CONV-CALL-ARGUMENTS")
+class _Flattened(ToolLoop):
+    """Passes numbers and objects to tools as text."""
+
+    def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
+        def call_tool(name: str, arguments: dict[str, Any]) -> object:
+            texts = {
+                key: value if isinstance(value, str) else json.dumps(value)
+                for key, value in arguments.items()
+            }
+            return task.call_tool(name, texts)
+
+        super().__init__(replace(task, call_tool=call_tool), config, probe)
+
+
+@loop_mutant("calls-reversed", "CONV-CALL-ORDER")
+class _Reversed(ToolLoop):
+    """Executes the calls of a turn from last to first."""
+
+    def run_calls(self, turn: Turn) -> CallResults:
+        return super().run_calls(replace(turn, tool_calls=turn.tool_calls[::-1]))

@@ -1,0 +1,131 @@
+"""The seed systems: three clients from which this project grew, with their reported bugs fixed.
+
+`dashscope-restore` keeps id and name of a call by index while the response streams, and restores
+them at the end. DashScope's OpenAI-compatible stream sends them in the first chunk of a call, and
+empty strings after it. Some layers also move the calls to `additional_kwargs`. The table lives as
+long as one response, so that no state is shared between responses.
+
+`tag-extract` finds calls in `<tool_call>` tags, for models on Volcano Ark and a local Ollama whose
+prompt describes the tools. Three formats count, from strict to loose: JSON in a closed tag, JSON in
+a tag that is never closed, and JSON without a tag anywhere in the reply, flat
+(`{"tool": NAME, ...}`) or with a name and arguments, if it names a tool that was offered.
+
+`action-protocol` reads replies that are one JSON object each. It emits `reasoning` and the answer
+while they arrive, and calls at the end of the turn. The object may be wrapped in a string, an
+envelope or a code block. Other text is text, and nothing in it is executed.
+
+In the last two, calls of the API itself are kept, for models that have some.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from harness.dialects.openai_chat.chunk import Entry, Function
+from harness.dialects.table import DIALECTS
+from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
+from harness.normalizers.respond import respond_chat, respond_with_text_calls
+from harness.text_calls import TextPolicy
+from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
+from harness.turns.verdicts import end_of_call, unusable_reason
+from harness.wire.interaction import Interaction
+
+
+class _Call(msgspec.Struct):
+    """The fields of one call received so far."""
+
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+class RestoredCalls:
+    """Collects calls by index, and emits them when the turn ends."""
+
+    def __init__(self) -> None:
+        self.seed = ""
+        self._calls: list[_Call] = []
+        self._newest: dict[int, _Call] = {}  # by the provider's index; a new id begins a new call
+
+    def __len__(self) -> int:
+        return sum(1 for call in self._calls if call.name)
+
+    def take(self, entry: Entry, out: list[Delta]) -> None:
+        """Store the fields of one entry; nothing is emitted before the end."""
+        del out
+        function = entry.function or Function()
+        call = self._call(entry)
+        call.id = call.id or _text(entry.id)
+        call.name = call.name or _text(function.name)
+        call.arguments += function.arguments or ""
+
+    def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
+        """Emit every call that has a name, with a generated id if none was sent."""
+        used: set[str] = set()
+        for index, call in enumerate(call for call in self._calls if call.name):
+            call_id = call.id or f"generated_{self.seed}_{index}"
+            while call_id in used:
+                call_id = f"{call_id}_{index}"
+            used.add(call_id)
+            out.append(ToolCallStart(index, call_id, call.name))
+            out.append(ArgumentsDelta(index, call.arguments))
+            error = failed or unusable_reason(call.name, call.arguments, cut_short=cut_short)
+            out.append(end_of_call(index, error, call.arguments))
+
+    def _call(self, entry: Entry) -> _Call:
+        index = entry.index if isinstance(entry.index, int) else 0
+        call_id = _text(entry.id)
+        known = self._newest.get(index)
+        if known is not None:
+            named = entry.function is not None and entry.function.name
+            if not (call_id and known.id and named and call_id != known.id):
+                return known
+        self._newest[index] = call = _Call()
+        self._calls.append(call)
+        return call
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _restored(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    return respond_chat(interaction, reads, calls=RestoredCalls())
+
+
+def _with_text_calls(policy: TextPolicy) -> Normalize:
+    def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+        return respond_with_text_calls(interaction, reads, policy)
+
+    return normalize
+
+
+_TAGS: Final = TextPolicy(dialects=frozenset(("tagged-json", "bare-json")), bare="anywhere")
+_ACTION_PROTOCOL: Final = TextPolicy(dialects=frozenset(("action-protocol",)))
+
+dashscope_restore: Final = Normalizer(
+    name="dashscope-restore",
+    normalize=_restored,
+    capabilities=frozenset(("calls-without-index",)),
+    summary="seed system 1: id and name stored by index, restored at the end of the turn",
+    policies={"nameless": "drop", "arguments": "append", "names": "first"},
+)
+tag_extract: Final = Normalizer(
+    name="tag-extract",
+    normalize=_with_text_calls(_TAGS),
+    dialects=frozenset(("openai-chat", "ollama")),
+    capabilities=frozenset(CAPABILITIES),
+    summary="seed system 2: calls in <tool_call> tags, closed or open, or bare JSON",
+    policies=_TAGS.declared(),
+    text_dialects=_TAGS.dialects,
+)
+action_protocol: Final = Normalizer(
+    name="action-protocol",
+    normalize=_with_text_calls(_ACTION_PROTOCOL),
+    dialects=frozenset(DIALECTS),
+    capabilities=frozenset(CAPABILITIES),
+    summary="seed system 3: a reply is one JSON object with an action, described in the prompt",
+    policies=_ACTION_PROTOCOL.declared(),
+    text_dialects=_ACTION_PROTOCOL.dialects,
+)
