@@ -13,7 +13,6 @@ from harness.cli.quirks import quirk_rows
 from harness.conversation.discovery import available_agents
 from harness.conversation.prompts import PROMPTS
 from harness.dialects.table import DIALECTS
-from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import available_normalizers
@@ -135,16 +134,15 @@ def _prompts() -> Iterator[Row]:
 
 
 def _rules() -> Iterator[Row]:
-    for about, rules in (("turns", RULES), ("conversation", CONVERSATION_RULES)):
-        for rule in rules.values():
-            yield {
-                "id": rule.id,
-                "level": rule.level,
-                "title": rule.title,
-                "outcome": rule.outcome,
-                "quirks": rule.quirks,
-                "about": about,
-            }
+    for rule in RULES.values():
+        yield {
+            "id": rule.id,
+            "level": rule.level,
+            "title": rule.title,
+            "outcome": rule.outcome,
+            "quirks": rule.quirks,
+            "about": rule.about,
+        }
 
 
 _KINDS: dict[str, Callable[[], Iterator[Row]]] = {

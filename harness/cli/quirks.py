@@ -16,7 +16,6 @@ from harness.cli.options import format_option
 from harness.errors import UsageError
 from harness.files.names import nearest
 from harness.judging.catalogue import Group, load_catalogue, load_excluded
-from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 
@@ -77,7 +76,6 @@ def quirk_rows() -> Iterator[Row]:
             covered.setdefault(cited, []).append(scenario.id)
     excluded = load_excluded(catalogue / "excluded.yaml")
     rules = [(rule.id, rule.quirks) for rule in RULES.values()]
-    rules += [(rule.id, rule.quirks) for rule in CONVERSATION_RULES.values()]
     for quirk in load_catalogue(catalogue / "quirks").values():
         yield {
             **msgspec.to_builtins(quirk),

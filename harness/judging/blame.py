@@ -6,7 +6,7 @@ turn must give that kind. Blame comes from the scenario, the oracle reading and 
 request, never from the normalizer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -22,37 +22,43 @@ from harness.judging.results import Blame, TurnFacts, body_digest
 from harness.judging.scenario import Scenario
 from harness.normalizers.respond import offered_tools
 from harness.turns.arguments import parse
-from harness.turns.deltas import CUT_SHORT, FinishReason, ToolCall
+from harness.turns.deltas import CUT_SHORT, ToolCall
 from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Due, Request
 
 
-def request_digest(request: Request) -> str:
-    """Return 16 hex digits; "" where the request was not kept.
+@cache
+def _checker() -> Checker:
+    """Return the one checker of this process, which keeps compiled schemas."""
+    return Checker()
 
-    JSON is compared by value, whatever the order of its keys.
+
+def request_digest(request: Request) -> str:
+    """Return 16 hex digits that equal questions have in common; "" if the request is not known.
+
+    JSON is compared by value, in any order of keys and without the model's name: answers to the
+    same question are not independent trials, and those of two models are a pair.
     """
     if not request.body:
         return ""
     try:
-        said = msgspec.json.decode(request.body)
-        if isinstance(said, dict):
-            said.pop("model", None)
-        canonical = msgspec.json.encode(said, order="deterministic")
+        body = msgspec.json.decode(request.body)
+        if isinstance(body, dict):
+            body.pop("model", None)
+        canonical = msgspec.json.encode(body, order="deterministic")
     except (ValueError, RecursionError):
         canonical = request.body
     return sha256(canonical).hexdigest()[:16]
 
 
-def turn_problem(turn: Turn, tools: Sequence[Tool] | None, checker: Checker, due: Due = "") -> str:
-    """Return why `turn` is no success; "" where it is one.
+def turn_problem(turn: Turn, tools: Sequence[Tool] | None, due: Due = "") -> str:
+    """Return why `turn` is not a success; "" if it is one.
 
     Args:
         turn: as the normalizer gave it.
-        tools: of the request; None where the request was not kept, and then neither names
-            nor schemas are checked.
-        checker: keeps compiled schemas.
+        tools: of the request; None if it is not known, and then neither names nor schemas are
+            checked.
         due: what the question needs, as `Interaction.due`.
     """
     if turn.failure is not None:
@@ -63,78 +69,69 @@ def turn_problem(turn: Turn, tools: Sequence[Tool] | None, checker: Checker, due
         return f"not finished: {turn.finish.reason}"
     if turn.parse_errors:
         return f"parse error: {turn.parse_errors[0].error}"
-    known = None if tools is None else {tool.name: tool for tool in tools}
-    problems = (_call_problem(call, known, checker) for call in turn.tool_calls)
-    return next((problem for problem in problems if problem), "") or due_problem(
-        due, turn.tool_calls
-    )
+    known = _by_name(tools)
+    problems = filter(None, (_call_problem(call, known) for call in turn.tool_calls))
+    return next(problems, "") or due_problem(due, turn.tool_calls)
 
 
 def due_problem(due: Due, calls: Sequence[object]) -> str:
-    """Return why `calls`, which are all usable, are not what is due; "" where they are."""
+    """Return why `calls`, which are all usable, are not the expected kind of answer; "" if so."""
     if due == "call" and not calls:
         return "no call, though one is due"
     return "a call, though an answer is due" if due == "answer" and calls else ""
 
 
-def _call_problem(call: ToolCall, known: dict[str, Tool] | None, checker: Checker) -> str:
+def _by_name(tools: Iterable[Tool] | None) -> dict[str, Tool] | None:
+    return None if tools is None else {tool.name: tool for tool in tools}
+
+
+def _call_problem(call: ToolCall, tools: dict[str, Tool] | None) -> str:
     if call.kind == "custom":
-        return misfit(call.name, {}, known, checker)
+        return misfit(call.name, {}, tools, _checker())
     parsed = parse(call.arguments)
     if parsed.value is None:
         return f"{call.name}: {parsed.error}"
-    return misfit(call.name, parsed.value, known, checker)
+    return misfit(call.name, parsed.value, tools, _checker())
 
 
-def blame_of_bytes(
-    reading: OracleReading,
-    request_tools: Sequence[Tool] | None,
-    checker: Checker | None = None,
-    due: Due = "",
-) -> Blame:
-    """Return who spoilt the turn; "" where the bytes hold a usable one.
+def blame_of_bytes(reading: OracleReading, tools: Sequence[Tool] | None, due: Due = "") -> Blame:
+    """Return which party spoilt the turn; "" if the bytes contain a usable one.
 
     Args:
         reading: of the response.
-        request_tools: those that the request declares; None where it was not kept, and then
-            neither names nor schemas are checked.
-        checker: keeps compiled schemas from one turn to the next.
+        tools: of the request; None if it is not known, and then neither names nor schemas are
+            checked.
         due: what the question needs, as `Interaction.due`.
     """
     if reading.model_failed:
         return "model"
     if _is_fault_of_provider(reading):
         return "provider"
-    if reading.text_markup:  # what should have been calls or an answer is neither for certain
+    if reading.text_markup:  # what should have been calls or an answer is certainly neither
         return "model"
-    if reading.calls is None:  # by no breach of the contract
+    if reading.calls is None:  # though the bytes keep the contract
         return "harness"
     # Out of its budget, or stopped: the stream itself keeps its contract.
-    cut_short = reading.meaning in CUT_SHORT or reading.finish.casefold() in MAY_CUT_SHORT
-    if reading.refusal or cut_short:
+    truncated = reading.meaning in CUT_SHORT or reading.finish.casefold() in MAY_CUT_SHORT
+    if reading.refusal or truncated:
         return "model"
-    values = [(call.name, usable_arguments(call, reading).value) for call in reading.calls or ()]
-    fit = calls_match_tools(values, request_tools, checker or Checker()) and not due_problem(
-        due, values
-    )
+    values = [(call.name, usable_arguments(call, reading).value) for call in reading.calls]
+    fit = _match_tools(values, tools) and not due_problem(due, values)
     return "" if fit else "model"
 
 
-def calls_match_tools(
-    calls: Sequence[tuple[str, dict[str, Any] | None]],
-    request_tools: Sequence[Tool] | None,
-    checker: Checker,
+def _match_tools(
+    calls: Iterable[tuple[str, dict[str, Any] | None]], tools: Sequence[Tool] | None
 ) -> bool:
-    """Return whether all calls name a tool of the request and have arguments that fit it.
+    """Return whether all calls name one of `tools` and have arguments that fit it.
 
     Args:
-        calls: name and arguments of each; None where the arguments are no object.
-        request_tools: None where the request was not kept; then any name and object will do.
-        checker: keeps compiled schemas.
+        calls: name and arguments of each; None if the arguments are not an object.
+        tools: None if they are not known; then any name and object will do.
     """
-    tools = None if request_tools is None else {tool.name: tool for tool in request_tools}
+    known = _by_name(tools)
     return all(
-        value is not None and not misfit(name, value, tools, checker) for name, value in calls
+        value is not None and not misfit(name, value, known, _checker()) for name, value in calls
     )
 
 
@@ -148,60 +145,54 @@ def _is_fault_of_provider(reading: OracleReading) -> bool:
     )
 
 
-@cache
-def _checker() -> Checker:
-    return Checker()
-
-
 def blame_of_turn(scenario: Scenario | None, part: ExaminedTurn) -> Blame:
-    """Return whose fault it is that a turn is no success, or has a parse error.
+    """Return which party is responsible for a turn without success, or with a parse error.
 
-    Where the bytes hold a usable turn, as the strict reading finds, or as the scenario
-    promises and a MUST rule was broken, it is the normalizer's; so is a crash or a hang,
-    whatever the bytes hold.
+    It is the normalizer if the bytes contain a usable turn, either as the oracle reads them, or
+    as the scenario specifies and a MUST rule was violated. It is the normalizer too if it raised
+    or exceeded a limit, whatever the bytes are.
     """
-    if part.whole.error or part.whole.hung:
+    if part.evidence.stopped:
         return "normalizer"
     if scenario and scenario.blame:
         return scenario.blame
-    tools = _declared_tools(scenario, part)
-    if scenario and part.broken and _promises_success(part.expectation, tools):
+    evidence, tools = part.evidence, _declared_tools(scenario, part)
+    if scenario and part.broken and _promises_success(evidence.expectation, tools):
         return "normalizer"
-    return blame_of_bytes(part.strict, tools, _checker(), part.interaction.due) or "normalizer"
+    return blame_of_bytes(evidence.oracle, tools, evidence.interaction.due) or "normalizer"
 
 
 def _promises_success(expectation: Expectation, tools: tuple[Tool, ...] | None) -> bool:
-    unfinished = expectation.finish in (FinishReason.LENGTH, FinishReason.CONTENT_FILTER)
-    if expectation.failure or expectation.rejected or unfinished:
+    if expectation.failure or expectation.rejected or expectation.finish in CUT_SHORT:
         return False
-    return calls_match_tools(
-        [(it.name, it.arguments) for it in expectation.calls], tools, _checker()
-    )
+    return _match_tools(((it.name, it.arguments) for it in expectation.calls), tools)
 
 
 def _declared_tools(scenario: Scenario | None, part: ExaminedTurn) -> tuple[Tool, ...] | None:
     if scenario and scenario.tools is not None:
         return scenario.tools
-    interaction = part.interaction
+    interaction = part.evidence.interaction
     known = read_request(interaction.dialect, interaction.request).tools_known
     return offered_tools(interaction) if known or interaction.tools else None
 
 
 def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
-    """Return the row of the rankings that one interaction of a cell is."""
-    turn = part.whole.turn
-    problem = turn_problem(turn, _declared_tools(scenario, part), _checker(), part.interaction.due)
-    why = part.whole.error or problem
-    why = "did not end" if part.whole.hung else why
-    if not why and part.broken_whole:
-        why = f"the normalizer broke {part.broken_whole}"
+    """Return the row of the rankings for one interaction of a cell."""
+    turn, interaction = part.whole.turn, part.evidence.interaction
+    if part.whole.hung:
+        why = "did not end"
+    else:
+        problem = turn_problem(turn, _declared_tools(scenario, part), interaction.due)
+        why = part.whole.error or problem
+    if not why and part.violated:
+        why = f"the normalizer broke {part.violated}"
     rejected_wrongly = any(f.rule == "GOOD-CALL-NOT-REJECTED" for f in part.findings)
     blame: Blame = blame_of_turn(scenario, part) if why else ""
     parse_error_blame: Blame = ""
     if turn.parse_errors:
         parse_error_blame = "normalizer" if rejected_wrongly else blame_of_turn(scenario, part)
     return TurnFacts(
-        interaction=part.place,
+        interaction=part.evidence.index,
         success=not why,
         why=why,
         blame=blame,
@@ -210,6 +201,6 @@ def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
         parse_error_blame=parse_error_blame,
         finish=turn.finish.reason.value if turn.finish else "",
         failure=turn.failure.code if turn.failure else "",
-        digest=body_digest(part.interaction.body),
-        asked=request_digest(part.interaction.request),
+        digest=body_digest(interaction.body),
+        asked=request_digest(interaction.request),
     )

@@ -10,18 +10,16 @@ from typing import Any, TypeVar
 import msgspec
 
 from harness.errors import StreamError
+from harness.judging.examine import ExaminedTurn
 from harness.judging.expectation import ALL_FIELDS, Expectation, Field
 from harness.judging.replaying import ReplayLimits, replay
-from harness.judging.results import Emission, Replay
-from harness.judging.rule import arguments_text
-from harness.normalizers.protocol import Normalizer
+from harness.judging.results import Emission
 from harness.normalizers.reference import normalizer as reference
 from harness.turns.deltas import Finish, ParseError, StreamFailure, ToolCall
 from harness.turns.turn import Turn
 from harness.wire.cuts import Chunking
 from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames as frames_of
-from harness.wire.interaction import Interaction
 
 T = TypeVar("T")
 
@@ -37,7 +35,7 @@ def shorten(value: T, limit: int) -> T:
     return short
 
 
-def _shortened_value(value: Any, limit: int) -> Any:  # noqa: ANN401 - shapes are kept, whatever they are
+def _shortened_value(value: Any, limit: int) -> Any:  # noqa: ANN401 - of any shape
     match value:
         case str() if len(value) > limit and type(value) is str:
             return f"{value[:limit]}… (+{len(value) - limit:,} characters)"
@@ -58,22 +56,22 @@ BODY_LIMIT = 64 * 1024
 
 
 class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
-    """The worst failing replay of one cell, with the reference beside it, long texts cut.
+    """The worst failing replay of one cell, next to the reference, long texts cut.
 
     Fields:
         cell: id of the `Result` that it belongs to.
         interaction: which interaction of the cassette was replayed.
         body: the response body, at most `BODY_LIMIT` bytes of it; `body_b64` in JSON.
-        chunking: the cuts of the replay, as offsets in the whole body.
-        frames: of the body that is kept, in order of their offset.
-        deltas: what the normalizer under test said, and after how many bytes.
-        reference: what `reference` said under the same cuts.
-        error: the exception that the normalizer raised, `Type: text`; "" where it did not.
-        expected: the turn that should have come out; None where nothing says it. An empty
-            id, snippet or error text in it leaves that open.
-        actual: the turn that came out.
-        cut: whether body, frames or deltas were cut to a bearable length.
-        judged: the fields of `expected` that say something.
+        chunking: the cuts of the replay, as offsets in the complete body.
+        frames: of the body that is stored, in order of their offset.
+        deltas: what the normalizer under test emitted, and after how many bytes.
+        reference: what `reference` emitted under the same cuts.
+        error: the exception that the normalizer raised, `Type: text`; "" if it did not.
+        expected: the expected turn; None if there is none. An empty id, snippet or error text in
+            it is not judged.
+        actual: the turn that the normalizer gave.
+        cut: whether body, frames or deltas were cut to a readable length.
+        judged: the fields of `expected` that are compared.
     """
 
     cell: str
@@ -91,39 +89,34 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
 
 
 _MOST_ROWS = 500
-# So much of one frame or delta, and of one field of a turn, is enough to see what happened.
+# Enough characters of one frame or delta, and of one field of a turn, to see what happened.
 _ROW_LIMIT = 4_000
 _FIELD_LIMIT = 20_000
 
 
-def make_case(  # noqa: PLR0913, PLR0917 - one call site
-    cell: str,
-    place: int,
-    interaction: Interaction,
-    failing: Replay,
-    expectation: Expectation,
-    normalizer: Normalizer,
-    limits: ReplayLimits,
-) -> Case:
-    """Put the failing replay beside what `reference` makes of the same reads.
+def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
+    """Return the worst replay of a turn next to what `reference` makes of the same reads.
 
-    A failure that needs no cut shows under the recorded reads, where one sees what came when.
+    A failure that needs no cut is shown under the recorded reads, which show what came when.
     """
+    evidence, failing = part.evidence, part.worst
+    interaction, expectation = evidence.interaction, evidence.expectation
     if not failing.chunking and not failing.hung:
-        spread = replay(normalizer, interaction, interaction.recorded_cuts(), limits)
-        if (spread.turn, spread.error, spread.hung) == (failing.turn, failing.error, failing.hung):
-            failing = spread
-    beside = replay(reference, interaction, failing.chunking, limits)
+        cuts = interaction.recorded_cuts()
+        recorded = replay(evidence.normalizer, interaction, cuts, limits)
+        if (recorded.turn, recorded.error, recorded.hung) == (failing.turn, failing.error, False):
+            failing = recorded
+    expected = replay(reference, interaction, failing.chunking, limits)
     frames = _frames_of_body(interaction.body)
-    rows = (frames, failing.emissions, beside.emissions)
+    rows = (frames, failing.emissions, expected.emissions)
     return Case(
         cell=cell,
-        interaction=place,
+        interaction=evidence.index,
         body=interaction.body[:BODY_LIMIT],
         chunking=failing.chunking,
         frames=shorten(frames[:_MOST_ROWS], _ROW_LIMIT),
-        deltas=_shortened_emissions(failing.emissions),
-        reference=_shortened_emissions(beside.emissions),
+        deltas=shorten(failing.emissions[:_MOST_ROWS], _ROW_LIMIT),
+        reference=shorten(expected.emissions[:_MOST_ROWS], _ROW_LIMIT),
         error="did not end within its limits" if failing.hung else failing.error,
         expected=shorten(expected_turn(expectation), _FIELD_LIMIT),
         judged=tuple(sorted(expectation.judged)),
@@ -139,15 +132,10 @@ def _frames_of_body(body: bytes) -> tuple[Frame, ...]:
         return ()
 
 
-def _shortened_emissions(emissions: tuple[Emission, ...]) -> tuple[Emission, ...]:
-    return shorten(emissions[:_MOST_ROWS], _ROW_LIMIT)
-
-
 def expected_turn(expectation: Expectation) -> Turn:
-    """Return the expectation in the shape of a turn, for a diff; what is not judged is empty."""
+    """Return the expected turn, for a diff; what is not judged is empty."""
     calls = tuple(
-        ToolCall(call.id or "", call.name, arguments_text(call), call.kind)
-        for call in expectation.calls
+        ToolCall(call.id or "", call.name, call.json_text, call.kind) for call in expectation.calls
     )
     rejected = tuple(
         ParseError("tool_use", "", rejection.snippet, rejection.id or "", rejection.name)

@@ -1,7 +1,7 @@
-"""One interaction of a cell: replayed under many chunkings, each replay held to every rule.
+"""One interaction of a cell: replayed under many chunkings, each replay checked against the rules.
 
-Turn rules look at the whole body's replay. What differs under other cuts is one finding, as
-bad as the difference is, so that one fault of a normalizer is not told forty times.
+Rules about turns look at the replay of the unsplit body. A replay under other cuts that differs
+is one finding, as bad as the difference is, so that one fault is not reported forty times.
 """
 
 from collections.abc import Iterator
@@ -9,24 +9,19 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
+from harness.judging.evidence import TurnEvidence
 from harness.judging.expectation import Expectation
 from harness.judging.replaying import Cuts, ReplayLimits, iter_chunkings, replay
 from harness.judging.results import Finding, Outcome, Replay
-from harness.judging.rule import TurnEvidence, turn_evidence
-from harness.judging.rules import RULES, deltas
+from harness.judging.rule import findings
+from harness.judging.rules import TURN_RULES
 from harness.normalizers.protocol import Normalizer
 from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking
 from harness.wire.interaction import Interaction
 
-# A replay that stopped in the middle is judged by these alone.
-_ALWAYS = frozenset(("NO-CRASH", "NO-HANG", "CUT-INVARIANT", "REPEATABLE"))
-_OF_MANY = ("CUT-INVARIANT", "REPEATABLE")
-# These look at the deltas one by one and hold for each replay alone.
-_OF_TIME = frozenset(("TEXT-PROMPT", "TEXT-HELD-BACK"))
-_OF_DELTAS = frozenset((*(rule.id for rule in deltas.RULES), "END-ONCE", *_OF_TIME))
-_TIME_RULES = tuple(rule for rule in RULES.values() if rule.id in _OF_TIME)
-_DELTA_RULES = tuple(rule for rule in RULES.values() if rule.id in _OF_DELTAS)
+_TIME_RULES = tuple(rule for rule in TURN_RULES.values() if rule.of == "time")
+_DELTA_RULES = tuple(rule for rule in TURN_RULES.values() if rule.of in ("deltas", "time"))
 _FINE = len(Outcome)
 
 
@@ -34,162 +29,122 @@ class ExaminedTurn(msgspec.Struct):
     """What the replays of one interaction gave.
 
     Fields:
-        place: of the interaction in its cassette.
-        whole: the replay of the whole body in one read.
-        worst: the replay that breaks a MUST worst, with the fewest cuts; `whole` where none
-            does.
+        evidence: of the replay of the unsplit body.
+        worst: the replay with the worst violation of a MUST rule, of equal ones that with the
+            fewest cuts; that of the unsplit body if there is none.
         badness: of that replay's worst outcome; smaller is worse.
-        broken_whole: a MUST rule that the replay of the whole body breaks; "" where none.
-        first: what the rules saw of that replay.
+        violated: a MUST rule that the replay of the unsplit body violates; "" if there is none.
     """
 
-    place: int
-    interaction: Interaction
-    expectation: Expectation
-    strict: OracleReading
-    whole: Replay
-    findings: list[Finding]
+    evidence: TurnEvidence
     worst: Replay
-    replays: int
+    findings: list[Finding] = []
+    replays: int = 0
     badness: int = _FINE
-    broken_whole: str = ""
-    first: TurnEvidence | None = None
+    violated: str = ""
+
+    @property
+    def whole(self) -> Replay:
+        """The replay of the unsplit body."""
+        return self.evidence.whole
 
     @property
     def broken(self) -> bool:
-        """Whether a MUST rule was broken."""
+        """Whether a MUST rule was violated."""
         return any(finding.level == "MUST" for finding in self.findings)
+
+    def add(self, evidence: TurnEvidence) -> None:
+        """Add the findings of one replay that are new."""
+        found = _findings(evidence)
+        self.replays += 1
+        if not found:
+            return
+        known = {(finding.rule, finding.path) for finding in self.findings}
+        self.findings += [each for each in found if (each.rule, each.path) not in known]
+        must = [finding for finding in found if finding.level == "MUST"]
+        if not must:
+            return
+        replayed = evidence.replay
+        if replayed is self.whole:
+            self.violated = must[0].rule
+        badness = min(finding.outcome.badness for finding in must)
+        fewer_cuts = evidence.again is None and len(replayed.chunking) < len(self.worst.chunking)
+        if badness < self.badness or (badness == self.badness and fewer_cuts):
+            self.badness = badness
+            self.worst = replayed
 
 
 def examine(  # noqa: PLR0913 - one call site, which names each
-    place: int,
+    index: int,
     interaction: Interaction,
     expectation: Expectation,
-    strict: OracleReading,
+    oracle: OracleReading,
     normalizer: Normalizer,
     *,
     cuts: Cuts | tuple[Chunking, ...],
     limits: ReplayLimits,
 ) -> ExaminedTurn:
-    """Replay one interaction through `normalizer` and hold it to the rules.
+    """Replay one interaction through `normalizer` and check it against the rules.
 
-    The whole body is replayed first and once more at the end, whatever `cuts` are.
+    The unsplit body is replayed first and again at the end, whatever `cuts` are.
     """
     whole = replay(normalizer, interaction, UNSPLIT, limits)
-    seen = ExaminedTurn(place, interaction, expectation, strict, whole, [], whole, 0)
-    for candidate, again in _replays(interaction, normalizer, whole, cuts, limits):
-        seen.replays += 1
-        _add_findings(seen, normalizer, candidate, again)
-        if candidate.hung:
+    first = TurnEvidence(index, interaction, normalizer, expectation, oracle, whole, whole)
+    examined = ExaminedTurn(first, whole)
+    for evidence in _iter_evidence(first, cuts, limits):
+        examined.add(evidence)
+        if evidence.replay.hung:
             break  # each further replay would take its whole time limit
-    return seen
+    return examined
 
 
-def _replays(
-    interaction: Interaction,
-    normalizer: Normalizer,
-    whole: Replay,
-    cuts: Cuts | tuple[Chunking, ...],
-    limits: ReplayLimits,
-) -> Iterator[tuple[Replay, Replay | None]]:
-    """Yield the replays, the whole body first and once more at the end."""
-    yield whole, None
-    for chunking in iter_chunkings(interaction, cuts) if isinstance(cuts, str) else cuts:
+def _iter_evidence(
+    first: TurnEvidence, cuts: Cuts | tuple[Chunking, ...], limits: ReplayLimits
+) -> Iterator[TurnEvidence]:
+    """Yield the replays, that of the unsplit body first and again at the end."""
+    yield first
+    for chunking in iter_chunkings(first.interaction, cuts) if isinstance(cuts, str) else cuts:
         if chunking:
-            yield replay(normalizer, interaction, chunking, limits), None
-    again = replay(normalizer, interaction, UNSPLIT, limits)
-    yield again, again
+            other = replay(first.normalizer, first.interaction, chunking, limits)
+            yield msgspec.structs.replace(first, replay=other)
+    again = replay(first.normalizer, first.interaction, UNSPLIT, limits)
+    yield msgspec.structs.replace(first, replay=again, again=again)
 
 
-def _add_findings(
-    seen: ExaminedTurn, normalizer: Normalizer, candidate: Replay, again: Replay | None
-) -> None:
-    """Add what is new about one replay to what was found."""
-    first = candidate is seen.whole
-    if seen.first is not None and _same_end(seen.whole, candidate):
-        found = _findings_of_cuts(seen.first, candidate)
-    else:
-        found = _findings_of_all(seen, normalizer, candidate, again)
-    if not found:
-        return
-    known = {(finding.rule, finding.path) for finding in seen.findings}
-    seen.findings += [each for each in found if (each.rule, each.path) not in known]
-    badness = min((f.outcome.badness for f in found if f.level == "MUST"), default=None)
-    if badness is None:
-        return
-    if first:
-        seen.broken_whole = next(f.rule for f in found if f.level == "MUST")
-    fewer_cuts = again is None and len(candidate.chunking) < len(seen.worst.chunking)
-    if badness < seen.badness or (badness == seen.badness and fewer_cuts):
-        seen.badness = badness
-        seen.worst = candidate
+def _findings(evidence: TurnEvidence) -> list[Finding]:
+    whole, other = evidence.whole, evidence.replay
+    stopped = whole.error or whole.hung or other.error or other.hung
+    if other is whole:
+        return findings(TURN_RULES.values(), evidence)
+    if stopped or other.turn != whole.turn:
+        return _merge_variance(findings(TURN_RULES.values(), evidence), whole, other)
+    # Almost all replays end with the turn of the unsplit body, so this decides what judging costs.
+    return findings(_TIME_RULES if _has_same_deltas(whole, other) else _DELTA_RULES, evidence)
 
 
-def _same_end(whole: Replay, candidate: Replay) -> bool:
-    """Whether both came to an end, and to the same turn."""
-    stopped = whole.error or whole.hung or candidate.error or candidate.hung
-    return not stopped and candidate.turn == whole.turn
+def _has_same_deltas(whole: Replay, other: Replay) -> bool:
+    return [each.delta for each in whole.emissions] == [each.delta for each in other.emissions]
 
 
-def _findings_of_cuts(first: TurnEvidence, candidate: Replay) -> list[Finding]:
-    """Hold a replay with the turn of the whole body's to the rules that may yet differ.
+def _merge_variance(found: list[Finding], whole: Replay, other: Replay) -> list[Finding]:
+    """Return one violation for a replay that differs, as bad as the difference is.
 
-    Almost all replays are such, so this decides what judging costs.
+    What a rule reports of the deltas themselves is kept, because the turn does not show it.
     """
-    at_hand = msgspec.structs.replace(first, replay=candidate)
-    rules = _TIME_RULES if _same_deltas(first.whole, candidate) else _DELTA_RULES
-    return [finding for rule in rules for finding in rule.findings(at_hand)]
-
-
-def _same_deltas(whole: Replay, candidate: Replay) -> bool:
-    return [each.delta for each in whole.emissions] == [each.delta for each in candidate.emissions]
-
-
-def _findings_of_all(
-    seen: ExaminedTurn, normalizer: Normalizer, candidate: Replay, again: Replay | None
-) -> list[Finding]:
-    at_hand = turn_evidence(
-        seen.place,
-        seen.interaction,
-        normalizer,
-        seen.expectation,
-        seen.strict,
-        candidate,
-        seen.whole,
-        again,
-    )
-    stopped = bool(candidate.error) or candidate.hung
-    found = [
-        finding
-        for rule in RULES.values()
-        if (rule.id in _ALWAYS or not stopped)
-        for finding in rule.findings(at_hand)
-    ]
-    if candidate is seen.whole:
-        seen.first = at_hand
-        return found
-    return _merge_into_variance(found, seen.whole, candidate)
-
-
-def _merge_into_variance(found: list[Finding], whole: Replay, candidate: Replay) -> list[Finding]:
-    """A replay that differs from the whole body's breaks one rule, as badly as it differs.
-
-    What a rule says of the deltas themselves stays, since no turn shows it.
-    """
-    variance = [finding for finding in found if finding.rule in _OF_MANY]
-    rest = [finding for finding in found if finding.rule in _OF_DELTAS]
+    variance = [finding for finding in found if TURN_RULES[finding.rule].of == "many"]
+    rest = [finding for finding in found if TURN_RULES[finding.rule].of in ("deltas", "time")]
     if not variance:
         return rest
     outcomes = [finding.outcome for finding in found if finding.level == "MUST"]
-    outcomes.append(_outcome_of_difference(whole.turn, candidate.turn))
+    outcomes.append(_outcome_of_difference(whole.turn, other.turn))
     worst = min(outcomes, key=lambda outcome: outcome.badness)
-    if candidate.hung:
+    if other.hung:
         worst = Outcome.HANG
     return [msgspec.structs.replace(finding, outcome=worst) for finding in variance] + rest
 
 
 def _outcome_of_difference(whole: Turn, other: Turn) -> Outcome:
-    """How bad it is that the calls of one turn are not those of the other."""
+    """Return how bad it is that the calls of one turn are not those of the other."""
     before = {(call.name, call.arguments) for call in whole.tool_calls}
     after = {(call.name, call.arguments) for call in other.tool_calls}
     if after - before:

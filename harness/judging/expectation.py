@@ -36,6 +36,13 @@ class ExpectedCall(msgspec.Struct, frozen=True):
     arguments_text: str = ""
     kind: CallKind = "function"
 
+    @property
+    def json_text(self) -> str:
+        """The arguments as JSON text, as in the bytes if they are known; the input, if custom."""
+        if self.arguments_text or self.kind == "custom":
+            return self.arguments_text
+        return msgspec.json.encode(self.arguments).decode()
+
 
 class ExpectedRejection(msgspec.Struct, frozen=True):
     """A call that must be reported as a parse_error and not be executed.
@@ -63,7 +70,7 @@ class Expectation(msgspec.Struct, frozen=True):
             out of a text, nothing says whose the white space around them is.
     """
 
-    source: Literal["scenario", "strict"]
+    source: Literal["scenario", "oracle"]
     text: str = ""
     reasoning: str = ""
     calls: tuple[ExpectedCall, ...] = ()

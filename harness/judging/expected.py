@@ -44,7 +44,7 @@ def expectation_from(reading: OracleReading) -> Expectation:
     calls, rejected = _usable_and_rejected_calls(reading)
     judged = _judged_fields(reading)
     return Expectation(
-        source="strict",
+        source="oracle",
         text=reading.text,
         reasoning=reading.reasoning,
         calls=calls,
@@ -161,7 +161,7 @@ _END_FIELDS: frozenset[Field] = frozenset(("failure", "finish", "finish_raw"))
 
 def apply_declared_policies(expectation: Expectation, policies: Mapping[str, str]) -> Expectation:
     """Return `expectation` without what a normalizer with `policies` does not undertake."""
-    if expectation.source != "strict" or policies.get("nameless") != "drop":
+    if expectation.source != "oracle" or policies.get("nameless") != "drop":
         return expectation
     named = [each for each in expectation.rejected if each.name]
     if len(named) == len(expectation.rejected):

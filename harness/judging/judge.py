@@ -1,9 +1,9 @@
-"""One cell: a cassette through a normalizer, against what must come out -> one result.
+"""One cell: a cassette, a normalizer and the expected turns -> one result.
 
-The expectation is the scenario's, or for an unlabelled cassette the strict reading's.
+The scenario specifies the expected turns, or for a cassette without a scenario the oracle.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 import msgspec
@@ -19,13 +19,13 @@ from harness.judging.results import Blame, Finding, Outcome, Result
 from harness.judging.scenario import Scenario
 from harness.normalizers.protocol import Normalizer
 from harness.wire.cassette import Cassette
-from harness.wire.cuts import UNSPLIT, Chunking
+from harness.wire.cuts import UNSPLIT
 
 CASSETTE_PREFIX = "cassette:"
 
 
 class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
-    """A subject, loaded: a cassette, and the scenario that labels it where there is one."""
+    """A cassette, and the scenario that labels it, if there is one."""
 
     cassette: Cassette
     scenario: Scenario | None = None
@@ -36,8 +36,8 @@ class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
         return self.scenario.id if self.scenario else CASSETTE_PREFIX + self.cassette.id
 
     @cached_property
-    def strict_readings(self) -> tuple[OracleReading, ...]:
-        """What each interaction holds by contract, read once for all normalizers."""
+    def oracle_readings(self) -> tuple[OracleReading, ...]:
+        """What each interaction contains by contract, read once for all normalizers."""
         return tuple(map(oracle_reading, self.cassette.interactions))
 
 
@@ -48,82 +48,101 @@ def judge_subject(
     cuts: Cuts = "standard",
     limits: ReplayLimits = DEFAULT_LIMITS,
 ) -> tuple[Result, Case | None]:
-    """Judge one cell; the case is there where it does not conform."""
-    if not is_supported_by_normalizer(subject, normalizer):
-        return _result(subject, normalizer, ()), None
+    """Judge one cell; there is a case if it does not conform."""
+    bare = empty_result(subject, normalizer.name)
+    if not subject.cassette.interactions or not is_supported_by_normalizer(subject, normalizer):
+        return bare, None
     with deadlines():
-        seen = tuple(
-            _examine_interaction(place, subject, normalizer, cuts, limits)
-            for place in range(len(subject.cassette.interactions))
+        parts = tuple(
+            _examine_interaction(index, subject, normalizer, cuts, limits)
+            for index in range(len(subject.cassette.interactions))
         )
-    result = _result(subject, normalizer, seen)
-    if result.outcome.conforms or not seen:  # an empty cassette shows nothing
+    result = _judged_turns(bare, subject, parts)
+    if result.outcome.conforms:
         return result, None
-    failing = seen[result.interaction]
-    return result, make_case(
-        result.cell,
-        failing.place,
-        failing.interaction,
-        failing.worst,
-        failing.expectation,
-        normalizer,
-        limits,
-    )
+    return result, make_case(result.cell, parts[result.interaction], limits)
 
 
 def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -> bool:
-    """Return whether `normalizer` declares all that `subject` asks for."""
-    spoken = {interaction.dialect for interaction in subject.cassette.interactions}
-    if not spoken <= normalizer.dialects:
-        return False
-    scenario = subject.scenario
-    return scenario is None or (
-        scenario.conversation is None and _matches_declarations(normalizer, scenario)
-    )
-
-
-def _matches_declarations(normalizer: Normalizer, scenario: Scenario) -> bool:
-    """Whether what the normalizer declares about itself lets it be judged by the scenario."""
-    declared = normalizer.policies
-    return (
-        normalizer.capabilities.issuperset(scenario.capabilities)
-        and (not scenario.text_dialect or scenario.text_dialect in normalizer.text_dialects)
-        and all(declared.get(name, value) == value for name, value in scenario.policies.items())
+    """Return whether `normalizer` declares all that `subject` requires."""
+    dialects = {interaction.dialect for interaction in subject.cassette.interactions}
+    scenario, declared = subject.scenario, normalizer.policies
+    return dialects <= normalizer.dialects and (
+        scenario is None
+        or (
+            scenario.conversation is None
+            and normalizer.capabilities.issuperset(scenario.capabilities)
+            and (not scenario.text_dialect or scenario.text_dialect in normalizer.text_dialects)
+            and scenario.allows(declared)
+        )
     )
 
 
 def _examine_interaction(
-    place: int, subject: LoadedSubject, normalizer: Normalizer, cuts: Cuts, limits: ReplayLimits
+    index: int, subject: LoadedSubject, normalizer: Normalizer, cuts: Cuts, limits: ReplayLimits
 ) -> ExaminedTurn:
-    interaction = subject.cassette.interactions[place]
-    strict = subject.strict_readings[place]
+    interaction, oracle = subject.cassette.interactions[index], subject.oracle_readings[index]
     scenario = subject.scenario
-    expectation = scenario.expect[place] if scenario else expectation_from(strict)
+    expectation = scenario.expect[index] if scenario else expectation_from(oracle)
     expectation = apply_declared_policies(expectation, normalizer.policies)
-    return examine(place, interaction, expectation, strict, normalizer, cuts=cuts, limits=limits)
+    return examine(index, interaction, expectation, oracle, normalizer, cuts=cuts, limits=limits)
 
 
-def _result(subject: LoadedSubject, normalizer: Normalizer, seen: Sequence[ExaminedTurn]) -> Result:
-    findings = [finding for part in seen for finding in part.findings]
-    findings.sort(key=lambda f: (f.level != "MUST", f.outcome.badness, f.rule, f.path))
-    outcome = _outcome(seen, findings)
-    broken = [part for part in seen if part.broken]
-    failing = min(broken, key=lambda part: part.badness) if broken else None
+def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[ExaminedTurn]) -> Result:
+    scenario = subject.scenario
+    reported = [part for part in parts if part.whole.turn.parse_errors]
+    broken = [part for part in parts if part.broken]
+    worst = min(broken, key=lambda part: part.badness) if broken else None
+    quirks = {quirk for part in parts for quirk in part.evidence.oracle.quirks}
+    judged = with_findings(
+        bare,
+        (finding for part in parts for finding in part.findings),
+        parse_errors=bool(reported),
+        blame=lambda: blame_of_turn(scenario, reported[0]),
+    )
     return msgspec.structs.replace(
-        empty_result(subject, normalizer.name),
+        judged,
+        chunking=worst.worst.chunking if worst else UNSPLIT,
+        interaction=worst.evidence.index if worst else 0,
+        replays=sum(part.replays for part in parts),
+        turns=tuple(turn_facts(scenario, part) for part in parts),
+        quirks=scenario.quirks if scenario else tuple(sorted(quirks)),
+    )
+
+
+def with_findings(
+    result: Result,
+    found: Iterable[Finding],
+    *,
+    parse_errors: bool,
+    blame: Callable[[], Blame],
+) -> Result:
+    """Return `result` with findings, worst first, and the outcome and blame that they cause.
+
+    Args:
+        result: of the cell, without findings.
+        found: violations of rules.
+        parse_errors: whether the client reported a parse error.
+        blame: returns which party is responsible for a parse error.
+    """
+    ordered = sorted(
+        found, key=lambda it: (it.level != "MUST", it.outcome.badness, it.rule, it.path)
+    )
+    if ordered and ordered[0].level == "MUST":
+        outcome = ordered[0].outcome
+    else:
+        outcome = Outcome.PARSE_ERROR if parse_errors else Outcome.PASS
+    party: Blame = "" if outcome is Outcome.PASS else "normalizer"
+    return msgspec.structs.replace(
+        result,
         outcome=outcome,
-        blame=_blame(outcome, subject, seen),
-        findings=tuple(findings),
-        chunking=_smallest(failing),
-        interaction=failing.place if failing else 0,
-        replays=sum(part.replays for part in seen),
-        turns=tuple(turn_facts(subject.scenario, part) for part in seen),
-        quirks=_quirks_of_subject(subject, seen),
+        blame=blame() if outcome is Outcome.PARSE_ERROR else party,
+        findings=tuple(ordered),
     )
 
 
 def empty_result(subject: LoadedSubject, normalizer: str) -> Result:
-    """Return the result of a cell that was not replayed: who and what, and nothing found."""
+    """Return the result of a cell that was not replayed: its labels, and no findings."""
     scenario, cassette = subject.scenario, subject.cassette
     return Result(
         cell=f"{subject.id}/{normalizer}",
@@ -146,33 +165,3 @@ def empty_result(subject: LoadedSubject, normalizer: str) -> Result:
         origin=cassette.origin.kind,
         text_dialect=scenario.text_dialect if scenario else "",
     )
-
-
-def _smallest(failing: ExaminedTurn | None) -> Chunking:
-    return failing.worst.chunking if failing else UNSPLIT
-
-
-def _outcome(seen: Sequence[ExaminedTurn], findings: Sequence[Finding]) -> Outcome:
-    if not seen:
-        return Outcome.UNSUPPORTED
-    broken = [finding.outcome for finding in findings if finding.level == "MUST"]
-    if broken:
-        return min(broken, key=lambda outcome: outcome.badness)
-    reported = any(part.whole.turn.parse_errors for part in seen)
-    return Outcome.PARSE_ERROR if reported else Outcome.PASS
-
-
-def _quirks_of_subject(subject: LoadedSubject, seen: Sequence[ExaminedTurn]) -> tuple[str, ...]:
-    """Return the scenario's quirks, or those that the strict reading met in the bytes."""
-    if subject.scenario:
-        return subject.scenario.quirks
-    return tuple(sorted({quirk for part in seen for quirk in part.strict.quirks}))
-
-
-def _blame(outcome: Outcome, subject: LoadedSubject, seen: Sequence[ExaminedTurn]) -> Blame:
-    if outcome in (Outcome.PASS, Outcome.UNSUPPORTED):
-        return ""
-    if outcome is not Outcome.PARSE_ERROR:
-        return "normalizer"
-    part = next(part for part in seen if part.whole.turn.parse_errors)
-    return blame_of_turn(subject.scenario, part)

@@ -1,18 +1,20 @@
-"""Feed one normalizer one interaction under one chunking, and note what it said when.
+"""Replay one interaction through one normalizer under one chunking, within limits.
 
-Whatever the normalizer does, a replay comes back: an exception, an exit, a hang, a flood of
-deltas and what is no delta are facts of the replay, never errors of the harness. Only Ctrl-C
-passes through.
+Whatever the normalizer does, there is a replay: an exception, an exit, a hang, too many deltas
+and objects that are not deltas are facts of the replay, never errors of the harness. A timer
+signal interrupts even a loop in pure Python. It needs the main thread of a process (each worker
+process of a run has one) and a system with interval timers; elsewhere only the limit on the
+number of deltas holds.
 """
 
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from types import FrameType, TracebackType
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 
@@ -21,6 +23,8 @@ from harness.normalizers.protocol import Normalizer
 from harness.turns.fold import Folder
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts, seams, split
 from harness.wire.interaction import Interaction
+
+T = TypeVar("T")
 
 _CLEANUP_SECONDS = 0.5
 _REPEAT_SECONDS = 0.001
@@ -33,10 +37,10 @@ class DeadlineExceeded(BaseException):
 
 
 class _HandlerState:
-    """Whether the handler is in place in this process; only the main thread looks at it."""
+    """Whether the handler is installed in this process; only the main thread reads it."""
 
     handled = False
-    guarded = False  # a replay is under way: only then may the handler raise
+    guarded = False  # a replay is in progress: only then may the handler raise
 
 
 def deadline(seconds: float) -> AbstractContextManager[None]:
@@ -48,9 +52,9 @@ def deadline(seconds: float) -> AbstractContextManager[None]:
 
 @contextmanager
 def deadlines() -> Iterator[None]:
-    """Keep the handler in place for many deadlines, since putting it there costs as much as one.
+    """Keep the handler installed for many deadlines, because installing it costs as much as one.
 
-    A timer that somebody else had set, such as a test's own time limit, goes on afterwards.
+    A timer that the caller had set, such as a test's own time limit, continues afterwards.
     """
     in_main = threading.current_thread() is threading.main_thread()
     if not (in_main and _HAS_TIMERS) or _HandlerState.handled:
@@ -86,7 +90,7 @@ class _Armed:
         self._seconds = seconds
 
     def __enter__(self) -> None:
-        # First the timer: one that is left of a replay before must not go off in this one.
+        # First the timer: one left by an earlier replay must not go off in this one.
         signal.setitimer(signal.ITIMER_REAL, self._seconds)
         _HandlerState.guarded = True
 
@@ -96,18 +100,18 @@ class _Armed:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # The timer is left to the next replay, or to the end of all: stopping it here would
-        # cost as much as starting it.
+        # The next replay, or the end of all, stops the timer: stopping it here would cost as much
+        # as starting it.
         _HandlerState.guarded = False
 
 
 def disarm() -> None:
-    """Make sure that nothing is raised from here on, however the block was left."""
+    """Make sure that nothing is raised from now on, however the block ended."""
     _HandlerState.guarded = False
 
 
 def _stop_timer() -> None:
-    """Stop the timer, even where it goes off right now."""
+    """Stop the timer, even if it goes off at this moment."""
     while True:
         try:
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -117,9 +121,9 @@ def _stop_timer() -> None:
 
 
 def _expired(_signal: int, _frame: FrameType | None) -> None:
-    """Raise now, and go on raising: code that swallows one must not hang for ever.
+    """Raise now and again and again, because code may swallow an exception and hang for ever.
 
-    A loop that catches everything is left when one comes between two of its rounds.
+    A loop that catches everything ends if an exception comes between two of its rounds.
     """
     if not _HandlerState.guarded:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -140,8 +144,8 @@ class ReplayLimits(msgspec.Struct, frozen=True):
         seconds: for a small body.
         seconds_per_megabyte: added for larger ones.
         deltas: for an empty body.
-        deltas_per_byte: added for each byte; more cannot come from honest reading.
-        deltas_at_most: whatever the body's size, for memory's sake.
+        deltas_per_byte: added for each byte; correct parsing gives fewer.
+        deltas_at_most: for any size of body, to limit memory.
     """
 
     seconds: float = 5.0
@@ -186,46 +190,50 @@ def replay(
     """Replay `interaction` through `normalizer` with its body cut at `chunking`."""
     folder = Folder()
     emissions: list[Emission] = []
-    error, hung = "", False
     most = limits.most_deltas(interaction.body)
     reads = _CountedReads(interaction.body, chunking)
-    # The bytes come through the reads alone; whoever looks for them elsewhere finds none.
-    bare = Interaction(
-        interaction.request,
-        interaction.status,
-        interaction.headers,
-        b"",
-        (),
-        dialect=interaction.dialect,
-        tools=interaction.tools,
-    )
+    bare = interaction.without_body()
     add, append = folder.add, emissions.append
+
+    def run() -> bool:
+        for delta in islice(normalizer.normalize(bare, reads), most + 1):
+            add(delta)
+            append(Emission(delta, reads.bytes_read))
+        return len(emissions) > most
+
+    too_many, error, expired = run_guarded(run, limits.time_for(interaction.body))
+    return Replay(chunking, tuple(emissions), folder.turn(), error, bool(too_many) or expired)
+
+
+def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, str, bool]:
+    """Return what `action` returned, the exception that it raised, and whether it took too long.
+
+    Whatever code under test raises is an outcome, `sys.exit` too. Only Ctrl-C passes through.
+    """
+    result, error, expired = None, "", False
     try:
-        with deadline(limits.time_for(interaction.body)):
+        with deadline(seconds):
             try:
-                for delta in islice(normalizer.normalize(bare, reads), most + 1):
-                    add(delta)
-                    append(Emission(delta, reads.bytes_read))
-                hung = len(emissions) > most
+                result = action()
             except (DeadlineExceeded, KeyboardInterrupt):
                 raise
-            except BaseException as problem:  # noqa: BLE001 - what a normalizer raises is an outcome, sys.exit too
+            except BaseException as problem:  # noqa: BLE001 - see above
                 error = describe_exception(problem)
     except DeadlineExceeded:
-        hung = True
+        expired = True
     finally:
         disarm()
-    return Replay(chunking, tuple(emissions), folder.turn(), error, hung)
+    return result, error, expired
 
 
 def describe_exception(problem: BaseException) -> str:
-    """Return what was raised, as `Type: text`, cut to a readable length."""
+    """Return an exception as `Type: text`, cut to a readable length."""
     name = type(problem).__name__
     try:
         return f"{name}: {problem}"[:_ERROR_CHARACTERS]
     except (DeadlineExceeded, KeyboardInterrupt):
         raise
-    except BaseException:  # noqa: BLE001 - an exception may fail to say what it is
+    except BaseException:  # noqa: BLE001 - its `__str__` may fail
         return name
 
 
@@ -237,19 +245,15 @@ _EVERY_UP_TO_BYTES = 16 * 1024
 
 
 def iter_chunkings(interaction: Interaction, cuts: Cuts) -> Iterator[Chunking]:
-    """Yield distinct chunkings, the whole body first.
+    """Yield distinct chunkings, the unsplit body first, because it makes the simplest case.
 
     Args:
-        interaction: whose body is cut.
-        cuts: `whole` is the whole body alone; `quick` adds recorded cuts and each byte;
+        interaction: whose body is split.
+        cuts: `whole` is the unsplit body alone; `quick` adds recorded cuts and each byte;
             `standard` adds all seams and two dozen single seams; `every` adds each single cut
             (each single seam for bodies over 16 KiB).
     """
-    seen: set[Chunking] = set()
-    for chunking in _iter_all(interaction, cuts):
-        if chunking not in seen:
-            seen.add(chunking)
-            yield chunking
+    yield from dict.fromkeys(_iter_all(interaction, cuts))
 
 
 def _iter_all(interaction: Interaction, cuts: Cuts) -> Iterator[Chunking]:

@@ -3,6 +3,7 @@
 It is written by hand from the bytes' meaning, independently of how the cassette was made.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -47,3 +48,7 @@ class Scenario(msgspec.Struct, frozen=True):
     blame: ScenarioBlame = ""
     text_dialect: str = ""
     policies: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def allows(self, declared: Mapping[str, str]) -> bool:
+        """Return whether no declared policy contradicts one that the scenario rests on."""
+        return all(declared.get(name, value) == value for name, value in self.policies.items())

@@ -8,7 +8,7 @@ where the kept table says otherwise.
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -17,21 +17,17 @@ from harness.conversation.agent import Agent
 from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.errors import UnreadableError
 from harness.judging.conversations.judge import judge_conversation
-from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import Cuts
 from harness.judging.results import Level, Result
-from harness.judging.rules import RULES
+from harness.judging.rule import About
+from harness.judging.rules import RULES, TURN_RULES
 from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
 
-About: TypeAlias = Literal["turns", "conversation"]
 AnyMutant: TypeAlias = Normalizer | Agent
 T = TypeVar("T")
 
-# What shows only where a body is cut, or when; the others are seen with whole bodies, which is
-# several times as fast and catches the same.
-_OF_CUTS: Final = frozenset(("CUT-INVARIANT", "REPEATABLE", "TEXT-PROMPT", "TEXT-HELD-BACK"))
 _TABLE: Final = "kill-table.json"
 _SENSITIVITY: Final = "sensitivity.json"
 
@@ -145,7 +141,8 @@ def kill_rows(
 def cuts_for(miniature: AnyMutant) -> Cuts:
     """Return the fewest cuts that show all that `miniature` is caught at."""
     of_turns = isinstance(miniature, Normalizer) and miniature.breaks
-    return "whole" if of_turns and miniature.breaks.isdisjoint(_OF_CUTS) else "quick"
+    needs_cuts = any(RULES[rule].needs_cuts for rule in miniature.breaks)
+    return "whole" if of_turns and not needs_cuts else "quick"
 
 
 def kill_rows_from_results(
@@ -182,7 +179,7 @@ def stale_rows(rows: Iterable[KillRow]) -> Iterator[str]:
 
 
 def _kill(row: KillRow, measured: dict[str, Sensitivity]) -> MeasuredKill:
-    rule = RULES.get(row.rule) or CONVERSATION_RULES.get(row.rule)
+    rule = RULES.get(row.rule)
     if rule is None:
         raise UnreadableError(
             f"there is no rule {row.rule}",
@@ -197,7 +194,7 @@ def _kill(row: KillRow, measured: dict[str, Sensitivity]) -> MeasuredKill:
         rule=rule.id,
         level=rule.level,
         title=rule.title,
-        about="turns" if row.rule in RULES else "conversation",
+        about=rule.about,
         miniature=row.miniature,
         scenario=row.scenario,
         scenarios=row.scenarios,
@@ -210,7 +207,7 @@ def _kill(row: KillRow, measured: dict[str, Sensitivity]) -> MeasuredKill:
 
 def _sort_key(row: KillRow) -> tuple[bool, str, str]:
     """Rules of turns come first."""
-    return row.rule not in RULES, row.rule, row.miniature
+    return row.rule not in TURN_RULES, row.rule, row.miniature
 
 
 def _read(name: str, shape: type[T], otherwise: T) -> T:

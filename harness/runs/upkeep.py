@@ -16,9 +16,8 @@ from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.errors import HarnessError
 from harness.judging.catalogue import Quirk, load_catalogue, load_excluded
 from harness.judging.conversations.judge import judge_conversation
-from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.rules import RULES
+from harness.judging.rules import CONVERSATION_RULES, RULES, TURN_RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
@@ -139,7 +138,6 @@ def _cassette_has_scenario(data: BundledData) -> Iterator[str]:
 def _quirks_known(data: BundledData) -> Iterator[str]:
     cited = {(scenario.id, quirk) for scenario in data.scenarios for quirk in scenario.quirks}
     cites = {rule.id: rule.quirks for rule in RULES.values()}
-    cites |= {rule.id: rule.quirks for rule in CONVERSATION_RULES.values()}
     cited |= {(f"rule {rule}", quirk) for rule, quirks in cites.items() for quirk in quirks}
     for source, quirk in sorted(cited):
         if quirk not in data.quirks:
@@ -157,7 +155,7 @@ def _quirks_covered(data: BundledData) -> Iterator[str]:
 def _rules_known(data: BundledData) -> Iterator[str]:
     for scenario in data.scenarios:
         for rule in scenario.rules:
-            if rule not in RULES and rule not in CONVERSATION_RULES:
+            if rule not in RULES:
                 yield f"{scenario.id}: there is no rule {rule}"
         for capability in scenario.capabilities:
             if capability not in CAPABILITIES:
@@ -165,7 +163,7 @@ def _rules_known(data: BundledData) -> Iterator[str]:
 
 
 def _rules_have_mutants(_data: BundledData) -> Iterator[str]:
-    yield from _without_mutant(set(RULES), MUTANTS.values())
+    yield from _without_mutant(set(TURN_RULES), MUTANTS.values())
     yield from _without_mutant(set(CONVERSATION_RULES), AGENT_MINIATURES.values())
 
 
@@ -220,7 +218,7 @@ _CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[Bundl
     "cited rules and capabilities exist": (_rules_known, lambda d: len(d.scenarios)),
     "each rule has a miniature": (
         _rules_have_mutants,
-        lambda _: len(RULES) + len(CONVERSATION_RULES),
+        lambda _: len(RULES),
     ),
     "each miniature is caught": (
         _mutants_killed,

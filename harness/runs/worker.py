@@ -19,7 +19,6 @@ from harness.judging.conversations.judge import (
     judge_conversation,
 )
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
-from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.conversations.session import tools_of_cassette
 from harness.judging.judge import (
     CASSETTE_PREFIX,
@@ -219,7 +218,7 @@ def _check_names(scenario: Scenario, where: str) -> None:
     """A misspelt capability would leave every normalizer unsupported, and the gate green."""
     for key, names, known in (
         ("capabilities", scenario.capabilities, CAPABILITIES),
-        ("rules", scenario.rules, {**RULES, **CONVERSATION_RULES}),
+        ("rules", scenario.rules, RULES),
     ):
         for name in names:
             if name not in known:

@@ -77,6 +77,18 @@ class Interaction(msgspec.Struct, frozen=True):
         """Return the offsets in `body` where one read ended and the next began."""
         return tuple(_running_ends(self.reads))[:-1]
 
+    def without_body(self) -> "Interaction":
+        """Return what a normalizer is given: the bytes come through the reads alone."""
+        return Interaction(
+            self.request,
+            self.status,
+            self.headers,
+            b"",
+            (),
+            dialect=self.dialect,
+            tools=self.tools,
+        )
+
 
 def _running_ends(reads: tuple[Read, ...]) -> Iterator[int]:
     end = 0

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.rules import RULES
 from harness.normalizers.mutants import MUTANTS
 from tests.cli.conftest import Harness
@@ -66,7 +65,7 @@ def test_all_that_ships_is_there(harness: Harness) -> None:
     assert {row["cassette"] for row in scenarios} == emulated
     assert {row["origin"] for row in cassettes} == {"emulated", "recorded"}
     rules = [row["id"] for row in harness("list", "rules", "--format", "json").json]
-    assert rules == [*RULES, *CONVERSATION_RULES]
+    assert rules == [*RULES]
     names = {row["name"] for row in harness("list", "normalizers", "--format", "json").json}
     assert names >= {"reference", "dashscope-restore", "naive", *MUTANTS}
 

@@ -7,7 +7,7 @@ from harness.conversation.gateway import gateway
 from harness.conversation.mutants import MUTANTS
 from harness.conversation.plain_loop import action, dashscope, plain, tag
 from harness.judging.conversations.judge import judge_conversation
-from harness.judging.conversations.rules import CONVERSATION_RULES
+from harness.judging.rules import CONVERSATION_RULES
 from tests.conversation.conversation_stage import STAGE
 
 

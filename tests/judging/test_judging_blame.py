@@ -121,7 +121,7 @@ def test_blame(body: bytes, blame: Blame) -> None:
 )
 def test_a_model_that_does_not_give_what_is_due(body: bytes, due: Due, blame: Blame) -> None:
     reading = OpenAIChatOracle().read(Interaction(Request(), 200, (), body, ()))
-    assert blame_of_bytes(reading, TOOLS, None, due) == blame
+    assert blame_of_bytes(reading, TOOLS, due) == blame
 
 
 def test_tools_that_were_not_kept_blame_nobody() -> None:

@@ -13,7 +13,6 @@ from harness.dialects.openai_chat.oracle import OpenAIChatOracle
 from harness.dialects.table import oracle_reading
 from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
 from harness.judging.expected import apply_declared_policies, expectation_from
-from harness.judging.rule import arguments_text
 from harness.turns.deltas import FinishReason
 from harness.wire.interaction import Interaction, Request
 
@@ -41,7 +40,7 @@ def expect(*chunks: bytes) -> Expectation:
 def test_a_true_stream_is_judged_whole_but_for_usage() -> None:
     found = expect(chunk(content="a"), call('{"a":1}'), chunk("tool_calls"), DONE)
     assert found == Expectation(
-        source="strict",
+        source="oracle",
         text="a",
         calls=(ExpectedCall("f", {"a": 1}, "c1", '{"a":1}'),),
         finish=FinishReason.TOOL_CALLS,
@@ -137,7 +136,7 @@ def test_words_for_a_failure_leave_open_whether_the_turn_failed(word: str) -> No
 def test_numbers_are_expected_as_the_bytes_spell_them(number: str) -> None:
     text = f'{{"x": {number}}}'
     found = expect(call(text), chunk("tool_calls"), DONE)
-    assert arguments_text(found.calls[0]) == text
+    assert found.calls[0].json_text == text
 
 
 def test_two_finish_reasons_leave_the_spelling_open() -> None:
@@ -260,7 +259,7 @@ def test_a_document_that_is_no_json_inside_may_fail_with_any_code(body: bytes, c
 
 DROPS = {"nameless": "drop"}
 NAMELESS = Expectation(
-    "strict", rejected=(ExpectedRejection(),), finish=FinishReason.TOOL_CALLS, judged=ALL_FIELDS
+    "oracle", rejected=(ExpectedRejection(),), finish=FinishReason.TOOL_CALLS, judged=ALL_FIELDS
 )
 CALL = ExpectedCall("search", {})
 

@@ -10,7 +10,7 @@ import pytest
 
 from harness.judging.judge import is_supported_by_normalizer, judge_subject
 from harness.judging.results import Outcome, Result
-from harness.judging.rules import RULES
+from harness.judging.rules import TURN_RULES
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.normalizers.mutants import MUTANTS
 from harness.runs.kill_table import cuts_for, kill_rows_from_results, stored_rows
@@ -34,7 +34,9 @@ def test_it_is_caught_by_exactly_the_rules_that_it_declares(name: str) -> None:
     found = {finding.rule for result in results for finding in result.findings}
     assert found == load_normalizer(name).breaks
     if name in MUTANTS:
-        kept = tuple(row for row in stored_rows() if row.miniature == name and row.rule in RULES)
+        kept = tuple(
+            row for row in stored_rows() if row.miniature == name and row.rule in TURN_RULES
+        )
         told = "the kept table is stale; write it again: harness doctor --write-kill-table"
         assert kill_rows_from_results(MUTANTS[name], results) == kept, told
 
@@ -75,12 +77,12 @@ def test_the_defaults_are_those_that_are_meant_to_pass() -> None:
 def test_each_rule_has_a_miniature_of_its_own_and_each_miniature_a_rule() -> None:
     assert all(miniature.breaks for miniature in MUTANTS.values())
     alone = (each.breaks for each in MUTANTS.values() if len(each.breaks) == 1)
-    assert {rule for breaks in alone for rule in breaks} == set(RULES)
+    assert {rule for breaks in alone for rule in breaks} == set(TURN_RULES)
 
 
 def test_there_are_rules_enough_with_level_title_and_quirks() -> None:
-    assert len(RULES) >= 25
-    for rule_id, rule in RULES.items():
+    assert len(TURN_RULES) >= 25
+    for rule_id, rule in TURN_RULES.items():
         assert rule.id == rule_id
         assert rule.quirks
         assert rule.title.endswith(".")

@@ -22,11 +22,11 @@ CALL = ExpectedCall("get", {"city": "Łódź\u2028", "n": 1.5}, "c1")
 CUSTOM = ExpectedCall("run", {}, None, "ls: -l\n# x", "custom")
 REJECTED = ExpectedRejection("get", '{"city": "Os', None)
 EXPECTED = (
-    Expectation("strict", text="yes: no\n", finish=FinishReason.STOP),
-    Expectation("strict", calls=(CALL, CUSTOM), finish=FinishReason.TOOL_CALLS),
-    Expectation("strict", reasoning="- a", rejected=(REJECTED,), finish=FinishReason.LENGTH),
-    Expectation("strict", failure="*", failure_says="quota: 'x'"),
-    Expectation("strict", failure="interrupted", text="{"),
+    Expectation("oracle", text="yes: no\n", finish=FinishReason.STOP),
+    Expectation("oracle", calls=(CALL, CUSTOM), finish=FinishReason.TOOL_CALLS),
+    Expectation("oracle", reasoning="- a", rejected=(REJECTED,), finish=FinishReason.LENGTH),
+    Expectation("oracle", failure="*", failure_says="quota: 'x'"),
+    Expectation("oracle", failure="interrupted", text="{"),
 )
 CONFIRMED = ALL_FIELDS - {"finish_raw", "usage"}
 FIELDS = ("text", "reasoning", "rejected", "failure", "failure_says", "finish")
@@ -76,7 +76,7 @@ def test_what_the_bytes_leave_open_is_not_judged(
 @pytest.mark.parametrize("text", ["---", "\u0085", "\ud800", "*a", "!!python/none x"])
 def test_any_text_is_only_text(text: str, tmp_path: Path) -> None:
     (said,) = read_back(
-        scenario_text("t", "c", [Expectation("strict", text=text, finish=FinishReason.STOP)]),
+        scenario_text("t", "c", [Expectation("oracle", text=text, finish=FinishReason.STOP)]),
         tmp_path,
     )
     assert said.text == text.encode("utf-8", "backslashreplace").decode()

@@ -4,7 +4,6 @@ import pytest
 
 from harness.judging.blame import turn_problem
 from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall
-from harness.turns.schema_check import Checker
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Due
 
@@ -23,7 +22,7 @@ GOOD = ToolCall("c1", "writing", '{"path": "a"}')
 
 
 def problem(turn: Turn, tools: tuple[Tool, ...] | None = TOOLS) -> str:
-    return turn_problem(turn, tools, Checker())
+    return turn_problem(turn, tools)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,7 @@ DONE = Turn(tool_calls=(GOOD,), finish=CALLED)
     ],
 )
 def test_what_is_due_must_come(turn: Turn, due: Due, why: str) -> None:
-    assert turn_problem(turn, TOOLS, Checker(), due) == why
+    assert turn_problem(turn, TOOLS, due) == why
 
 
 def test_a_request_without_tools_knows_no_tool() -> None:

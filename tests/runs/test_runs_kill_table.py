@@ -8,9 +8,8 @@ import pytest
 from harness import shipped
 from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.errors import UnreadableError
-from harness.judging.conversations.rules import CONVERSATION_RULES
 from harness.judging.judge import LoadedSubject
-from harness.judging.rules import RULES
+from harness.judging.rules import CONVERSATION_RULES, RULES
 from harness.normalizers.mutants import MUTANTS
 from harness.runs.kill_table import (
     KillRow,
@@ -48,7 +47,7 @@ def test_the_kept_rows_of_an_agent_are_those_that_judging_gives(
 
 def test_every_rule_and_every_miniature_has_a_row_and_none_survives() -> None:
     table = load_kill_table()
-    assert {row.rule for row in table} == RULES.keys() | CONVERSATION_RULES.keys()
+    assert {row.rule for row in table} == RULES.keys()
     assert {row.miniature for row in table} == MUTANTS.keys() | AGENT_MINIATURES.keys()
     assert all(row.scenario and row.scenarios for row in table)
     abouts = [row.about for row in table]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.judging.rules import RULES
+from harness.judging.rules import TURN_RULES
 from harness.normalizers.mutants import MUTANTS
 from harness.runs import upkeep
 from harness.runs.upkeep import BundledData, Check
@@ -189,8 +189,8 @@ def test_a_rule_without_a_miniature_is_told(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_miniature_of_an_unknown_rule_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    others = {name: rule for name, rule in RULES.items() if name != "CALL-NAMED"}
-    monkeypatch.setattr(upkeep, "RULES", others)
+    others = {name: rule for name, rule in TURN_RULES.items() if name != "CALL-NAMED"}
+    monkeypatch.setattr(upkeep, "TURN_RULES", others)
     assert _detail("each rule has a miniature") == "name-lost: there is no rule CALL-NAMED"
 
 

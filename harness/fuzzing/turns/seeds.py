@@ -71,7 +71,7 @@ def seeds(
 def _shows_quirk(loaded: LoadedSubject) -> bool:
     if loaded.scenario is not None:
         return bool(loaded.scenario.quirks)
-    return any(each.quirks for each in loaded.strict_readings)
+    return any(each.quirks for each in loaded.oracle_readings)
 
 
 def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
@@ -84,7 +84,7 @@ def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
             expectation=(
                 scenario.expect[place]
                 if scenario
-                else expectation_from(loaded.strict_readings[place])
+                else expectation_from(loaded.oracle_readings[place])
             ),
             text_dialect=scenario.text_dialect if scenario else "",
             capabilities=scenario.capabilities if scenario else (),

@@ -5,6 +5,7 @@ repeats the history, so only what is new in it is kept.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 import msgspec
@@ -13,7 +14,6 @@ from harness.conversation.conversation import Conversation, TurnRecord
 from harness.judging.case import shorten
 from harness.judging.conversations import chat_form
 from harness.judging.conversations.evidence import ConversationEvidence
-from harness.judging.conversations.history_difference import HistoryDifference
 from harness.judging.conversations.session import as_text
 
 # So much of one text is enough to see what happened.
@@ -83,89 +83,75 @@ class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conve
     cut: bool = False
 
 
-def conversation_case(cell: str, seen: ConversationEvidence) -> ConversationCase:
-    """Return what a reader needs to see of a conversation."""
-    record = seen.record
+def conversation_case(cell: str, evidence: ConversationEvidence) -> ConversationCase:
+    """Return what a report shows of a conversation."""
+    record = evidence.record
     final = record.conversation.messages if record.conversation else ()
-    last = seen.asked[-1].messages if seen.asked else ()
-    same = _common_message_count(last, final)
-    rows = tuple(_iter_request_rows(seen))
+    same = _common_message_count(evidence.requests[-1].messages if evidence.requests else (), final)
+    rows = tuple(_iter_request_rows(evidence))
     made = ConversationCase(
         cell=cell,
         requests=rows,
         runs=tuple(
-            RunRow(run.after, run.tool, run.arguments, run.error, run.known)
-            for run in record.executions[:_MOST_MESSAGES]
+            RunRow(each.after, each.tool, each.arguments, each.error, each.known)
+            for each in record.executions[:_MOST_MESSAGES]
         ),
         same=same,
         history=tuple(map(as_text, final[same : same + _MOST_MESSAGES])),
-        turns=record.conversation.turns[:_MOST_REQUESTS] if record.conversation else (),
+        turns=evidence.records[:_MOST_REQUESTS],
         ending=record.conversation.ending if record.conversation else "",
         answer=record.conversation.answer if record.conversation else "",
         error=record.error or (f"stopped: {record.hung}" if record.hung else ""),
-        cut=_is_cut(seen, rows, len(final) - same),
+        cut=_is_cut(evidence, rows, len(final) - same),
     )
     return shorten(made, _TEXT_LIMIT)
 
 
-def logged_case(cell: str, said: Conversation) -> ConversationCase:
-    """Return what a reader needs to see of a conversation that nobody watched."""
+def logged_case(cell: str, conversation: Conversation) -> ConversationCase:
+    """Return what a report shows of a logged conversation, whose requests are not known."""
+    messages, turns = conversation.messages, conversation.turns
     made = ConversationCase(
         cell=cell,
         requests=(),
         runs=(),
         same=0,
-        history=tuple(map(as_text, said.messages[:_MOST_MESSAGES])),
-        turns=said.turns[:_MOST_REQUESTS],
-        ending=said.ending,
-        answer=said.answer,
-        cut=len(said.messages) > _MOST_MESSAGES or len(said.turns) > _MOST_REQUESTS,
+        history=tuple(map(as_text, messages[:_MOST_MESSAGES])),
+        turns=turns[:_MOST_REQUESTS],
+        ending=conversation.ending,
+        answer=conversation.answer,
+        cut=len(messages) > _MOST_MESSAGES or len(turns) > _MOST_REQUESTS,
     )
     return shorten(made, _TEXT_LIMIT)
 
 
-def _is_cut(seen: ConversationEvidence, rows: Sequence[RequestRow], last: int) -> bool:
+def _is_cut(evidence: ConversationEvidence, rows: Sequence[RequestRow], last: int) -> bool:
     """Return whether something is missing; `last` messages follow those of the last request."""
-    said = seen.record.conversation
-    new = (len(each.messages) - row.same for row, each in zip(rows, seen.asked, strict=False))
-    requests = max(len(seen.asked), len(said.turns) if said else 0)
-    messages = max(last, len(seen.record.executions), *new, 0)
+    pairs = zip(rows, evidence.requests, strict=False)  # the rows may end earlier
+    new = (len(request.messages) - row.same for row, request in pairs)
+    requests = max(len(evidence.requests), len(evidence.records))
+    messages = max(last, len(evidence.record.executions), *new, 0)
     return requests > _MOST_REQUESTS or messages > _MOST_MESSAGES
 
 
-def _iter_request_rows(seen: ConversationEvidence) -> Iterator[RequestRow]:
+def _iter_request_rows(evidence: ConversationEvidence) -> Iterator[RequestRow]:
     before: tuple[object, ...] = ()
-    for number, each in enumerate(seen.asked[:_MOST_REQUESTS]):
-        same = _common_message_count(before, each.messages)
-        new = each.messages[same : same + _MOST_MESSAGES]
-        others = chat_form.options_of(seen.task.dialect, each.body)
+    for number, request in enumerate(evidence.requests[:_MOST_REQUESTS]):
+        same = _common_message_count(before, request.messages)
+        answer, differences = request.sent.answer, evidence.differences.get(number)
         yield RequestRow(
-            place=each.sent.place,
+            place=request.sent.index,
             same=same,
-            messages=tuple(map(as_text, new)),
-            tools=each.tools or (),
-            fields=as_text(others),
-            status=each.sent.answer.status,
-            reply=each.sent.answer.body[: _TEXT_LIMIT * 2].decode("utf-8", "replace"),
-            broken=each.truth.broken,
-            unlike=_difference_texts(seen.unlike.get(number)),
+            messages=tuple(map(as_text, request.messages[same : same + _MOST_MESSAGES])),
+            tools=request.tools or (),
+            fields=as_text(chat_form.options_of(evidence.task.dialect, request.body)),
+            status=answer.status,
+            reply=answer.body[: _TEXT_LIMIT * 2].decode("utf-8", "replace"),
+            broken=request.reply.broken,
+            unlike=None if differences is None else tuple(map(str, differences[:_MOST_MESSAGES])),
         )
-        before = each.messages
+        before = request.messages
 
 
-def _difference_texts(unlike: tuple[HistoryDifference, ...] | None) -> tuple[str, ...] | None:
-    if unlike is None:
-        return None
-    return tuple(
-        f"{each.path}: recorded {each.recorded!r}, sent {each.sent!r}"
-        for each in unlike[:_MOST_MESSAGES]
-    )
-
-
-def _common_message_count(before: tuple[object, ...], after: tuple[object, ...]) -> int:
-    count = 0
-    for one, other in zip(before, after, strict=False):  # the shorter one decides
-        if as_text(one) != as_text(other):
-            break
-        count += 1
-    return count
+def _common_message_count(before: Sequence[object], after: Sequence[object]) -> int:
+    pairs = zip(before, after, strict=False)  # the shorter one ends the comparison
+    return sum(1 for _ in takewhile(lambda pair: as_text(pair[0]) == as_text(pair[1]), pairs))

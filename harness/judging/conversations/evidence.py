@@ -1,102 +1,164 @@
-"""All that the rules about a conversation may look at, put together once."""
+"""What rules about conversations look at: the requests, the calls and the history of one agent."""
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
+from typing import Final
 
 import msgspec
 
+from harness.conversation.conversation import TurnRecord
 from harness.conversation.history.check import Problem, history_problems
 from harness.conversation.task import Task
 from harness.judging.conversations import chat_form
 from harness.judging.conversations.history_difference import HistoryDifference, history_differences
 from harness.judging.conversations.oracle_reply import OracleReply, oracle_reply
-from harness.judging.conversations.script import ConversationScript
-from harness.judging.conversations.session import Execution, SentRequest, SessionRecord
-from harness.turns.arguments import meaning
+from harness.judging.conversations.script import ConversationScript, ExpectedExecution
+from harness.judging.conversations.session import Execution, SentRequest, SessionRecord, as_text
+from harness.judging.rule import RuleMaker
+from harness.turns.arguments import meaning, same_value
 
-FINAL_HISTORY = "history"
+FINAL_HISTORY: Final = "history"
 
 
 class RequestEvidence(msgspec.Struct, frozen=True):
-    """A request as the rules read it, beside what its reply really says.
+    """A request as the rules read it, and what the oracle reads in its reply.
 
     Fields:
-        body: the object that it sent; {} where it was none.
+        body: the object that was sent; {} if it was not an object.
         messages: in OpenAI's form.
-        tools: names of those that it declares; None where it declares none.
+        tools: names of those that it declares; None if it declares none.
     """
 
     sent: SentRequest
     body: chat_form.Json
     messages: tuple[object, ...]
     tools: tuple[str, ...] | None
-    truth: OracleReply
+    reply: OracleReply
 
 
 class HistoryProblem(msgspec.Struct, frozen=True):
-    """A problem of a history, with the request in which it stood first."""
+    """A problem of a history, and the request in which it appeared first."""
 
     where: str
     problem: Problem
 
 
-class ConversationEvidence(msgspec.Struct, frozen=True):
+class CallMatches(msgspec.Struct, frozen=True):
+    """Indexes of expected calls and of executed ones: the equal ones, and the rest."""
+
+    pairs: tuple[tuple[int, int], ...] = ()
+    changed: tuple[tuple[int, int], ...] = ()
+    lost: tuple[int, ...] = ()
+    surplus: tuple[int, ...] = ()
+
+
+class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     """One conversation.
 
     Fields:
         interactions: how many the cassette has.
-        runs: the calls of tools that exist, in order.
-        stray: places in `runs` of calls that no whole turn holds, each with the reason.
-        problems: of all requests and of the history at the end, each once.
-        others: the record of the same conversation under other reads, by what was other.
-        unlike: place of a request -> where it is not built as the recorded one; only those
-            that follow a reply, and none where the script was written by hand.
+        others: the record of the same conversation under other reads, by what differed.
     """
 
     script: ConversationScript
     task: Task
     record: SessionRecord
     interactions: int
-    asked: tuple[RequestEvidence, ...]
-    runs: tuple[Execution, ...]
-    stray: dict[int, str]
-    problems: tuple[HistoryProblem, ...]
-    others: dict[str, SessionRecord]
-    unlike: dict[int, tuple[HistoryDifference, ...]]
+    others: dict[str, SessionRecord] = {}
 
     @property
     def stopped(self) -> bool:
-        """Whether the agent did not come to an end of its own."""
+        """Whether the agent raised or exceeded a limit."""
         return bool(self.record.error or self.record.hung)
 
-    def fits(self, call_id: str) -> bool:
-        """Return whether the provider takes `call_id` as it is."""
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Conversation rules look at what the script expects themselves."""
+        return ()
+
+    @property
+    def prefix(self) -> str:
+        """The paths of findings start at the conversation."""
+        return ""
+
+    def accepts_id(self, call_id: str) -> bool:
+        """Return whether the provider accepts `call_id` unchanged."""
         pattern = self.task.capabilities.tool_id_pattern
         return not pattern or re.fullmatch(pattern, call_id) is not None
 
+    @property
+    def records(self) -> tuple[TurnRecord, ...]:
+        """What the agent recorded of its turns."""
+        return self.record.conversation.turns if self.record.conversation else ()
 
-def conversation_evidence(
-    script: ConversationScript,
-    task: Task,
-    record: SessionRecord,
-    interactions: int,
-    others: dict[str, SessionRecord] | None = None,
-) -> ConversationEvidence:
-    """Put together what the rules look at."""
-    asked = tuple(_request_evidence(task.dialect, sent) for sent in record.sent)
-    runs = tuple(each for each in record.executions if each.known)
-    return ConversationEvidence(
-        script=script,
-        task=task,
-        record=record,
-        interactions=interactions,
-        asked=asked,
-        runs=runs,
-        stray=dict(_iter_forbidden_runs(asked, runs)),
-        problems=tuple(_iter_history_problems(asked, record, task)),
-        others=others or {},
-        unlike=dict(_history_differences(script, asked)),
-    )
+    @cached_property
+    def requests(self) -> tuple[RequestEvidence, ...]:
+        """All requests, in order."""
+        return tuple(_request_evidence(self.task.dialect, sent) for sent in self.record.sent)
+
+    @cached_property
+    def executions(self) -> tuple[Execution, ...]:
+        """The executed calls of tools that exist, in order."""
+        return tuple(each for each in self.record.executions if each.known)
+
+    @cached_property
+    def forbidden(self) -> dict[int, str]:
+        """Indexes in `executions` of calls that no complete turn contains -> the reason."""
+        return dict(_iter_forbidden(self.requests, self.executions))
+
+    @cached_property
+    def problems(self) -> tuple[HistoryProblem, ...]:
+        """Problems of all requests and of the history at the end, each once."""
+        return tuple(_iter_history_problems(self))
+
+    @cached_property
+    def differences(self) -> dict[int, tuple[HistoryDifference, ...]]:
+        """Index of a request -> how it differs from the recorded one.
+
+        Contains the requests that follow a reply; none if the script was written by hand.
+        """
+        known_ids = {call.id for each in self.requests for call in each.reply.calls or ()} - {""}
+        recorded = self.script.recorded
+        return {
+            number: history_differences(recorded[each.sent.index], each.messages, known_ids)
+            for number, each in enumerate(self.requests)
+            if each.sent.index and recorded
+        }
+
+    @property
+    def expected_calls(self) -> tuple[ExpectedExecution, ...]:
+        """The calls that must be executed; none if that is not judged."""
+        return self.script.expect.executed or ()
+
+    @cached_property
+    def matches(self) -> CallMatches:
+        """The expected calls paired with the executed ones: equal ones, then those of one tool.
+
+        If it is not judged which calls must be executed, nothing is left over.
+        """
+        if self.script.expect.executed is None:
+            return CallMatches()
+        left = [index for index in range(len(self.executions)) if index not in self.forbidden]
+        pairs, changed = [], []
+        for at, expected in enumerate(self.expected_calls):
+            found = next((i for i in left if _is_same(expected, self.executions[i])), None)
+            if found is not None:
+                pairs.append((at, found))
+                left.remove(found)
+        matched = {at for at, _ in pairs}
+        for at, expected in enumerate(self.expected_calls):
+            others = (i for i in left if self.executions[i].tool == expected.tool)
+            found = None if at in matched else next(others, None)
+            if found is not None:
+                changed.append((at, found))
+                left.remove(found)
+        matched |= {at for at, _ in changed}
+        lost = tuple(at for at in range(len(self.expected_calls)) if at not in matched)
+        return CallMatches(tuple(pairs), tuple(changed), lost, tuple(left))
+
+
+conversation_rule = RuleMaker[ConversationEvidence]("conversation")
 
 
 def _request_evidence(dialect: str, sent: SentRequest) -> RequestEvidence:
@@ -106,61 +168,58 @@ def _request_evidence(dialect: str, sent: SentRequest) -> RequestEvidence:
         body=body,
         messages=chat_form.messages_of(dialect, body),
         tools=chat_form.tool_names(dialect, body),
-        truth=oracle_reply(sent),
+        reply=oracle_reply(sent),
     )
 
 
-def _history_differences(
-    script: ConversationScript, asked: tuple[RequestEvidence, ...]
-) -> Iterator[tuple[int, tuple[HistoryDifference, ...]]]:
-    """Yield each request that follows a reply beside the one that the recorded client sent."""
-    given = {call.id for each in asked for call in each.truth.calls or () if call.id}
-    for number, each in enumerate(asked):
-        place = each.sent.place
-        if place and script.recorded:
-            yield number, history_differences(script.recorded[place], each.messages, given)
+def _is_same(expected: ExpectedExecution, execution: Execution) -> bool:
+    if expected.tool != execution.tool:
+        return False
+    arguments = expected.arguments
+    return arguments is None or same_value(as_text(arguments), execution.arguments)
 
 
-def _iter_forbidden_runs(
-    asked: tuple[RequestEvidence, ...], runs: tuple[Execution, ...]
+def _iter_forbidden(
+    requests: tuple[RequestEvidence, ...], executions: tuple[Execution, ...]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the runs that must not have been, held against the reply that came before them."""
-    for turn in range(len(asked) + 1):
-        mine = [(place, run) for place, run in enumerate(runs) if run.after == turn]
+    """Yield the executions that the reply before them does not allow."""
+    for turn in range(len(requests) + 1):
+        of_turn = [(index, each) for index, each in enumerate(executions) if each.after == turn]
         if turn == 0:
-            yield from ((place, "no reply had come") for place, _ in mine)
+            yield from ((index, "no reply had come") for index, _ in of_turn)
             continue
-        truth = asked[turn - 1].truth
-        if truth.broken:
-            yield from ((place, truth.broken) for place, _ in mine)
-        elif truth.rejected and truth.calls is not None:
-            yield from _iter_rejected_runs(truth, mine)
+        reply = requests[turn - 1].reply
+        if reply.broken:
+            yield from ((index, reply.broken) for index, _ in of_turn)
+        elif reply.rejected and reply.calls is not None:
+            yield from _iter_rejected(reply, of_turn)
 
 
-def _iter_rejected_runs(
-    truth: OracleReply, runs: list[tuple[int, Execution]]
+def _iter_rejected(
+    reply: OracleReply, executions: list[tuple[int, Execution]]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the runs whose arguments are none of those that the turn really holds."""
-    left = [meaning(call.arguments) for call in truth.calls or ()]
-    for place, run in runs:
-        said = meaning(run.arguments)
-        if said in left:
-            left.remove(said)
+    """Yield the executions whose arguments are not those of a usable call of the turn."""
+    left = [meaning(call.arguments) for call in reply.calls or ()]
+    for index, execution in executions:
+        value = meaning(execution.arguments)
+        if value in left:
+            left.remove(value)
         else:
-            yield place, "the call was rejected: its arguments are no JSON object"
+            yield index, "the call was rejected: its arguments are not a JSON object"
 
 
-def _iter_history_problems(
-    asked: tuple[RequestEvidence, ...], record: SessionRecord, task: Task
-) -> Iterator[HistoryProblem]:
-    read = chat_form.as_read(task.dialect, task.capabilities)
-    histories = [(f"requests[{place}]", each.messages, read) for place, each in enumerate(asked)]
-    if record.conversation is not None:
-        histories.append((FINAL_HISTORY, record.conversation.messages, task.capabilities))
-    seen: set[tuple[str, str]] = set()
+def _iter_history_problems(evidence: ConversationEvidence) -> Iterator[HistoryProblem]:
+    task, final = evidence.task, evidence.record.conversation
+    sent = chat_form.as_read(task.dialect, task.capabilities)
+    histories = [
+        (f"requests[{index}]", each.messages, sent) for index, each in enumerate(evidence.requests)
+    ]
+    if final is not None:
+        histories.append((FINAL_HISTORY, final.messages, task.capabilities))
+    reported: set[tuple[str, str]] = set()
     for where, messages, capabilities in histories:
         for problem in history_problems(messages, capabilities):
-            # A broken message stays in the history: once is enough.
-            if (problem.quirk, problem.path) not in seen:
-                seen.add((problem.quirk, problem.path))
+            # A broken message stays in the history, so it is reported once.
+            if (problem.quirk, problem.path) not in reported:
+                reported.add((problem.quirk, problem.path))
                 yield HistoryProblem(where, problem)

@@ -1,9 +1,9 @@
-"""Two lists of messages, the recorded client's and the agent's -> where their structure differs.
+"""Two lists of messages, the recorded client's and the agent's -> how their structure differs.
 
-No rule is made of it: that client was no oracle, and both of two ways may be right. Compared
-are roles, calls, ids, results, what stands beside calls and what only the provider can read and
-wants back; not the instructions, which are each client's own prompt, and not members that only
-one provider knows.
+No rule uses it: the recorded client was not an oracle, and both forms may be correct. Compared
+are roles, calls, ids, results, content, and what only the provider can read and requires back.
+The instructions are not compared, because each client has its own prompt, and neither are
+members that only one provider knows.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -20,16 +20,16 @@ Part = Literal[
     "roles", "content", "text", "sealed", "calls", "name", "id", "arguments", "answers", "result"
 ]
 
-# For the recorded history and for the one that was sent: id that nobody gave -> its call's number.
+# Of the recorded history and of the one that was sent: a generated id -> its call's number.
 _Numbers: TypeAlias = tuple[dict[str, str], dict[str, str]]
 
 
 class HistoryDifference(msgspec.Struct, frozen=True):
-    """One place where the structure differs.
+    """One difference in structure.
 
     Fields:
         part: what of the message differs.
-        path: such as `messages[1].tool_calls[0].id`, counted behind the instructions.
+        path: such as `messages[1].tool_calls[0].id`, counted after the instructions.
         recorded, sent: what the two clients have there.
     """
 
@@ -38,41 +38,50 @@ class HistoryDifference(msgspec.Struct, frozen=True):
     recorded: str
     sent: str
 
+    def __str__(self) -> str:
+        """Return it as a report shows it."""
+        return f"{self.path}: recorded {self.recorded!r}, sent {self.sent!r}"
+
 
 def history_differences(
-    recorded: Sequence[object], sent: Sequence[object], given: Collection[str]
+    recorded: Sequence[object], sent: Sequence[object], known_ids: Collection[str]
 ) -> tuple[HistoryDifference, ...]:
-    """Return where two histories differ in structure; roles that differ hide all else.
+    """Return how two histories differ in structure; if roles differ, nothing else is compared.
 
     Args:
         recorded: the messages of the recorded request, in OpenAI's form.
         sent: those of the agent's.
-        given: ids that the provider gave; another is its client's invention, so that such calls
-            are counted, and their results follow the count.
+        known_ids: ids of the provider. A client generates other ids, so calls with such an id are
+            compared by their number, and their results too.
     """
     before, after = _without_instructions(recorded), _without_instructions(sent)
     roles = [list(map(chat_form.role_of, each)) for each in (before, after)]
     if roles[0] != roles[1]:
-        return (HistoryDifference("roles", "messages", *map(" ".join, roles)),)
-    numbers = _call_numbers(before, given), _call_numbers(after, given)
+        return tuple(_compare("roles", "messages", *map(" ".join, roles)))
+    numbers = _call_numbers(before, known_ids), _call_numbers(after, known_ids)
     return tuple(
         found
-        for place, pair in enumerate(zip(before, after, strict=True))
-        for found in _message_differences(f"messages[{place}]", *pair, numbers)
+        for index, pair in enumerate(zip(before, after, strict=True))
+        for found in _message_differences(f"messages[{index}]", *pair, numbers)
     )
+
+
+def _compare(part: Part, path: str, recorded: str, sent: str) -> Iterator[HistoryDifference]:
+    if recorded != sent:
+        yield HistoryDifference(part, path, recorded, sent)
 
 
 def _without_instructions(messages: Sequence[object]) -> list[object]:
     return list(dropwhile(lambda each: chat_form.role_of(each) in INSTRUCTIONS, messages))
 
 
-def _call_numbers(messages: Sequence[object], given: Collection[str]) -> dict[str, str]:
-    """Return for each id that nobody gave which call of the conversation it is."""
+def _call_numbers(messages: Sequence[object], known_ids: Collection[str]) -> dict[str, str]:
+    """Return the number of its call for each id that a client generated."""
     found = (call_id for message in messages for call_id, _, _ in chat_form.calls_of(message))
     return {
         call_id: f"call {number}"
         for number, call_id in enumerate(found, start=1)
-        if call_id not in given
+        if call_id not in known_ids
     }
 
 
@@ -82,17 +91,13 @@ def _message_differences(
     kinds = _content_kind(recorded), _content_kind(sent)
     texts = chat_form.text_of(recorded), chat_form.text_of(sent)
     is_result = chat_form.role_of(recorded) == "tool"
-    if kinds[0] != kinds[1]:
-        yield HistoryDifference("result" if is_result else "content", f"{path}.content", *kinds)
-    elif texts[0] != texts[1]:
-        yield HistoryDifference("result" if is_result else "text", f"{path}.content", *texts)
+    same_kind = kinds[0] == kinds[1]
+    part: Part = "result" if is_result else "text" if same_kind else "content"
+    yield from _compare(part, f"{path}.content", *(texts if same_kind else kinds))
     if is_result:
         answered = _answered_call(recorded, numbers[0]), _answered_call(sent, numbers[1])
-        if answered[0] != answered[1]:
-            yield HistoryDifference("answers", f"{path}.tool_call_id", *answered)
-    sealed = _sealed_kinds(recorded), _sealed_kinds(sent)
-    if sealed[0] != sealed[1]:
-        yield HistoryDifference("sealed", f"{path}.sealed", *sealed)
+        yield from _compare("answers", f"{path}.tool_call_id", *answered)
+    yield from _compare("sealed", f"{path}.sealed", _sealed_kinds(recorded), _sealed_kinds(sent))
     yield from _call_differences(path, recorded, sent, numbers)
 
 
@@ -101,21 +106,19 @@ def _call_differences(
 ) -> Iterator[HistoryDifference]:
     before, after = tuple(chat_form.calls_of(recorded)), tuple(chat_form.calls_of(sent))
     if len(before) != len(after):
-        yield HistoryDifference("calls", f"{path}.tool_calls", str(len(before)), str(len(after)))
+        yield from _compare("calls", f"{path}.tool_calls", str(len(before)), str(len(after)))
         return
-    for place, (one, other) in enumerate(zip(before, after, strict=True)):
-        call = f"{path}.tool_calls[{place}]"
-        pairs = numbers[0].get(one[0], one[0]), numbers[1].get(other[0], other[0])
-        if pairs[0] != pairs[1]:
-            yield HistoryDifference("id", f"{call}.id", *pairs)
-        if one[1] != other[1]:
-            yield HistoryDifference("name", f"{call}.function.name", one[1], other[1])
-        if one[2] != other[2] and not same_value(one[2], other[2]):
-            yield HistoryDifference("arguments", f"{call}.function.arguments", one[2], other[2])
+    for index, (one, other) in enumerate(zip(before, after, strict=True)):
+        call = f"{path}.tool_calls[{index}]"
+        ids = numbers[0].get(one[0], one[0]), numbers[1].get(other[0], other[0])
+        yield from _compare("id", f"{call}.id", *ids)
+        yield from _compare("name", f"{call}.function.name", one[1], other[1])
+        if not same_value(one[2], other[2]):
+            yield from _compare("arguments", f"{call}.function.arguments", one[2], other[2])
 
 
 def _content_kind(message: object) -> str:
-    """Return `null`, `''` or `text`; a key that is not there is null, and parts are text."""
+    """Return `null`, `''` or `text`; a missing key is null, and parts are text."""
     content = message.get("content") if isinstance(message, dict) else None
     if content is None:
         return "null"
@@ -123,7 +126,7 @@ def _content_kind(message: object) -> str:
 
 
 def _sealed_kinds(message: object) -> str:
-    """Return what of a message only its provider can read, such as signatures of thoughts."""
+    """Return the kinds of members that only the provider can read, such as signatures."""
     kinds = message.get("sealed") if isinstance(message, dict) else None
     return " ".join(map(str, kinds)) if isinstance(kinds, list) else ""
 

@@ -5,8 +5,6 @@ again at the end. A difference is one finding, because nothing may depend on the
 A logged conversation is counted from its own records and never judged, since its bytes are gone.
 """
 
-from collections.abc import Iterable
-from functools import cache
 from typing import Final
 
 import msgspec
@@ -17,8 +15,7 @@ from harness.conversation.history.jsonl import LoggedConversation
 from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_bytes
 from harness.judging.conversations.case import ConversationCase, conversation_case, logged_case
-from harness.judging.conversations.evidence import ConversationEvidence, conversation_evidence
-from harness.judging.conversations.rules import CONVERSATION_RULES, findings
+from harness.judging.conversations.evidence import ConversationEvidence
 from harness.judging.conversations.script import ConversationScript
 from harness.judging.conversations.session import (
     DEFAULT_LIMITS,
@@ -28,55 +25,47 @@ from harness.judging.conversations.session import (
     prompt_id,
     run_agent,
 )
-from harness.judging.judge import LoadedSubject, empty_result
+from harness.judging.judge import LoadedSubject, empty_result, with_findings
 from harness.judging.replaying import Cuts, deadlines
 from harness.judging.results import Blame, ConversationFacts, Finding, Outcome, Result
+from harness.judging.rule import findings
+from harness.judging.rules import CONVERSATION_RULES
 from harness.judging.rules.conversation_ends import AGAIN
 from harness.judging.rules.conversation_meta import probe_result
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.playback.playback import CUTS
 from harness.turns.deltas import CUT_SHORT
-from harness.turns.schema_check import Checker
+from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
 
 
-@cache
-def _checker() -> Checker:
-    return Checker()
-
-
 def conversation_facts(
-    seen: ConversationEvidence, said_blame: ScenarioBlame, broken_rule: str
+    evidence: ConversationEvidence, said_blame: ScenarioBlame, violated: str
 ) -> ConversationFacts:
     """Return the row of the rankings.
 
     Args:
-        seen: the conversation.
-        said_blame: what the scenario says; "" where nothing.
-        broken_rule: a MUST rule that the agent broke; "" where none.
+        evidence: of the conversation.
+        said_blame: from the scenario; "" if it names no party.
+        violated: a MUST rule that the agent violated; "" if there is none.
     """
-    conversation = seen.record.conversation
-    why = f"the agent broke {broken_rule}" if broken_rule else conversation_problem(conversation)
+    conversation = evidence.record.conversation
+    why = f"the agent broke {violated}" if violated else conversation_problem(conversation)
     blame: Blame = ""
     if why:
-        blame = "normalizer" if broken_rule else said_blame or blame_of_replies(seen)
-    facts = count_conversation(conversation, len(seen.asked), why, blame)
-    alike = sum(not found for found in seen.unlike.values())
+        blame = "normalizer" if violated else said_blame or blame_of_replies(evidence)
+    differences = evidence.differences.values()
     return msgspec.structs.replace(
-        facts, compared=len(seen.unlike), as_recorded=alike, whole=_is_complete(seen)
+        count_conversation(conversation, len(evidence.requests), why, blame),
+        compared=len(differences),
+        as_recorded=sum(not found for found in differences),
+        # A scenario specifies the ending; a recording may just stop at calls.
+        whole=not evidence.script.recorded or evidence.script.expect.ending != "limit",
     )
 
 
-def _is_complete(seen: ConversationEvidence) -> bool:
-    """Return whether the cassette holds the end of the conversation.
-
-    A scenario says what its end is; a recording may just stop where calls wait to be run.
-    """
-    return not seen.script.recorded or seen.script.expect.ending != "limit"
-
-
 def conversation_problem(conversation: Conversation | None) -> str:
-    """Return why a conversation gave its user no answer; "" where it did."""
+    """Return why a conversation gave its user no answer; "" if it did."""
     if conversation is None:
         return "no conversation came back"
     return "" if conversation.ending == "done" else f"ended: {conversation.ending}"
@@ -88,8 +77,9 @@ def count_conversation(
     """Return the facts of a conversation, from its own records."""
     records = conversation.turns if conversation else ()
     broken = [is_broken(record) for record in records]
-    good_after = [not all(broken[place + 1 :]) for place in range(len(broken))]
+    good_after = [not all(broken[index + 1 :]) for index in range(len(broken))]
     probes = [record.meta.probe for record in records if record.meta.probe]
+    strategies = [record.meta.strategy for record in records]
     return ConversationFacts(
         ending=conversation.ending if conversation else "",
         success=not why,
@@ -102,37 +92,32 @@ def count_conversation(
         parse_errors=sum(len(record.meta.parse_errors) for record in records),
         recovered=sum(bad and good for bad, good in zip(broken, good_after, strict=True)),
         retries=sum(record.meta.retries for record in records),
-        tool_use=_by_strategy(records, "tool_use"),
-        json_fallback=_by_strategy(records, "json_fallback"),
+        tool_use=strategies.count("tool_use"),
+        json_fallback=strategies.count("json_fallback"),
         probe=probe_result(probes[0]) if probes else "",
     )
 
 
 def is_broken(record: TurnRecord) -> bool:
-    """Return whether a turn has a parse_error, failed, did not end or was cut short."""
+    """Return whether a turn has a parse error, failed, did not end or was truncated."""
     turn = record.turn
-    finish = turn.finish
-    ended = finish is not None and finish.reason not in CUT_SHORT
+    ended = turn.finish is not None and turn.finish.reason not in CUT_SHORT
     return bool(record.meta.parse_errors) or turn.failure is not None or not ended
 
 
-def blame_of_replies(seen: ConversationEvidence) -> Blame:
-    """Return who spoilt the newest reply that is no usable turn; the model where none is."""
-    for asked in reversed(seen.asked):
-        if asked.sent.place is not None:
-            reading = oracle_reading(asked.sent.answer)
-            blame = blame_of_bytes(reading, seen.task.tools or None, _checker())
+def blame_of_replies(evidence: ConversationEvidence) -> Blame:
+    """Return which party spoilt the newest reply without a usable turn; else the model."""
+    for request in reversed(evidence.requests):
+        if request.sent.index is not None:
+            reading = oracle_reading(request.sent.answer)
+            blame = blame_of_bytes(reading, evidence.task.tools or None)
             if blame:
                 return blame
     return "model"
 
 
-def _by_strategy(records: Iterable[TurnRecord], strategy: str) -> int:
-    return sum(record.meta.strategy == strategy for record in records)
-
-
 _UNCUT = "whole"
-# The ways to cut the streams beside that, by what the command line calls it.
+# The further chunkings of the streams, by the value of `--cuts`.
 _OTHER_CUTS: dict[Cuts, tuple[str, ...]] = {
     "whole": (),
     "quick": ("recorded",),
@@ -151,29 +136,29 @@ def judge_conversation(
     """Judge one cell.
 
     Raises:
-        ValueError: the subject is no conversation.
+        ValueError: the subject is not a conversation.
     """
     scenario = subject.scenario
     if scenario is None or scenario.conversation is None:
-        raise ValueError(f"{subject.id} is no conversation")
-    script = scenario.conversation
+        raise ValueError(f"{subject.id} is not a conversation")
     bare = empty_conversation_result(subject, agent.name)
     if not subject.cassette.interactions or not is_supported_by_agent(subject, agent):
         return bare, None
     with deadlines():
-        seen, replays = _play(subject, scenario, script, agent, cuts, limits)
-    found = findings(seen)
-    outcome = _outcome(seen, found)
-    broken = next((finding.rule for finding in found if finding.level == "MUST"), "")
-    result = msgspec.structs.replace(
+        evidence = _play(subject.cassette, scenario, scenario.conversation, agent, cuts, limits)
+    judged = with_findings(
         bare,
-        outcome=outcome,
-        blame=_blame(outcome, scenario, seen),
-        findings=found,
-        replays=replays,
-        conversation=conversation_facts(seen, scenario.blame, broken),
+        findings(CONVERSATION_RULES.values(), evidence),
+        parse_errors=any(record.meta.parse_errors for record in evidence.records),
+        blame=lambda: scenario.blame or blame_of_replies(evidence),
     )
-    return result, conversation_case(result.cell, seen)
+    violated = next((finding.rule for finding in judged.findings if finding.level == "MUST"), "")
+    result = msgspec.structs.replace(
+        judged,
+        replays=1 + len(evidence.others),
+        conversation=conversation_facts(evidence, scenario.blame, violated),
+    )
+    return result, conversation_case(result.cell, evidence)
 
 
 def empty_conversation_result(subject: LoadedSubject, agent: str) -> Result:
@@ -187,7 +172,7 @@ def empty_conversation_result(subject: LoadedSubject, agent: str) -> Result:
 
 
 def crashed_conversation_result(subject: LoadedSubject, agent: str, reason: str) -> Result:
-    """Return the result of a cell whose process did not survive it: no success for its user."""
+    """Return the result of a cell whose process crashed."""
     rule = CONVERSATION_RULES["CONV-NO-CRASH"]
     finding = Finding(rule.id, rule.level, rule.outcome, "conversation", "no exception", reason)
     return msgspec.structs.replace(
@@ -200,57 +185,37 @@ def crashed_conversation_result(subject: LoadedSubject, agent: str, reason: str)
 
 
 def is_supported_by_agent(subject: LoadedSubject, agent: Agent) -> bool:
-    """Return whether `agent` declares all that the conversation `subject` asks for."""
+    """Return whether `agent` declares all that the conversation `subject` requires."""
     scenario = subject.scenario
     if scenario is None or scenario.conversation is None:
         return False
     return (
         subject.cassette.dialect in agent.dialects
         and prompt_id(scenario.conversation, subject.cassette) in agent.prompts
-        and all(
-            agent.policies.get(name, value) == value for name, value in scenario.policies.items()
-        )
+        and scenario.allows(agent.policies)
     )
 
 
-def _play(  # noqa: PLR0913, PLR0917 - one call site, which names each
-    subject: LoadedSubject,
+def _play(  # noqa: PLR0913, PLR0917 - one call site
+    cassette: Cassette,
     scenario: Scenario,
     script: ConversationScript,
     agent: Agent,
     cuts: Cuts,
     limits: SessionLimits,
-) -> tuple[ConversationEvidence, int]:
-    def played(how: str) -> tuple[Session, SessionRecord]:
-        cut = CUTS[_UNCUT if how == AGAIN else how]
-        session = Session(subject.cassette, script, scenario.tools, limits, cut)
+) -> ConversationEvidence:
+    def play(reads: str) -> tuple[Session, SessionRecord]:
+        cut = CUTS[_UNCUT if reads == AGAIN else reads]
+        session = Session(cassette, script, scenario.tools, limits, cut)
         return session, run_agent(agent, session, limits)
 
-    session, record = played(_UNCUT)
+    session, record = play(_UNCUT)
     others: dict[str, SessionRecord] = {}
-    for how in (*_OTHER_CUTS[cuts], AGAIN):
+    for reads in (*_OTHER_CUTS[cuts], AGAIN):
         if record.hung or any(other.hung for other in others.values()):
-            break  # each further one would take its whole time
-        others[how] = played(how)[1]
-    count = len(subject.cassette.interactions)
-    return conversation_evidence(script, session.task, record, count, others), 1 + len(others)
-
-
-def _outcome(seen: ConversationEvidence, found: tuple[Finding, ...]) -> Outcome:
-    broken = [finding.outcome for finding in found if finding.level == "MUST"]
-    if broken:
-        return min(broken, key=lambda outcome: outcome.badness)
-    conversation = seen.record.conversation
-    reported = conversation and any(record.meta.parse_errors for record in conversation.turns)
-    return Outcome.PARSE_ERROR if reported else Outcome.PASS
-
-
-def _blame(outcome: Outcome, scenario: Scenario, seen: ConversationEvidence) -> Blame:
-    if outcome is Outcome.PASS:
-        return ""
-    if outcome is not Outcome.PARSE_ERROR:
-        return "normalizer"
-    return scenario.blame or blame_of_replies(seen)
+            break  # each further one would take its whole time limit
+        others[reads] = play(reads)[1]
+    return ConversationEvidence(script, session.task, record, len(cassette.interactions), others)
 
 
 LOG_PREFIX: Final = "log:"
@@ -258,21 +223,22 @@ UNKNOWN: Final = "unknown"
 
 
 def agent_of(logged: LoggedConversation) -> str:
-    """Return the name of the agent that had the conversation."""
+    """Return the name of the agent that ran the conversation."""
     return logged.about.agent or UNKNOWN
 
 
 def count_log(subject: str, logged: LoggedConversation) -> tuple[Result, ConversationCase]:
-    """Return the row of a log, and what a reader sees of it.
+    """Return the row of a log, and what a report shows of it.
 
     Args:
         subject: its id.
-        logged: the conversation, and whose it is.
+        logged: the conversation and its labels.
     """
-    said, about = logged.conversation, logged.about
-    cell = f"{subject}/{agent_of(logged)}"
+    conversation, about = logged.conversation, logged.about
+    probes = sum(record.meta.probe is not None for record in conversation.turns)
+    requests, problem = len(conversation.turns) + probes, conversation_problem(conversation)
     result = Result(
-        cell=cell,
+        cell=f"{subject}/{agent_of(logged)}",
         scenario=subject,
         title=about.scenario or subject.removeprefix(LOG_PREFIX),
         cassette=subject,
@@ -291,13 +257,6 @@ def count_log(subject: str, logged: LoggedConversation) -> tuple[Result, Convers
         dialect=UNKNOWN,
         origin="imported",
         kind="log",
-        conversation=_log_facts(logged),
+        conversation=count_conversation(conversation, requests, problem, ""),
     )
-    return result, logged_case(cell, said)
-
-
-def _log_facts(logged: LoggedConversation) -> ConversationFacts:
-    """Count the requests too: one for each turn, and the probe."""
-    said = logged.conversation
-    probes = sum(record.meta.probe is not None for record in said.turns)
-    return count_conversation(said, len(said.turns) + probes, conversation_problem(said), "")
+    return result, logged_case(result.cell, conversation)

@@ -1,4 +1,4 @@
-"""What the played bytes really say: read strictly by the judge, never taken from the agent."""
+"""What the oracle reads in the replies that were played, independently of the agent."""
 
 import msgspec
 
@@ -6,14 +6,13 @@ from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.errors import UsageError
 from harness.judging.conversations.session import SentRequest, as_text
-from harness.judging.expectation import Expectation
+from harness.judging.expectation import Expectation, ExpectedCall
 from harness.judging.expected import expectation_from
-from harness.judging.rule import arguments_text
 from harness.turns.deltas import CUT_SHORT
 
 
 class OracleCall(msgspec.Struct, frozen=True):
-    """A call that the bytes hold and that may be run; `id` is "" where none came."""
+    """A call of the bytes that may be executed; `id` is "" if none came."""
 
     id: str
     name: str
@@ -21,16 +20,16 @@ class OracleCall(msgspec.Struct, frozen=True):
 
 
 class OracleReply(msgspec.Struct, frozen=True):
-    """What one reply says.
+    """What one reply contains.
 
     Fields:
-        broken: why nothing of it may be run; "" where it may.
-        calls: those that may be run; None where the bytes leave it open, as for calls in text.
-        rejected: how many calls may not be run, since their arguments are no object.
-        text: what the bytes hold as visible text, markup included.
-        text_known: whether that is all that it can mean; not where it holds markup.
-        reasoning: what the model thought before its calls; "" where the bytes leave it open.
-        cut: whether it is broken only since it ended too early; what came counts then.
+        broken: why none of its calls may be executed; "" if they may.
+        calls: those that may be executed; None if the bytes are ambiguous, as for text calls.
+        rejected: how many calls may not be executed, because their arguments are not an object.
+        text: the visible text of the bytes, markup included.
+        text_known: whether that is its only meaning; False if it contains markup.
+        reasoning: of the model, before its calls; "" if the bytes are ambiguous.
+        truncated: whether it is broken only because it ended too early; its start is valid then.
     """
 
     broken: str = ""
@@ -39,40 +38,40 @@ class OracleReply(msgspec.Struct, frozen=True):
     text: str = ""
     text_known: bool = False
     reasoning: str = ""
-    cut: bool = False
+    truncated: bool = False
 
 
 def oracle_reply(sent: SentRequest) -> OracleReply:
-    """Return what the reply to a request says."""
-    if sent.place is None:
+    """Return what the oracle reads in the reply to a request."""
+    if sent.index is None:
         return OracleReply(broken="no reply: the request was surplus", calls=())
     try:
         reading = oracle_reading(sent.answer)
-    except UsageError:  # a dialect that nobody reads leaves everything open
+    except UsageError:  # no oracle reads this dialect, so nothing is known
         return OracleReply()
     expectation = expectation_from(reading)
     broken = _broken_reason(reading, expectation)
     if broken:
-        return OracleReply(broken, (), text=reading.text, cut=expectation.failure is None)
+        truncated = expectation.failure is None
+        return OracleReply(broken, (), text=reading.text, truncated=truncated)
     if not {"calls", "rejected"} <= expectation.judged:
         return OracleReply(text=reading.text)
     calls = tuple(
-        OracleCall(call.id or "", call.name, _call_arguments(call.kind, arguments_text(call)))
-        for call in expectation.calls
+        OracleCall(call.id or "", call.name, _call_arguments(call)) for call in expectation.calls
     )
     known = "text" in expectation.judged
     reasoning = reading.reasoning if known else ""
     return OracleReply("", calls, len(expectation.rejected), reading.text, known, reasoning)
 
 
-def _call_arguments(kind: str, text: str) -> str:
-    """Return what a tool is called with; the input of a custom tool is its only argument."""
-    return as_text({"input": text}) if kind == "custom" else text
+def _call_arguments(call: ExpectedCall) -> str:
+    """Return the arguments of a call; the input of a custom tool is its only argument."""
+    return as_text({"input": call.json_text}) if call.kind == "custom" else call.json_text
 
 
 def _broken_reason(reading: OracleReading, expectation: Expectation) -> str:
     if expectation.failure is not None and "failure" in expectation.judged:
         return f"the turn failed ({expectation.failure})"
     if reading.meaning in CUT_SHORT and reading.end_known:
-        return f"the turn was cut short ({reading.finish})"
+        return f"the turn was truncated ({reading.finish})"
     return ""

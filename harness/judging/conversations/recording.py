@@ -1,8 +1,11 @@
-"""A recording of a whole conversation -> the script that it stands for, or why it has none.
+"""A recording of a whole conversation -> a script to replay it, or why it cannot be replayed.
 
-Each recorded request holds what came of the reply before it: the calls that the client ran,
-what they gave and what the user said next. So nobody has to write that down: an agent gets
-the same questions and the same results, and what it sends is laid beside what was sent.
+Each recorded request contains the outcome of the reply before it: the calls that the client
+executed, their results, and the next question. An agent gets the same questions and the same
+results, and its requests are compared with the recorded ones.
+
+A recording can be replayed if each request is the one before it, then the model's message, and
+then the results of its calls or the next question; and if no reply leaves the client a choice.
 """
 
 from collections import Counter
@@ -32,113 +35,13 @@ from harness.wire.cassette import Cassette
 Messages: TypeAlias = tuple[object, ...]
 
 INSTRUCTIONS: Final = ("system", "developer")
-
-
-def not_replayable_reason(requests: Sequence[Messages], truths: Sequence[OracleReply]) -> str:
-    """Return why the requests are no conversation that can be had again; "" where they are.
-
-    Args:
-        requests: the messages of each, in OpenAI's form.
-        truths: what the reply to each says.
-    """
-    if not all(requests):
-        return "its requests were not kept"
-    if _roles_after_instructions(requests[0]) != ["user"]:
-        return "it began before the recording"
-    steps = zip(pairwise(requests), truths, strict=False)  # no request follows the last reply
-    problems = (_step_problem(before, after, truth) for (before, after), truth in steps)
-    return next(filter(None, problems), "") or _ending_problem(requests, truths[-1])
-
-
-def _roles_after_instructions(messages: Messages) -> list[str]:
-    roles = map(chat_form.role_of, messages)
-    return [role for place, role in enumerate(roles) if place or role not in INSTRUCTIONS]
-
-
-def _step_problem(before: Messages, after: Messages, truth: OracleReply) -> str:
-    """Return why a request is not what an agent would send for the reply before it."""
-    if not _begins_with(after, before):
-        return "its requests do not follow one another"
-    if truth.broken or truth.rejected:
-        what = "a reply broke off" if truth.broken else "a reply holds a call that cannot be used"
-        return f"{what}, and what a client does then is its own choice"
-    new = after[len(before) :]
-    return _new_messages_problem(new) or _stored_calls_problem(new, truth)
-
-
-def _begins_with(after: Messages, before: Messages) -> bool:
-    pairs = zip(before, after, strict=False)  # the longer one goes on
-    return len(after) > len(before) and all(same_value(*pair) for pair in pairs)
-
-
-def _new_messages_problem(new: Messages) -> str:
-    """Return why what follows a reply is neither its results nor one new question."""
-    roles = [chat_form.role_of(message) for message in new]
-    if not {"assistant", "tool", "user"}.issuperset(roles):
-        return "instructions came in the middle"
-    if "user" in roles and "tool" in roles:
-        return "the user spoke between results and answer"
-    if "tool" not in roles and roles.count("user") + (roles[-1] == "user") != 2:  # noqa: PLR2004 - one, and it is the last
-        return "a request holds neither results nor one new question"
-    if any(map(_is_more_than_text, new)):
-        return "a message holds more than text"
-    called = {call_id for message in new for call_id, _, _ in chat_form.calls_of(message)}
-    return (
-        "" if called.issuperset(_answered_call_ids(new)) else "a result answers no call of its turn"
-    )
-
-
-def _answered_call_ids(new: Messages) -> Iterator[str]:
-    """Yield the ids that results name."""
-    for message in new:
-        if isinstance(message, dict) and chat_form.role_of(message) == "tool":
-            yield str(message.get("tool_call_id"))
-
-
-def _is_more_than_text(message: object) -> bool:
-    content = message.get("content") if isinstance(message, dict) else None
-    return isinstance(content, list) and not all(
-        isinstance(part, dict) and isinstance(part.get("text"), str) for part in content
-    )
-
-
-def _stored_calls_problem(new: Messages, truth: OracleReply) -> str:
-    """Return why the client stored other calls than an agent would; it decides open ones."""
-    stored = [call[1:] for message in new for call in chat_form.calls_of(message)]
-    if truth.calls is None:
-        return "" if stored else "the bytes of a reply leave open what it calls"
-    said = Counter((call.name, meaning(call.arguments)) for call in truth.calls)
-    same = said == Counter((name, meaning(arguments)) for name, arguments in stored)
-    return "" if same else "its client stored other calls than a reply holds"
-
-
-def _ending_problem(requests: Sequence[Messages], last: OracleReply) -> str:
-    """Return why nobody knows what comes last, where the newest reply may want calls run.
-
-    Limits hold for each question alike, so only the longest round can end at them.
-    """
-    asked = [count_questions(each) for each in requests]
-    shorter = Counter(asked)[asked[-1]] < max(Counter(asked).values())
-    return "it ends with calls, or what may be some" if shorter and may_call(last) else ""
-
-
-def may_call(truth: OracleReply) -> bool:
-    """Return whether a reply calls a tool, or leaves open whether it does."""
-    return truth.calls is None or bool(truth.calls or truth.rejected)
-
-
-def count_questions(messages: Messages) -> int:
-    """Return how often the user has spoken."""
-    return sum(chat_form.role_of(message) == "user" for message in messages)
-
-
 _CHECKER: Final = Checker()
-# The replies are fixed, so nothing can be called for ever.
+# The recorded replies are finite, so no call can repeat for ever.
 _UNLIMITED: Final = 1_000
 
 
 class NotReplayable(msgspec.Struct, frozen=True):
-    """Why an agent cannot have the conversation of a recording."""
+    """Why an agent cannot replay the conversation of a recording."""
 
     why: str
 
@@ -152,40 +55,140 @@ class _ToolResult(msgspec.Struct, frozen=True):
 
 
 def script_from_recording(cassette: Cassette) -> ConversationScript | NotReplayable:
-    """Return what the recorded requests say of the conversation.
+    """Return the script that the recorded requests imply.
 
-    What must come out is taken from them and from a strict reading of the replies, never from
-    an agent; what both leave open stays open.
+    The expected result comes from them and from the oracle readings of the replies, never from
+    an agent; what both leave ambiguous is not judged.
     """
-    if len(cassette.interactions) < 2:  # noqa: PLR2004 - one request has no next one
+    if len(cassette.interactions) < 2:  # noqa: PLR2004 - a conversation has a further request
         return NotReplayable("it has one request only")
     if cassette.dialect not in BODIES:
-        return NotReplayable(f"agents do not ask in the dialect {cassette.dialect}")
+        return NotReplayable(f"agents do not support the dialect {cassette.dialect}")
     bodies = [chat_form.body_of(each.request.body) for each in cassette.interactions]
     requests = [chat_form.messages_of(cassette.dialect, body) for body in bodies]
-    truths = [
+    replies = [
         oracle_reply(SentRequest(it.request, it, n)) for n, it in enumerate(cassette.interactions)
     ]
-    why = not_replayable_reason(requests, truths)
-    return NotReplayable(why) if why else _script(cassette, requests, truths)
+    reason = not_replayable_reason(requests, replies)
+    return NotReplayable(reason) if reason else _script(cassette, requests, replies)
+
+
+def not_replayable_reason(requests: Sequence[Messages], replies: Sequence[OracleReply]) -> str:
+    """Return why the requests are not a conversation that can be replayed; "" if they are.
+
+    Args:
+        requests: the messages of each, in OpenAI's form.
+        replies: what the oracle reads in the reply to each.
+    """
+    if not all(requests):
+        return "its requests were not stored"
+    roles = map(chat_form.role_of, requests[0])
+    if [role for at, role in enumerate(roles) if at or role not in INSTRUCTIONS] != ["user"]:
+        return "it began before the recording"
+    steps = zip(pairwise(requests), replies, strict=False)  # no request follows the last reply
+    problems = (_step_problem(before, after, reply) for (before, after), reply in steps)
+    return next(filter(None, problems), "") or _ending_problem(requests, replies[-1])
+
+
+def _step_problem(before: Messages, after: Messages, reply: OracleReply) -> str:
+    """Return why a request is not what an agent would send after the reply before it."""
+    common = zip(before, after, strict=False)  # the later request is longer
+    if len(after) <= len(before) or not all(same_value(*pair) for pair in common):
+        return "its requests do not follow one another"
+    if reply.broken or reply.rejected:
+        what = "is incomplete" if reply.broken else "contains a call that cannot be used"
+        return f"a reply {what}, and clients may handle that in different ways"
+    new = after[len(before) :]
+    return _new_messages_problem(new) or _stored_calls_problem(new, reply)
+
+
+def _new_messages_problem(new: Messages) -> str:
+    """Return why the messages after a reply are neither its results nor one new question."""
+    roles = [chat_form.role_of(message) for message in new]
+    if not {"assistant", "tool", "user"}.issuperset(roles):
+        return "instructions came in the middle"
+    if "user" in roles and "tool" in roles:
+        return "the user spoke between results and answer"
+    if "tool" not in roles and roles.count("user") + (roles[-1] == "user") != 2:  # noqa: PLR2004 - one, and it is the last
+        return "a request contains neither results nor one new question"
+    if any(map(_is_more_than_text, new)):
+        return "a message contains more than text"
+    called = {call_id for message in new for call_id, _, _ in chat_form.calls_of(message)}
+    answered = {
+        str(message.get("tool_call_id"))
+        for message in new
+        if isinstance(message, dict) and chat_form.role_of(message) == "tool"
+    }
+    return "" if answered <= called else "a result answers no call of its turn"
+
+
+def _is_more_than_text(message: object) -> bool:
+    content = message.get("content") if isinstance(message, dict) else None
+    return isinstance(content, list) and not all(
+        isinstance(part, dict) and isinstance(part.get("text"), str) for part in content
+    )
+
+
+def _stored_calls_problem(new: Messages, reply: OracleReply) -> str:
+    """Return why the client stored other calls than an agent would; it decides ambiguous ones."""
+    stored = [call[1:] for message in new for call in chat_form.calls_of(message)]
+    if reply.calls is None:
+        return "" if stored else "the bytes of a reply are ambiguous about its calls"
+    calls = Counter((call.name, meaning(call.arguments)) for call in reply.calls)
+    same = calls == Counter((name, meaning(arguments)) for name, arguments in stored)
+    return "" if same else "its client stored other calls than a reply contains"
+
+
+def _ending_problem(requests: Sequence[Messages], last: OracleReply) -> str:
+    """Return why the ending is not known, if the newest reply may call tools.
+
+    Limits are the same for each question, so only the longest round can end at them.
+    """
+    counts = [count_questions(each) for each in requests]
+    shorter = Counter(counts)[counts[-1]] < max(Counter(counts).values())
+    return "it ends with calls, or with possible calls" if shorter and may_call(last) else ""
+
+
+def may_call(reply: OracleReply) -> bool:
+    """Return whether a reply calls a tool, or is ambiguous about it."""
+    return reply.calls is None or bool(reply.calls or reply.rejected)
+
+
+def count_questions(messages: Messages) -> int:
+    """Return how many messages of the user there are."""
+    return sum(chat_form.role_of(message) == "user" for message in messages)
 
 
 def _script(
-    cassette: Cassette, requests: Sequence[Messages], truths: Sequence[OracleReply]
+    cassette: Cassette, requests: Sequence[Messages], replies: Sequence[OracleReply]
 ) -> ConversationScript:
-    last = requests[-1]
-    answers = tuple(_iter_tool_results(last))
-    questions = [chat_form.text_of(each) for each in last if chat_form.role_of(each) == "user"]
-    said = [chat_form.text_of(each) for each in last if chat_form.role_of(each) in INSTRUCTIONS]
+    last, ending = requests[-1], _expected_ending(replies[-1])
+    results = tuple(_iter_tool_results(last))
+    answer = replies[-1].text if replies[-1].text_known and ending == "done" else None
+    tools: dict[str, tuple[MockAnswer, ...]] = {}
+    for each in results:
+        mock = MockAnswer(each.result, arguments=each.arguments)
+        tools[each.name] = (*tools.get(each.name, ()), mock)
+    rounds = max(Counter(map(count_questions, requests)).values())
     return ConversationScript(
-        questions=tuple(questions),
-        expect=_expected_conversation(cassette, answers, truths),
-        tools=_mock_answers(answers),
-        system="\n\n".join(said),
+        questions=tuple(_texts(last, ("user",))),
+        expect=ConversationExpected(
+            ending=ending,
+            answer=ExpectedAnswer(answer),
+            executed=_expected_executions(cassette, results, replies),
+            parse_errors=None,
+        ),
+        tools=tools,
+        system="\n\n".join(_texts(last, INSTRUCTIONS)),
         capabilities=_observed_capabilities(requests),
-        limits=_observed_limits(requests),
+        # The recorded client kept within these, and no call has to be repeated.
+        limits=Limits(rounds=rounds, identical_calls=_UNLIMITED, retries=0),
         recorded=tuple(requests),
     )
+
+
+def _texts(messages: Messages, roles: Sequence[str]) -> list[str]:
+    return [chat_form.text_of(each) for each in messages if chat_form.role_of(each) in roles]
 
 
 def _iter_tool_results(messages: Messages) -> Iterator[_ToolResult]:
@@ -200,46 +203,24 @@ def _iter_tool_results(messages: Messages) -> Iterator[_ToolResult]:
             yield _ToolResult(name, value, chat_form.text_of(message))
 
 
-def _mock_answers(answers: Sequence[_ToolResult]) -> dict[str, tuple[MockAnswer, ...]]:
-    found: dict[str, tuple[MockAnswer, ...]] = {}
-    for each in answers:
-        answer = MockAnswer(each.result, arguments=each.arguments)
-        found[each.name] = (*found.get(each.name, ()), answer)
-    return found
-
-
-def _expected_conversation(
-    cassette: Cassette, answers: Sequence[_ToolResult], truths: Sequence[OracleReply]
-) -> ConversationExpected:
-    last = truths[-1]
-    return ConversationExpected(
-        ending=_expected_ending(last),
-        answer=ExpectedAnswer(
-            last.text if last.text_known and _expected_ending(last) == "done" else None
-        ),
-        executed=_expected_executions(cassette, answers, truths),
-        parse_errors=None,
-    )
-
-
 def _expected_executions(
-    cassette: Cassette, answers: Sequence[_ToolResult], truths: Sequence[OracleReply]
+    cassette: Cassette, results: Sequence[_ToolResult], replies: Sequence[OracleReply]
 ) -> tuple[ExpectedExecution, ...] | None:
-    """Return the calls that must be run; None where that is left open.
+    """Return the calls that must be executed; None if that is not judged.
 
-    It is where the bytes leave a call open, and where one does not fit its tool: that may be
-    run, or be answered with why not.
+    It is not judged if the bytes are ambiguous about a call, or if one does not fit its tool: an
+    agent may execute that call, or answer it with the reason.
     """
     tools = {tool.name: tool for tool in tools_of_cassette(cassette)}
-    if any(truth.calls is None for truth in truths[:-1]) or any(
-        misfit(each.name, each.arguments, tools, _CHECKER) for each in answers
+    if any(reply.calls is None for reply in replies[:-1]) or any(
+        misfit(each.name, each.arguments, tools, _CHECKER) for each in results
     ):
         return None
-    return tuple(ExpectedExecution(each.name, each.arguments) for each in answers)
+    return tuple(ExpectedExecution(each.name, each.arguments) for each in results)
 
 
 def _expected_ending(last: OracleReply) -> Ending | None:
-    """Return how the conversation ends with its last reply; None where that is left open."""
+    """Return how the conversation ends with its last reply; None if that is ambiguous."""
     if last.broken or last.calls is None:
         return None
     if may_call(last):
@@ -252,9 +233,3 @@ def _observed_capabilities(requests: Sequence[Messages]) -> dict[str, bool]:
     counts = [len(tuple(chat_form.calls_of(each))) for each in requests[-1]]
     shown = {"supports_tool_use": any(counts), "supports_parallel_tools": max(counts) > 1}
     return {name: True for name, is_shown in shown.items() if is_shown}
-
-
-def _observed_limits(requests: Sequence[Messages]) -> Limits:
-    """Return limits that the recorded client kept to; nothing is asked for twice."""
-    rounds = max(Counter(map(count_questions, requests)).values())
-    return Limits(rounds=rounds, identical_calls=_UNLIMITED, retries=0)

@@ -17,7 +17,7 @@ from harness.conversation.conversation import Conversation
 from harness.conversation.prompts import PROMPTS
 from harness.conversation.task import Reply, Task, ToolFailed
 from harness.judging.conversations.script import ConversationScript, MockAnswer
-from harness.judging.replaying import DeadlineExceeded, deadline, describe_exception, disarm
+from harness.judging.replaying import run_guarded
 from harness.normalizers.respond import offered_tools
 from harness.playback.playback import Cut, Playback
 from harness.providers import Capabilities, capabilities_of
@@ -118,12 +118,12 @@ class SentRequest(msgspec.Struct, frozen=True):
     """A request of the agent, and what answered it.
 
     Fields:
-        place: the interaction's place in the cassette; None for a surplus request.
+        index: of the interaction in the cassette; None for a surplus request.
     """
 
     request: Request
     answer: Interaction
-    place: int | None
+    index: int | None
 
 
 class Execution(msgspec.Struct, frozen=True):
@@ -241,25 +241,19 @@ class Session:
 def run_agent(
     agent: Agent, session: Session, limits: SessionLimits = DEFAULT_LIMITS
 ) -> SessionRecord:
-    """Let `agent` have the conversation of `session`, and return what it did."""
-    conversation: Conversation | None = None
-    error, hung = "", ""
+    """Let `agent` run the conversation of `session`, and return what it did."""
+
+    def converse() -> Conversation | None:
+        try:
+            return _checked_copy(agent.converse(session.task))
+        except StoppedError:
+            return None
+
     seconds = limits.time_for(session.playback.cassette)
-    try:
-        with deadline(seconds):
-            try:
-                conversation = _checked_copy(agent.converse(session.task))
-            except (DeadlineExceeded, KeyboardInterrupt):
-                raise
-            except StoppedError as stopped:
-                hung = str(stopped)
-            except BaseException as problem:  # noqa: BLE001 - what an agent raises is an outcome, sys.exit too
-                error = describe_exception(problem)
-    except DeadlineExceeded:
-        hung = f"more than {seconds:.0f} seconds"
-    finally:
-        disarm()
-    return session.record(conversation, error, hung)
+    conversation, error, expired = run_guarded(converse, seconds)
+    return session.record(
+        conversation, error, f"more than {seconds:.0f} seconds" if expired else ""
+    )
 
 
 def _checked_copy(found: object) -> Conversation:

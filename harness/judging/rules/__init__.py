@@ -1,16 +1,42 @@
-"""The rules: one table of what a replay must satisfy, in rooms by what they look at.
+"""The rules about turns and conversations: one table.
 
-A rule looks at one replay (`Evidence`) and yields what it found. Rules are disjoint: one
-fault of a normalizer breaks one rule, which the miniatures prove.
+Rules are disjoint: one fault of a normalizer or an agent violates one rule, as the mutants show.
 """
 
-from harness.judging.rule import Rule, TurnEvidence
-from harness.judging.rules import arguments, calls, deltas, finish, markup, replays, text
+from typing import Any
 
-RULES: dict[str, Rule] = {
+from harness.judging.conversations.evidence import ConversationEvidence
+from harness.judging.evidence import TurnEvidence
+from harness.judging.rule import Rule
+from harness.judging.rules import (
+    arguments,
+    calls,
+    conversation_calls,
+    conversation_ends,
+    conversation_history,
+    conversation_meta,
+    conversation_requests,
+    deltas,
+    finish,
+    markup,
+    replays,
+    text,
+)
+
+TURN_RULES: dict[str, Rule[TurnEvidence]] = {
     rule.id: rule
-    for room in (calls, arguments, text, markup, finish, deltas, replays)
-    for rule in room.RULES
+    for family in (calls, arguments, text, markup, finish, deltas, replays)
+    for rule in family.RULES
 }
-
-__all__ = ["RULES", "Rule", "TurnEvidence"]
+CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
+    rule.id: rule
+    for family in (
+        conversation_ends,
+        conversation_calls,
+        conversation_history,
+        conversation_requests,
+        conversation_meta,
+    )
+    for rule in family.RULES
+}
+RULES: dict[str, Rule[Any]] = {**TURN_RULES, **CONVERSATION_RULES}

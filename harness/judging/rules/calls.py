@@ -1,165 +1,140 @@
-"""Rules about the calls themselves: that they are there, named, identified and in order."""
+"""Rules about calls: all are emitted, with name and id, and in order."""
 
 from collections import Counter
 from collections.abc import Iterator
 
+from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.results import Outcome
-from harness.judging.rule import Rule, TurnEvidence, Violation, arguments_text, unreported_names
+from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_name
 from harness.turns.arguments import meaning
-from harness.turns.deltas import ToolCall
 
 
-def _pairs(seen: TurnEvidence) -> Iterator[tuple[int, ToolCall]]:
-    if "calls" in seen.expectation.judged:
-        for expected, actual in seen.pairing.pairs:
-            yield expected, seen.replay.turn.tool_calls[actual]
-
-
-def _named(seen: TurnEvidence) -> Iterator[Violation]:
-    for place, call in enumerate(seen.replay.turn.tool_calls):
+@turn_rule(
+    "CALL-NAMED",
+    "A call that may be executed has a name.",
+    Outcome.LOST_CALL,
+    ("DELTA-ID-NAME-FIRST-ONLY", "DELTA-ID-EMPTY-LATER", "DELTA-ID-NULL-LATER"),
+)
+def _named(evidence: TurnEvidence) -> Iterator[Violation]:
+    for index, call in enumerate(evidence.turn.tool_calls):
         if not call.name:
-            yield Violation(f"calls[{place}].name", "a name", "")
+            yield Violation(f"calls[{index}].name", "a name", "")
 
 
-def _name_exact(seen: TurnEvidence) -> Iterator[Violation]:
-    for place, call in _pairs(seen):
-        wanted = seen.expectation.calls[place]
-        if call.name and call.name != wanted.name and not markers_in_name(call, wanted):
-            yield Violation(f"calls[{place}].name", wanted.name, call.name)
+@turn_rule(
+    "CALL-NAME-EXACT",
+    "The name is exactly the one in the stream, neither doubled nor truncated.",
+    Outcome.SILENT_WRONG,
+    ("DELTA-NAME-REPEATED", "DELTA-NAME-FRAGMENTED", "DELTA-NAME-NULL-STRINGIFIED"),
+    field="calls",
+)
+def _name_exact(evidence: TurnEvidence) -> Iterator[Violation]:
+    for index, expected, call in evidence.paired_calls():
+        if call.name and call.name != expected.name and not markers_in_name(call, expected):
+            yield Violation(f"calls[{index}].name", expected.name, call.name)
 
 
-def _id_present(seen: TurnEvidence) -> Iterator[Violation]:
-    for place, call in enumerate(seen.replay.turn.tool_calls):
+@turn_rule(
+    "CALL-ID-PRESENT",
+    "A call that may be executed has an id, generated if the stream has none.",
+    Outcome.MISMATCH,
+    ("DELTA-ID-MISSING", "DELTA-ID-EMPTY-LATER"),
+)
+def _id_present(evidence: TurnEvidence) -> Iterator[Violation]:
+    for index, call in enumerate(evidence.turn.tool_calls):
         if not call.id:
-            yield Violation(f"calls[{place}].id", "an id", "")
+            yield Violation(f"calls[{index}].id", "an id", "")
 
 
-def _id_exact(seen: TurnEvidence) -> Iterator[Violation]:
-    for place, call in _pairs(seen):
-        expected = seen.expectation.calls[place].id
-        if expected is not None and call.id and call.id != expected:
-            yield Violation(f"calls[{place}].id", expected, call.id)
+@turn_rule(
+    "CALL-ID-EXACT",
+    "The id is the first one that the stream contains for the call.",
+    Outcome.MISMATCH,
+    ("DELTA-ID-NAME-FIRST-ONLY", "DELTA-ID-CHANGES", "DELTA-ID-NULL-LATER"),
+    field="calls",
+)
+def _id_exact(evidence: TurnEvidence) -> Iterator[Violation]:
+    for index, expected, call in evidence.paired_calls():
+        if expected.id is not None and call.id and call.id != expected.id:
+            yield Violation(f"calls[{index}].id", expected.id, call.id)
 
 
-def _ids_unique(seen: TurnEvidence) -> Iterator[Violation]:
+@turn_rule(
+    "CALL-IDS-UNIQUE",
+    "No two calls of a turn have the same id.",
+    Outcome.MISMATCH,
+    ("DELTA-ID-SHARED-BY-SIBLINGS",),
+)
+def _ids_unique(evidence: TurnEvidence) -> Iterator[Violation]:
     known: set[str] = set()
-    for place, call in enumerate(seen.replay.turn.tool_calls):
+    for index, call in enumerate(evidence.turn.tool_calls):
         if call.id and call.id in known:
-            yield Violation(f"calls[{place}].id", "an id that no other call has", call.id)
+            yield Violation(f"calls[{index}].id", "an id that no other call has", call.id)
         known.add(call.id)
 
 
-def _kept(seen: TurnEvidence) -> Iterator[Violation]:
-    if "calls" not in seen.expectation.judged:
-        return
-    rejected = {error.name for error in seen.pairing.unexpected}
-    for place in seen.pairing.missing:
-        expected = seen.expectation.calls[place]
+@turn_rule(
+    "CALLS-KEPT",
+    "Every usable call of the stream is emitted.",
+    Outcome.LOST_CALL,
+    ("DELTA-INDEX-MISSING", "DELTA-MULTI-IN-CHUNK", "FINISH-STOP-WITH-CALLS", "BATCH-ONE-BAD"),
+    field="calls",
+)
+def _emitted(evidence: TurnEvidence) -> Iterator[Violation]:
+    rejected = {error.name for error in evidence.pairing.unexpected}
+    for index in evidence.pairing.missing:
+        expected = evidence.expectation.calls[index]
         if expected.name not in rejected:
-            yield Violation(
-                f"calls[{place}]", f"{expected.name} {arguments_text(expected)}", "no such call"
-            )
+            text = f"{expected.name} {expected.json_text}"
+            yield Violation(f"calls[{index}]", text, "no such call")
 
 
-def _not_invented(seen: TurnEvidence) -> Iterator[Violation]:
-    if seen.expectation.failure is not None:
+@turn_rule(
+    "CALLS-NOT-INVENTED",
+    "No call is emitted that the stream does not contain.",
+    Outcome.SILENT_WRONG,
+    ("MESSAGE-NOT-DELTA", "FINISH-DUPLICATE", "ARGS-TRAILING-EMPTY", "N-CHOICES"),
+)
+def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
+    if evidence.expectation.failure is not None:
         return
-    if "calls" not in seen.expectation.judged:
-        yield from _beyond(seen)
+    if "calls" not in evidence.judged:
+        yield from _beyond_most_calls(evidence)
         return
-    rejections = unreported_names(seen.expectation, seen.pairing)
-    for place in seen.pairing.surplus:
-        call = seen.replay.turn.tool_calls[place]
+    rejections = evidence.unreported_names
+    for index in evidence.pairing.surplus:
+        call = evidence.turn.tool_calls[index]
         if call.name and call.name not in rejections and "" not in rejections:
-            yield Violation(f"calls[{place}]", "no call", f"{call.name} {call.arguments}")
+            yield Violation(f"calls[{index}]", "no call", f"{call.name} {call.arguments}")
 
 
-def _beyond(seen: TurnEvidence) -> Iterator[Violation]:
-    """Where calls may be missing, any other name or arguments make a call that nobody made."""
-    if not seen.expectation.calls_at_most:
+def _beyond_most_calls(evidence: TurnEvidence) -> Iterator[Violation]:
+    """If calls may be missing, one with another name or other arguments is still invented."""
+    if not evidence.expectation.calls_at_most:
         return
-    left = Counter((it.name, meaning(arguments_text(it))) for it in seen.expectation.calls)
-    for place, call in enumerate(seen.replay.turn.tool_calls):
-        said = call.name, meaning(call.arguments)
-        if not left[said]:
-            yield Violation(f"calls[{place}]", "no such call", f"{call.name} {call.arguments}")
-        left[said] -= 1
+    left = Counter((it.name, meaning(it.json_text)) for it in evidence.expectation.calls)
+    for index, call in enumerate(evidence.turn.tool_calls):
+        key = call.name, meaning(call.arguments)
+        if not left[key]:
+            yield Violation(f"calls[{index}]", "no such call", f"{call.name} {call.arguments}")
+        left[key] -= 1
 
 
-def _order(seen: TurnEvidence) -> Iterator[Violation]:
-    if "calls" not in seen.expectation.judged:
-        return
-    places = [actual for _, actual in seen.pairing.pairs]
-    if places != sorted(places):
-        names = [call.name for call in seen.expectation.calls]
-        actual = [call.name for call in seen.replay.turn.tool_calls]
-        yield Violation("calls", names, actual)
+@turn_rule(
+    "CALL-ORDER",
+    "Calls are emitted in the order in which they first appeared.",
+    Outcome.MISMATCH,
+    ("DELTA-INTERLEAVED", "DELTA-INDEX-SPARSE"),
+    field="calls",
+)
+def _order(evidence: TurnEvidence) -> Iterator[Violation]:
+    indexes = [actual for _, actual in evidence.pairing.pairs]
+    if indexes != sorted(indexes):
+        expected = [call.name for call in evidence.expectation.calls]
+        yield Violation("calls", expected, [call.name for call in evidence.turn.tool_calls])
 
 
 RULES = (
-    Rule(
-        "CALL-NAMED",
-        "MUST",
-        "A call that may be executed has a name.",
-        Outcome.LOST_CALL,
-        ("DELTA-ID-NAME-FIRST-ONLY", "DELTA-ID-EMPTY-LATER", "DELTA-ID-NULL-LATER"),
-        _named,
-    ),
-    Rule(
-        "CALL-NAME-EXACT",
-        "MUST",
-        "The name is the one that the stream spells, neither doubled nor cut.",
-        Outcome.SILENT_WRONG,
-        ("DELTA-NAME-REPEATED", "DELTA-NAME-FRAGMENTED", "DELTA-NAME-NULL-STRINGIFIED"),
-        _name_exact,
-    ),
-    Rule(
-        "CALL-ID-PRESENT",
-        "MUST",
-        "A call that may be executed has an id, made up where the stream has none.",
-        Outcome.MISMATCH,
-        ("DELTA-ID-MISSING", "DELTA-ID-EMPTY-LATER"),
-        _id_present,
-    ),
-    Rule(
-        "CALL-ID-EXACT",
-        "MUST",
-        "The id is the first one that the stream gave the call.",
-        Outcome.MISMATCH,
-        ("DELTA-ID-NAME-FIRST-ONLY", "DELTA-ID-CHANGES", "DELTA-ID-NULL-LATER"),
-        _id_exact,
-    ),
-    Rule(
-        "CALL-IDS-UNIQUE",
-        "MUST",
-        "No two calls of a turn have the same id.",
-        Outcome.MISMATCH,
-        ("DELTA-ID-SHARED-BY-SIBLINGS",),
-        _ids_unique,
-    ),
-    Rule(
-        "CALLS-KEPT",
-        "MUST",
-        "Every usable call of the stream comes out.",
-        Outcome.LOST_CALL,
-        ("DELTA-INDEX-MISSING", "DELTA-MULTI-IN-CHUNK", "FINISH-STOP-WITH-CALLS", "BATCH-ONE-BAD"),
-        _kept,
-    ),
-    Rule(
-        "CALLS-NOT-INVENTED",
-        "MUST",
-        "No call comes out that the stream does not hold.",
-        Outcome.SILENT_WRONG,
-        ("MESSAGE-NOT-DELTA", "FINISH-DUPLICATE", "ARGS-TRAILING-EMPTY", "N-CHOICES"),
-        _not_invented,
-    ),
-    Rule(
-        "CALL-ORDER",
-        "MUST",
-        "Calls come out in the order in which they first appeared.",
-        Outcome.MISMATCH,
-        ("DELTA-INTERLEAVED", "DELTA-INDEX-SPARSE"),
-        _order,
-    ),
-)
+    _named, _name_exact, _id_present, _id_exact, _ids_unique, _emitted, _not_invented, _order,
+)  # fmt: skip

@@ -1,113 +1,139 @@
 """Rules about history: what a provider would refuse or misread in the requests that were sent.
 
-Each request is looked at as it was sent, and the history at the end as it would be sent next.
+Each request is checked as it was sent, and the history at the end as it would be sent next.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from harness.judging.conversations import chat_form
-from harness.judging.conversations.evidence import FINAL_HISTORY, ConversationEvidence
-from harness.judging.conversations.rule import ConversationRule
+from harness.judging.conversations.evidence import (
+    FINAL_HISTORY,
+    ConversationEvidence,
+    conversation_rule,
+)
 from harness.judging.conversations.session import Execution
 from harness.judging.results import Outcome
-from harness.judging.rule import Violation
+from harness.judging.rule import Check, Rule, Violation
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import join_surrogates
 
 _FORM: Final = "HIST-FORM"
-# Quirk of a problem -> rule; what is not here breaks the form.
-_RULE_OF: Final[dict[str, str]] = {
-    "HIST-MISSING-RESULT": "HIST-MISSING-RESULT",
-    "HIST-ORPHAN-RESULT": "HIST-ORPHAN-RESULT",
-    "HIST-SPLIT-PARALLEL": "HIST-SPLIT-PARALLEL",
-    "HIST-ARGS-INVALID": "HIST-ARGS-INVALID",
-    "HIST-CONTENT-NULL": "HIST-CONTENT-BESIDE-CALLS",
-    "HIST-CONTENT-EMPTY": "HIST-CONTENT-BESIDE-CALLS",
-    "HIST-TOOLCALLS-EMPTY": "HIST-TOOLCALLS-EMPTY",
-    "HIST-REASONING-REQUIRED": "HIST-REASONING-REQUIRED",
-    "HIST-SYSTEM-MID": "HIST-SYSTEM-MID",
-    "HIST-RESULT-NON-STRING": "HIST-RESULT-NON-STRING",
-    "HIST-EMPTY-TURN": "HIST-EMPTY-TURN",
-    "DELTA-ID-MISSING": "HIST-ID-MISSING",
-    "ID-REUSED-ACROSS-TURNS": "HIST-ID-REUSED",
-    "ID-MISTRAL-9": "HIST-ID-PATTERN",
-    "ID-ANTHROPIC-PATTERN": "HIST-ID-PATTERN",
-    "ID-LENGTH-40": "HIST-ID-PATTERN",
-    "NAME-EMPTY": "HIST-NAME",
-    "NAME-SANITIZED": "HIST-NAME",
-}
-# Rule -> what it says.
-_TITLES: Final[dict[str, str]] = {
-    "HIST-MISSING-RESULT": "Every call in a history has a result before the conversation goes on.",
-    "HIST-ORPHAN-RESULT": "Every result answers a call of the turn before it, and each call once.",
-    "HIST-SPLIT-PARALLEL": "The calls of one turn stand in one message.",
-    "HIST-ARGS-INVALID": "The arguments of calls in a history are JSON objects.",
-    "HIST-CONTENT-BESIDE-CALLS": "Beside calls without text, content is null or '' as declared.",
-    "HIST-TOOLCALLS-EMPTY": "A message without calls has no key for them.",
-    "HIST-REASONING-REQUIRED": "Reasoning goes back to a provider that wants it.",
-    "HIST-SYSTEM-MID": "System messages stand first, and never between calls and results.",
-    "HIST-RESULT-NON-STRING": "Results are texts.",
-    "HIST-EMPTY-TURN": "No message of the assistant is empty.",
-    "HIST-ID-MISSING": "Every call in a history has an id.",
-    "HIST-ID-REUSED": "Ids of calls are unique in the conversation.",
-    "HIST-ID-PATTERN": "Ids of calls are as the provider wants them.",
-    "HIST-NAME": "Names of calls are such as providers take.",
-    _FORM: "Messages have the form that the API declares.",
-}
-# So much of an error shows that it was told.
+_REASONING: Final = "HIST-REASONING-REQUIRED"
+# Each rule, its title, and the quirks of the problems that violate it; a problem of another quirk
+# violates the form.
+_PROBLEM_RULES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+    (
+        "HIST-MISSING-RESULT",
+        "Every call in a history has a result before the conversation continues.",
+        ("HIST-MISSING-RESULT",),
+    ),
+    (
+        "HIST-ORPHAN-RESULT",
+        "Every result answers a call of the turn before it, and each call once.",
+        ("HIST-ORPHAN-RESULT",),
+    ),
+    ("HIST-SPLIT-PARALLEL", "The calls of one turn are in one message.", ("HIST-SPLIT-PARALLEL",)),
+    (
+        "HIST-ARGS-INVALID",
+        "The arguments of calls in a history are JSON objects.",
+        ("HIST-ARGS-INVALID",),
+    ),
+    (
+        "HIST-CONTENT-BESIDE-CALLS",
+        "In a message with calls and without text, content is null or '' as declared.",
+        ("HIST-CONTENT-NULL", "HIST-CONTENT-EMPTY"),
+    ),
+    (
+        "HIST-TOOLCALLS-EMPTY",
+        "A message without calls has no key for them.",
+        ("HIST-TOOLCALLS-EMPTY",),
+    ),
+    (_REASONING, "Reasoning is sent back to a provider that requires it.", (_REASONING,)),
+    (
+        "HIST-SYSTEM-MID",
+        "System messages come first, and never between calls and results.",
+        ("HIST-SYSTEM-MID",),
+    ),
+    ("HIST-RESULT-NON-STRING", "Results are texts.", ("HIST-RESULT-NON-STRING",)),
+    ("HIST-EMPTY-TURN", "No message of the assistant is empty.", ("HIST-EMPTY-TURN",)),
+    ("HIST-ID-MISSING", "Every call in a history has an id.", ("DELTA-ID-MISSING",)),
+    ("HIST-ID-REUSED", "Ids of calls are unique in the conversation.", ("ID-REUSED-ACROSS-TURNS",)),
+    (
+        "HIST-ID-PATTERN",
+        "Ids of calls have a form that the provider accepts.",
+        ("ID-MISTRAL-9", "ID-ANTHROPIC-PATTERN", "ID-LENGTH-40"),
+    ),
+    (
+        "HIST-NAME",
+        "Names of calls have a form that providers accept.",
+        ("NAME-EMPTY", "NAME-SANITIZED"),
+    ),
+    (_FORM, "Messages have the form that the API declares.", ()),
+)
+_RULE_OF_QUIRK: Final = {quirk: rule for rule, _, quirks in _PROBLEM_RULES for quirk in quirks}
+# An agent may cut a long error, but reports this many characters of it.
 _ERROR_PREFIX_LENGTH: Final = 200
-# A call without an id has not the one that it came with, and no result can answer it.
-_OF_NO_ID: Final = frozenset(("HIST-ID-MISSING",))
+# A call without an id cannot keep the one that it came with, and no result can answer it.
+_NO_ID: Final = ("HIST-ID-MISSING",)
 
 
-def _problems(rule: str) -> Callable[[ConversationEvidence], Iterator[Violation]]:
-    def check(seen: ConversationEvidence) -> Iterator[Violation]:
-        for found in seen.problems:
+def _problem_check(rule: str) -> Check[ConversationEvidence]:
+    def check(evidence: ConversationEvidence) -> Iterator[Violation]:
+        for found in evidence.problems:
             problem = found.problem
-            if _RULE_OF.get(problem.quirk, _FORM) == rule:
+            if _RULE_OF_QUIRK.get(problem.quirk, _FORM) == rule:
                 path = f"{found.where}.{problem.path}"
                 yield Violation(path, problem.expected, problem.actual)
         if rule == _FORM:
-            yield from _unreadable(seen)
-        if rule == "HIST-REASONING-REQUIRED":
-            yield from _reasoning_blank(seen)
+            yield from _unreadable(evidence)
+        if rule == _REASONING:
+            yield from _reasoning_blank(evidence)
 
     return check
 
 
-def _unreadable(seen: ConversationEvidence) -> Iterator[Violation]:
-    for place, asked in enumerate(seen.asked):
-        if not asked.messages:
-            body = asked.sent.request.body[:200]
-            yield Violation(f"requests[{place}].messages", "a list of messages", repr(body))
+def _unreadable(evidence: ConversationEvidence) -> Iterator[Violation]:
+    for index, request in enumerate(evidence.requests):
+        if not request.messages:
+            body = request.sent.request.body[:200]
+            yield Violation(f"requests[{index}].messages", "a list of messages", repr(body))
 
 
-def _reasoning_blank(seen: ConversationEvidence) -> Iterator[Violation]:
-    """Where the model reasoned before its calls, the field beside them is not left blank."""
-    field = seen.task.capabilities.reasoning_field
-    for place, asked in enumerate(seen.asked[:-1]):
-        if not (field and asked.truth.calls and asked.truth.reasoning.strip()):
+def _reasoning_blank(evidence: ConversationEvidence) -> Iterator[Violation]:
+    """If the model reasoned before its calls, the field for it is not blank in their message."""
+    field = evidence.task.capabilities.reasoning_field
+    for index, request in enumerate(evidence.requests[:-1]):
+        reasoning = request.reply.reasoning
+        if not (field and request.reply.calls and reasoning.strip()):
             continue
-        messages, before = seen.asked[place + 1].messages, len(asked.messages)
+        messages, before = evidence.requests[index + 1].messages, len(request.messages)
         for number, message in enumerate(messages[before:], start=before):
-            said = message.get(field) if isinstance(message, dict) else None
-            if any(chat_form.calls_of(message)) and isinstance(said, str) and not said.strip():
-                path = f"requests[{place + 1}].messages[{number}].{field}"
-                yield Violation(path, asked.truth.reasoning, said)
+            sent = message.get(field) if isinstance(message, dict) else None
+            if any(chat_form.calls_of(message)) and isinstance(sent, str) and not sent.strip():
+                yield Violation(
+                    f"requests[{index + 1}].messages[{number}].{field}", reasoning, sent
+                )
 
 
-def _id_changed(seen: ConversationEvidence) -> Iterator[Violation]:
-    """Where a call of a reply stands in the next request, it has the id that it came with."""
-    if seen.task.dialect == "ollama":  # which has no ids
+@conversation_rule(
+    "HIST-ID-CHANGED",
+    "A call is sent back with its original id, if the provider accepts that id.",
+    Outcome.MISMATCH,
+    ("ID-KIMI-NATIVE",),
+    always=True,
+    yields_to=_NO_ID,
+)
+def _id_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
+    if evidence.task.dialect == "ollama":  # which has no ids
         return
     known: set[str] = set()
-    for place, asked in enumerate(seen.asked[:-1]):
-        later = seen.asked[place + 1]
-        known |= {call_id for _, call_id, _, _ in _iter_calls(asked.messages)}
-        for call in asked.truth.calls or ():
-            free = call.id and call.id not in known and seen.fits(call.id)
+    for index, request in enumerate(evidence.requests[:-1]):
+        later = evidence.requests[index + 1]
+        known |= {call_id for _, call_id, _, _ in _iter_calls(request.messages)}
+        for call in request.reply.calls or ():
+            free = call.id and call.id not in known and evidence.accepts_id(call.id)
             known.add(call.id)
             stored = [
                 (path, call_id)
@@ -116,7 +142,7 @@ def _id_changed(seen: ConversationEvidence) -> Iterator[Violation]:
             ]
             if free and stored and call.id not in [call_id for _, call_id in stored]:
                 path, call_id = stored[-1]
-                yield Violation(f"requests[{place + 1}].{path}.id", call.id, call_id)
+                yield Violation(f"requests[{index + 1}].{path}.id", call.id, call_id)
 
 
 def _iter_calls(messages: tuple[object, ...]) -> Iterator[tuple[str, str, str, str]]:
@@ -125,101 +151,86 @@ def _iter_calls(messages: tuple[object, ...]) -> Iterator[tuple[str, str, str, s
             yield (f"messages[{number}].tool_calls[{at}]", *call)
 
 
-def _partial_stored(seen: ConversationEvidence) -> Iterator[Violation]:
-    """What a turn said that failed or was cut off is no complete answer of the assistant."""
-    for place, asked in enumerate(seen.asked):
-        said = asked.truth.text.strip()
-        if not said or not asked.truth.broken.startswith("the turn failed"):
+@conversation_rule(
+    "HIST-PARTIAL-STORED",
+    "The text of a failed turn is not stored as a complete answer.",
+    Outcome.MISMATCH,
+    ("SSE-EOF-NO-FINISH-TEXT",),
+    always=True,
+)
+def _partial_stored(evidence: ConversationEvidence) -> Iterator[Violation]:
+    for index, request in enumerate(evidence.requests):
+        text, broken = request.reply.text.strip(), request.reply.broken
+        if not text or not broken.startswith("the turn failed"):
             continue
-        for where, messages in _later_histories(seen, place):
-            before = len(asked.messages)  # an earlier turn may have said the same
+        for where, messages in _later_histories(evidence, index):
+            before = len(request.messages)  # an earlier turn may have the same text
             for number, message in enumerate(messages[before:], start=before):
-                mine = chat_form.role_of(message) == "assistant"
-                if mine and chat_form.text_of(message).strip() == said:
+                is_turn = chat_form.role_of(message) == "assistant"
+                if is_turn and chat_form.text_of(message).strip() == text:
                     path = f"{where}.messages[{number}].content"
-                    yield Violation(path, f"no complete message, since {asked.truth.broken}", said)
+                    yield Violation(path, f"no complete message, because {broken}", text)
                     return
 
 
 def _later_histories(
-    seen: ConversationEvidence, place: int
+    evidence: ConversationEvidence, index: int
 ) -> Iterator[tuple[str, tuple[object, ...]]]:
-    for later in range(place + 1, len(seen.asked)):
-        yield f"requests[{later}]", seen.asked[later].messages
-    if seen.record.conversation is not None:
-        yield FINAL_HISTORY, seen.record.conversation.messages
+    for later in range(index + 1, len(evidence.requests)):
+        yield f"requests[{later}]", evidence.requests[later].messages
+    if evidence.record.conversation is not None:
+        yield FINAL_HISTORY, evidence.record.conversation.messages
 
 
-def _error_reported(seen: ConversationEvidence) -> Iterator[Violation]:
-    for place, run in enumerate(seen.runs):
-        if run.error and place not in seen.stray and not _is_error_reported(seen, run):
-            expected = f"the error in what is sent next: {run.error}"
-            yield Violation(f"executed[{place}].result", expected, "not there")
+@conversation_rule(
+    "HIST-RESULT-ERROR-LOST",
+    "The error of a failed tool is sent to the model.",
+    Outcome.MISMATCH,
+    ("HIST-RESULT-ERROR-LOST",),
+)
+def _error_sent(evidence: ConversationEvidence) -> Iterator[Violation]:
+    for index, execution in enumerate(evidence.executions):
+        allowed = execution.error and index not in evidence.forbidden
+        if allowed and not _is_error_sent(evidence, execution):
+            expected = f"the error in what is sent next: {execution.error}"
+            yield Violation(f"executed[{index}].result", expected, "not there")
 
 
-def _is_error_reported(seen: ConversationEvidence, run: Execution) -> bool:
-    wanted = tuple(_error_encodings(run.error))
+def _is_error_sent(evidence: ConversationEvidence, execution: Execution) -> bool:
+    prefixes = tuple(_error_prefixes(execution.error))
     return any(
-        spelling in _normalized_text(chat_form.text_of(message))
-        for _, messages in _later_histories(seen, run.after - 1)
+        prefix in _normalized_text(chat_form.text_of(message))
+        for _, messages in _later_histories(evidence, execution.after - 1)
         for message in messages
         if chat_form.role_of(message) in ("tool", "user")
-        for spelling in wanted
+        for prefix in prefixes
     )
 
 
-def _error_encodings(error: str) -> Iterator[str]:
-    """Yield the beginning of an error as an agent may tell it: a long one is cut."""
+def _error_prefixes(error: str) -> Iterator[str]:
+    """Yield the start of an error in the encodings in which an agent may report it."""
     text = join_surrogates(error)
-    for spelled in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]):
-        yield _normalized_text(spelled)[:_ERROR_PREFIX_LENGTH]
+    for encoded in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]):
+        yield _normalized_text(encoded)[:_ERROR_PREFIX_LENGTH]
 
 
 def _normalized_text(text: str) -> str:
-    """Return `text` without what only spells it: white space, and signs before a slash."""
+    """Return `text` with white space unified and slashes not escaped."""
     return " ".join(text.replace("\\/", "/").split())
 
 
+def _problem_rule(rule: str, title: str, quirks: tuple[str, ...]) -> Rule[ConversationEvidence]:
+    yields_to = _NO_ID if rule == "HIST-ORPHAN-RESULT" else ()
+    made = conversation_rule(
+        rule, title, Outcome.MISMATCH, quirks, always=True, yields_to=yields_to
+    )
+    return made(_problem_check(rule))
+
+
 RULES = (
-    *(
-        ConversationRule(
-            rule,
-            "MUST",
-            title,
-            Outcome.MISMATCH,
-            tuple(quirk for quirk, of in _RULE_OF.items() if of == rule),
-            _problems(rule),
-            always=True,
-            yields_to=_OF_NO_ID if rule == "HIST-ORPHAN-RESULT" else frozenset(),
-        )
-        for rule, title in _TITLES.items()
-    ),
-    ConversationRule(
-        "HIST-ID-CHANGED",
-        "MUST",
-        "A call goes back with the id that it came with, where the provider takes that id.",
-        Outcome.MISMATCH,
-        ("ID-KIMI-NATIVE",),
-        _id_changed,
-        always=True,
-        yields_to=_OF_NO_ID,
-    ),
-    ConversationRule(
-        "HIST-PARTIAL-STORED",
-        "MUST",
-        "What a turn said before it failed is not stored as a complete answer.",
-        Outcome.MISMATCH,
-        ("SSE-EOF-NO-FINISH-TEXT",),
-        _partial_stored,
-        always=True,
-    ),
-    ConversationRule(
-        "HIST-RESULT-ERROR-LOST",
-        "MUST",
-        "The error of a tool that failed reaches the model.",
-        Outcome.MISMATCH,
-        ("HIST-RESULT-ERROR-LOST",),
-        _error_reported,
-    ),
+    *(_problem_rule(*row) for row in _PROBLEM_RULES),
+    _id_changed,
+    _partial_stored,
+    _error_sent,
 )
 HISTORY_RULES = frozenset(rule.id for rule in RULES)

@@ -1,37 +1,43 @@
-"""Rules about what an agent says of itself: complete, as expected, and true.
+"""Rules about what an agent records of itself: complete, as expected, and true.
 
-What it says is held against what it really sent and ran.
+Its records are compared with what it really sent and executed.
 """
 
 from collections.abc import Iterator
 
 from harness.conversation.conversation import Probe, TurnRecord
-from harness.judging.conversations.evidence import ConversationEvidence, RequestEvidence
+from harness.judging.conversations.evidence import (
+    ConversationEvidence,
+    RequestEvidence,
+    conversation_rule,
+)
 from harness.judging.conversations.oracle_reply import OracleReply
-from harness.judging.conversations.rule import ConversationRule
 from harness.judging.conversations.script import ExpectedReport, ProbeResult
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.turns.deltas import ParseError
 
 
-def _records(seen: ConversationEvidence) -> tuple[TurnRecord, ...]:
-    return seen.record.conversation.turns if seen.record.conversation else ()
-
-
-def _parse_errors(seen: ConversationEvidence) -> Iterator[Violation]:
-    wanted = seen.script.expect.parse_errors
-    reported = [error for record in _records(seen) for error in record.meta.parse_errors]
-    if wanted is None:
+@conversation_rule(
+    "CONV-PARSE-ERRORS",
+    "Each unusable call is reported once.",
+    Outcome.MISMATCH,
+    ("BATCH-ONE-BAD",),
+    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING"),
+)
+def _parse_errors(evidence: ConversationEvidence) -> Iterator[Violation]:
+    expected = evidence.script.expect.parse_errors
+    reported = [error for record in evidence.records for error in record.meta.parse_errors]
+    if expected is None:
         return
-    if isinstance(wanted, int):
-        if len(reported) != wanted:
-            yield Violation("parse_errors", wanted, _errors_text(reported))
+    if isinstance(expected, int):
+        if len(reported) != expected:
+            yield Violation("parse_errors", expected, _errors_text(reported))
         return
-    for place, expected in enumerate(wanted):
-        match = next((error for error in reported if _fits(expected, error)), None)
+    for index, report in enumerate(expected):
+        match = next((error for error in reported if _fits(report, error)), None)
         if match is None:
-            yield Violation(f"parse_errors[{place}]", expected, _errors_text(reported))
+            yield Violation(f"parse_errors[{index}]", report, _errors_text(reported))
         else:
             reported.remove(match)
     if reported:
@@ -47,128 +53,114 @@ def _fits(expected: ExpectedReport, error: ParseError) -> bool:
 
 
 def _errors_text(errors: list[ParseError]) -> str:
-    said = "; ".join(f"{error.mode} {error.name} {error.snippet!r}" for error in errors)
-    return f"{len(errors)}: {said}" if errors else "0"
+    texts = "; ".join(f"{error.mode} {error.name} {error.snippet!r}" for error in errors)
+    return f"{len(errors)}: {texts}" if errors else "0"
 
 
-def _retries(seen: ConversationEvidence) -> Iterator[Violation]:
-    found = sum(record.meta.retries for record in _records(seen))
-    if found != seen.script.expect.retries:
-        yield Violation("retries", seen.script.expect.retries, found)
+@conversation_rule(
+    "CONV-RETRIES",
+    "An agent counts each compensating request as a retry.",
+    Outcome.MISMATCH,
+    ("LOOP-PARSE-RETRY",),
+    yields_to=(
+        "CONV-CALL-FROM-BROKEN-TURN",
+        "CONV-ENDING",
+        "CONV-UNPLAYED",
+        "CONV-SURPLUS-REQUEST",
+    ),
+)
+def _retries(evidence: ConversationEvidence) -> Iterator[Violation]:
+    expected = evidence.script.expect.retries
+    found = sum(record.meta.retries for record in evidence.records)
+    if found != expected:
+        yield Violation("retries", expected, found)
 
 
-def _strategy(seen: ConversationEvidence) -> Iterator[Violation]:
-    wanted = seen.script.expect.strategy
-    for place, record in enumerate(_records(seen)):
-        said = record.meta.strategy
-        if wanted is not None and said and said != wanted:
-            yield Violation(f"turns[{place}].meta.strategy", wanted, said)
+@conversation_rule(
+    "CONV-STRATEGY",
+    "Tools are offered in the form that the provider's capabilities require.",
+    Outcome.MISMATCH,
+)
+def _strategy(evidence: ConversationEvidence) -> Iterator[Violation]:
+    expected = evidence.script.expect.strategy
+    for index, record in enumerate(evidence.records):
+        actual = record.meta.strategy
+        if expected is not None and actual and actual != expected:
+            yield Violation(f"turns[{index}].meta.strategy", expected, actual)
 
 
-def _probe(seen: ConversationEvidence) -> Iterator[Violation]:
-    wanted = seen.script.expect.probe
-    probes = [record.meta.probe for record in _records(seen) if record.meta.probe]
+@conversation_rule(
+    "CONV-PROBE",
+    "A probe is sent if capabilities are undeclared, and its result is reported.",
+    Outcome.MISMATCH,
+)
+def _probe(evidence: ConversationEvidence) -> Iterator[Violation]:
+    expected = evidence.script.expect.probe
+    probes = [record.meta.probe for record in evidence.records if record.meta.probe]
     found: ProbeResult = probe_result(probes[0]) if probes else "none"
-    if wanted is not None and found != wanted:
-        yield Violation("turns[0].meta.probe", wanted, found)
+    if expected is not None and found != expected:
+        yield Violation("turns[0].meta.probe", expected, found)
 
 
 def probe_result(probe: Probe) -> ProbeResult:
-    """Return how a probe ended, in the words of scenarios."""
+    """Return how a probe ended, as scenarios name it."""
     if probe.error:
         return "error"
     return "ok" if probe.ok else "no"
 
 
-def _honest(seen: ConversationEvidence) -> Iterator[Violation]:
-    """Walk through requests and records together: each must be there for the other."""
-    left = list(enumerate(seen.asked))
-    for place, record in enumerate(_records(seen)):
+@conversation_rule(
+    "CONV-META-HONEST",
+    "An agent's records of its turns match what it sent and executed.",
+    Outcome.MISMATCH,
+)
+def _honest(evidence: ConversationEvidence) -> Iterator[Violation]:
+    """Compare requests and records in pairs: each must have the other."""
+    left = list(enumerate(evidence.requests))
+    for index, record in enumerate(evidence.records):
         if record.meta.probe is not None and left:
             _, probe = left.pop(0)
-            yield from _honest_probe(place, record.meta.probe, probe)
+            yield from _honest_probe(index, record.meta.probe, probe)
         if not left:
-            yield Violation(f"turns[{place}]", "a turn for which a request was sent", "none was")
+            yield Violation(f"turns[{index}]", "a turn for which a request was sent", "none was")
             return
-        number, asked = left.pop(0)
-        yield from _honest_turn(seen, place, record, number, asked)
+        number, request = left.pop(0)
+        yield from _honest_turn(evidence, index, record, number, request)
     if left:
         missing = " ".join(f"requests[{number}]" for number, _ in left)
         yield Violation("turns", "a record of each request", f"none of {missing}")
 
 
-def _honest_probe(place: int, said: Probe, probe: RequestEvidence) -> Iterator[Violation]:
-    really = _has_native_calls(probe.truth)
-    if really is not None and said.ok != really:
-        found = f"ok: {said.ok}, and the reply {'holds a call' if really else 'holds none'}"
-        yield Violation(f"turns[{place}].meta.probe", f"ok: {really}", found)
+def _honest_probe(index: int, recorded: Probe, probe: RequestEvidence) -> Iterator[Violation]:
+    actual = _has_native_calls(probe.reply)
+    if actual is not None and recorded.ok != actual:
+        found = f"ok: {recorded.ok}, and the reply contains {'a call' if actual else 'no call'}"
+        yield Violation(f"turns[{index}].meta.probe", f"ok: {actual}", found)
 
 
-def _has_native_calls(truth: OracleReply) -> bool | None:
-    """Return whether a reply uses the field for calls, well or not; None where that is open."""
-    if truth.calls is None or truth.cut:
+def _has_native_calls(reply: OracleReply) -> bool | None:
+    """Return whether a reply uses the field for calls, well or not; None if that is ambiguous."""
+    if reply.calls is None or reply.truncated:
         return None
-    return bool(truth.calls or truth.rejected)
+    return bool(reply.calls or reply.rejected)
 
 
 def _honest_turn(
-    seen: ConversationEvidence, place: int, record: TurnRecord, number: int, asked: RequestEvidence
+    evidence: ConversationEvidence,
+    index: int,
+    record: TurnRecord,
+    number: int,
+    request: RequestEvidence,
 ) -> Iterator[Violation]:
-    declares = asked.tools is not None
+    declares = request.tools is not None
     claims = {"tool_use": True, "json_fallback": False}.get(record.meta.strategy)
-    if claims is not None and seen.task.tools and claims != declares:
-        sent = "declares tools" if declares else "declares no tools"
-        yield Violation(
-            f"turns[{place}].meta.strategy", record.meta.strategy, f"the request {sent}"
-        )
-    ran = sum(run.after == number + 1 for run in seen.runs)
-    if len(record.executed) != ran:
-        yield Violation(f"turns[{place}].executed", f"{ran} calls", f"{len(record.executed)} ids")
+    if claims is not None and evidence.task.tools and claims != declares:
+        actual = f"the request declares {'tools' if declares else 'no tools'}"
+        yield Violation(f"turns[{index}].meta.strategy", record.meta.strategy, actual)
+    executed = sum(each.after == number + 1 for each in evidence.executions)
+    if len(record.executed) != executed:
+        expected = f"{executed} calls"
+        yield Violation(f"turns[{index}].executed", expected, f"{len(record.executed)} ids")
 
 
-RULES = (
-    ConversationRule(
-        "CONV-PARSE-ERRORS",
-        "MUST",
-        "Each call that cannot be used is reported once.",
-        Outcome.MISMATCH,
-        ("BATCH-ONE-BAD",),
-        _parse_errors,
-        yields_to=frozenset(("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING")),
-    ),
-    ConversationRule(
-        "CONV-RETRIES",
-        "MUST",
-        "Compensating requests are counted.",
-        Outcome.MISMATCH,
-        ("LOOP-PARSE-RETRY",),
-        _retries,
-        yields_to=frozenset(
-            ("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-UNPLAYED", "CONV-SURPLUS-REQUEST")
-        ),
-    ),
-    ConversationRule(
-        "CONV-STRATEGY",
-        "MUST",
-        "Tools are offered in the way that the provider's capabilities call for.",
-        Outcome.MISMATCH,
-        (),
-        _strategy,
-    ),
-    ConversationRule(
-        "CONV-PROBE",
-        "MUST",
-        "A probe is sent where capabilities are undeclared, and its end is told.",
-        Outcome.MISMATCH,
-        (),
-        _probe,
-    ),
-    ConversationRule(
-        "CONV-META-HONEST",
-        "MUST",
-        "What an agent says of its turns is what it sent and ran.",
-        Outcome.MISMATCH,
-        (),
-        _honest,
-    ),
-)
+RULES = (_parse_errors, _retries, _strategy, _probe, _honest)

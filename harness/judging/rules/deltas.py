@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.results import Outcome, Replay
-from harness.judging.rule import Rule, TurnEvidence, Violation
+from harness.judging.rule import Violation
 from harness.turns.deltas import (
     ArgumentsDelta,
     TextDelta,
@@ -15,28 +16,42 @@ from harness.turns.deltas import (
     ToolCallStart,
 )
 
+_AFTER_START = ArgumentsDelta | ToolCallEnd | ToolCallRejected
 
-def _start_first(seen: TurnEvidence) -> Iterator[Violation]:
+
+@turn_rule(
+    "CALL-STARTS-FIRST",
+    "A call's start comes before its arguments and its end.",
+    Outcome.MISMATCH,
+    ("DELTA-FIRST-HAS-ARGS", "DELTA-NAME-FRAGMENTED"),
+    of="deltas",
+)
+def _starts_first(evidence: TurnEvidence) -> Iterator[Violation]:
     started: set[int] = set()
-    for emission in seen.replay.emissions:
+    for emission in evidence.replay.emissions:
         delta = emission.delta
         if isinstance(delta, ToolCallStart):
             started.add(delta.index)
-        elif not isinstance(delta, ArgumentsDelta | ToolCallEnd | ToolCallRejected):
-            continue
-        elif delta.index not in started:
+        elif isinstance(delta, _AFTER_START) and delta.index not in started:
             yield Violation("deltas", "a start before it", delta, emission.bytes_read)
             return
 
 
-def _one_end(seen: TurnEvidence) -> Iterator[Violation]:
+@turn_rule(
+    "CALL-ENDS-ONCE",
+    "Each call ends or is rejected once, and no further delta of it follows.",
+    Outcome.MISMATCH,
+    ("ARGS-EARLY-PARSEABLE", "ARGS-TRAILING-EMPTY", "FINISH-DUPLICATE"),
+    of="deltas",
+)
+def _ends_once(evidence: TurnEvidence) -> Iterator[Violation]:
     ended: set[int] = set()
     started: set[int] = set()
-    for emission in seen.replay.emissions:
+    for emission in evidence.replay.emissions:
         delta = emission.delta
         if isinstance(delta, ToolCallStart):
             started.add(delta.index)
-        elif not isinstance(delta, ArgumentsDelta | ToolCallEnd | ToolCallRejected):
+        elif not isinstance(delta, _AFTER_START):
             continue
         elif delta.index in ended:
             yield Violation("deltas", "nothing after a call's end", delta, emission.bytes_read)
@@ -47,89 +62,77 @@ def _one_end(seen: TurnEvidence) -> Iterator[Violation]:
         yield Violation("deltas", "an end or a rejection for each call", f"none for index {index}")
 
 
-def _index_order(seen: TurnEvidence) -> Iterator[Violation]:
-    starts = [e.delta.index for e in seen.replay.emissions if isinstance(e.delta, ToolCallStart)]
+@turn_rule(
+    "CALL-INDEX-NEUTRAL",
+    "Calls are numbered from 0 in order of appearance, whatever the provider's index was.",
+    Outcome.MISMATCH,
+    ("DELTA-INDEX-SPARSE", "DELTA-INDEX-ALL-ZERO"),
+    of="deltas",
+)
+def _index_order(evidence: TurnEvidence) -> Iterator[Violation]:
+    emissions = evidence.replay.emissions
+    starts = [e.delta.index for e in emissions if isinstance(e.delta, ToolCallStart)]
     if starts != list(range(len(starts))):
         yield Violation("deltas", list(range(len(starts))), starts)
 
 
-RULES = (
-    Rule(
-        "CALL-STARTS-FIRST",
-        "MUST",
-        "A call's start comes before its arguments and its end.",
-        Outcome.MISMATCH,
-        ("DELTA-FIRST-HAS-ARGS", "DELTA-NAME-FRAGMENTED"),
-        _start_first,
-    ),
-    Rule(
-        "CALL-ENDS-ONCE",
-        "MUST",
-        "Each call ends or is rejected once, and nothing of it follows.",
-        Outcome.MISMATCH,
-        ("ARGS-EARLY-PARSEABLE", "ARGS-TRAILING-EMPTY", "FINISH-DUPLICATE"),
-        _one_end,
-    ),
-    Rule(
-        "CALL-INDEX-NEUTRAL",
-        "MUST",
-        "Calls are numbered from 0 in order of appearance, whatever the provider's index was.",
-        Outcome.MISMATCH,
-        ("DELTA-INDEX-SPARSE", "DELTA-INDEX-ALL-ZERO"),
-        _index_order,
-    ),
-)
+RULES = (_starts_first, _ends_once, _index_order)
 
 
 class LateText(msgspec.Struct, frozen=True):
-    """Text that came later than it had to.
+    """Text that was emitted later than necessary.
 
     Fields:
-        offset: bytes after which the stream held it.
-        wanted: characters that had to be out.
-        allowed: bytes after which they had to be out.
+        offset: bytes after which the stream contained it.
+        due: characters that had to be emitted.
+        allowed: bytes after which they had to be emitted.
         at: bytes that had been read when they were.
-        said: characters that were out in time.
+        in_time: characters that were emitted in time.
     """
 
     offset: int
-    wanted: int
+    due: int
     allowed: int
     at: int
-    said: int
+    in_time: int
+
+    def violation(self) -> Violation:
+        """Return what a rule reports of it."""
+        expected = f"{self.due} characters of text after {self.allowed} bytes"
+        return Violation("text", expected, f"after {self.at} bytes", self.offset)
 
 
-def first_late_text(seen: TurnEvidence, marks: Iterable[tuple[int, int]]) -> LateText | None:
-    """Return the first text that was not out before the read after next was pulled.
+def first_late_text(evidence: TurnEvidence, marks: Iterable[tuple[int, int]]) -> LateText | None:
+    """Return the first text that was not emitted before the read after next was pulled.
 
     Args:
-        seen: a replay; only one that gave the right text, promptly or not, can be late.
-        marks: (bytes, characters of text that must be out once these were read), ascending.
+        evidence: of a replay; only one that gave the right text can be late.
+        marks: (bytes, characters of text that are due once these were read), ascending.
     """
-    expected = seen.expectation
-    if not seen.normalizer.streams or "text" not in expected.judged:
+    expected = evidence.expectation
+    if not evidence.normalizer.streams or "text" not in expected.judged:
         return None
-    if expected.spaced(seen.replay.turn.text) != expected.spaced(expected.text):
+    if expected.spaced(evidence.turn.text) != expected.spaced(expected.text):
         return None
-    ends = [*seen.replay.chunking, len(seen.interaction.body)]
-    said = _text_progress(seen.replay)
+    ends = [*evidence.replay.chunking, len(evidence.interaction.body)]
+    progress = _text_progress(evidence.replay)
     at = 0
     for offset, characters in marks:
-        while at < len(said) and said[at][1] < characters:
+        while at < len(progress) and progress[at][1] < characters:
             at += 1
         allowed = ends[min(bisect_right(ends, offset - 1) + 1, len(ends) - 1)]
-        if at < len(said) and said[at][0] > allowed:
-            in_time = max((count for read, count in said if read <= allowed), default=0)
-            return LateText(offset, characters, allowed, said[at][0], in_time)
+        if at < len(progress) and progress[at][0] > allowed:
+            in_time = max((count for read, count in progress if read <= allowed), default=0)
+            return LateText(offset, characters, allowed, progress[at][0], in_time)
     return None
 
 
 def _text_progress(replay: Replay) -> list[tuple[int, int]]:
     """Return (bytes read, characters of text so far) for each text delta."""
-    said: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     total = 0
     for emission in replay.emissions:
         if isinstance(emission.delta, TextDelta):
             total += len(emission.delta.text)
-            said.append((emission.bytes_read, total))
-    return said
+            progress.append((emission.bytes_read, total))
+    return progress

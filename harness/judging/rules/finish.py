@@ -1,31 +1,53 @@
-"""Rules about the end of a turn: why it ended, once, and never a failure dressed as success."""
+"""Rules about the end of a turn: its reason, once, and no failure reported as success."""
 
 from collections.abc import Iterator
 
+from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.results import Outcome
-from harness.judging.rule import Rule, TurnEvidence, Violation
+from harness.judging.rule import Violation
 from harness.turns.deltas import Finish, StreamFailure, UsageDelta
 
+_NO_FAILURE = "a turn that did not fail"
 
-def _reason(seen: TurnEvidence) -> Iterator[Violation]:
-    expected = seen.expectation.finish
-    judged = "finish" in seen.expectation.judged and seen.expectation.failure is None
-    finish, failure = seen.replay.turn.finish, seen.replay.turn.failure
-    if judged and failure is None and (finish is None or finish.reason != expected):
+
+@turn_rule(
+    "FINISH-REASON",
+    "The finish reason follows from the stream's finish value and its calls.",
+    Outcome.MISMATCH,
+    ("FINISH-STOP-WITH-CALLS", "FINISH-TOOLCALLS-THEN-STOP", "FINISH-STOP-TOO-EARLY"),
+    field="finish",
+)
+def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
+    expected, finish = evidence.expectation.finish, evidence.turn.finish
+    failed = evidence.expectation.failure is not None or evidence.turn.failure is not None
+    if not failed and (finish is None or finish.reason != expected):
         yield Violation("finish", str(expected), str(finish and finish.reason.value))
 
 
-def _raw(seen: TurnEvidence) -> Iterator[Violation]:
-    finish = seen.replay.turn.finish
-    if "finish_raw" not in seen.expectation.judged or finish is None:
-        return
-    if finish.raw != seen.expectation.finish_raw:
-        yield Violation("finish.raw", seen.expectation.finish_raw, finish.raw)
+@turn_rule(
+    "FINISH-RAW-KEPT",
+    "The provider's own finish value is preserved.",
+    Outcome.MISMATCH,
+    ("FINISH-UNKNOWN", "FINISH-STOP-WITH-CALLS"),
+    level="SHOULD",
+    field="finish_raw",
+)
+def _raw(evidence: TurnEvidence) -> Iterator[Violation]:
+    expected, finish = evidence.expectation.finish_raw, evidence.turn.finish
+    if finish is not None and finish.raw != expected:
+        yield Violation("finish.raw", expected, finish.raw)
 
 
-def _once(seen: TurnEvidence) -> Iterator[Violation]:
+@turn_rule(
+    "END-ONCE",
+    "A turn ends once, and only usage may follow.",
+    Outcome.MISMATCH,
+    ("FINISH-DUPLICATE", "CONTENT-AFTER-FINISH", "SSE-AFTER-DONE"),
+    of="deltas",
+)
+def _once(evidence: TurnEvidence) -> Iterator[Violation]:
     ended = False
-    for emission in seen.replay.emissions:
+    for emission in evidence.replay.emissions:
         delta = emission.delta
         if ended and not isinstance(delta, UsageDelta):
             yield Violation("finish", "nothing but usage after the end", delta, emission.bytes_read)
@@ -33,105 +55,74 @@ def _once(seen: TurnEvidence) -> Iterator[Violation]:
         ended = ended or isinstance(delta, Finish | StreamFailure)
 
 
-def _failure_reported(seen: TurnEvidence) -> Iterator[Violation]:
-    expected = seen.expectation.failure
-    if "failure" in seen.expectation.judged and expected and seen.replay.turn.failure is None:
-        yield Violation("failure", expected, "a turn that did not fail")
+@turn_rule(
+    "FAILURE-REPORTED",
+    "An error or an interruption is reported as a failure of the turn.",
+    Outcome.MISMATCH,
+    ("ERR-IN-200", "SSE-EOF-NO-FINISH-TEXT", "STREAM-NO-EVENTS", "FINISH-TOOLCALLS-WITHOUT-CALLS"),
+    field="failure",
+)
+def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
+    expected = evidence.expectation.failure
+    if expected and evidence.turn.failure is None:
+        yield Violation("failure", expected, _NO_FAILURE)
 
 
-def _failure_not_invented(seen: TurnEvidence) -> Iterator[Violation]:
-    actual = seen.replay.turn.failure
-    if "failure" in seen.expectation.judged and not seen.expectation.failure and actual:
-        yield Violation("failure", "a turn that did not fail", f"{actual.code}: {actual.message}")
+@turn_rule(
+    "FAILURE-NOT-INVENTED",
+    "A complete turn is not reported as failed.",
+    Outcome.MISMATCH,
+    ("SSE-DONE-MISSING", "SSE-NO-FINAL-BLANK", "SSE-DATA-NULL"),
+    field="failure",
+)
+def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
+    actual = evidence.turn.failure
+    if actual and not evidence.expectation.failure:
+        yield Violation("failure", _NO_FAILURE, f"{actual.code}: {actual.message}")
 
 
-def _failure_code(seen: TurnEvidence) -> Iterator[Violation]:
-    expected, actual = seen.expectation.failure, seen.replay.turn.failure
-    judged = "failure" in seen.expectation.judged and expected and actual
-    if judged and actual and expected not in ("*", actual.code):
+@turn_rule(
+    "FAILURE-CODE-KEPT",
+    "A failure has the provider's code, or a code for the kind of interruption.",
+    Outcome.MISMATCH,
+    ("ERR-CODE-NOT-INT",),
+    level="SHOULD",
+    field="failure",
+)
+def _failure_code(evidence: TurnEvidence) -> Iterator[Violation]:
+    expected, actual = evidence.expectation.failure, evidence.turn.failure
+    if expected and actual and expected not in ("*", actual.code):
         yield Violation("failure.code", expected, actual.code)
 
 
-def _failure_message(seen: TurnEvidence) -> Iterator[Violation]:
-    says, actual = seen.expectation.failure_says, seen.replay.turn.failure
-    if "failure" in seen.expectation.judged and actual and says not in actual.message:
-        yield Violation("failure.message", says, actual.message)
+@turn_rule(
+    "FAILURE-MESSAGE-KEPT",
+    "A failure has the provider's message.",
+    Outcome.MISMATCH,
+    ("ERR-IN-200", "ERR-CODE-NOT-INT", "REFUSAL-DELTA"),
+    level="SHOULD",
+    field="failure",
+)
+def _failure_message(evidence: TurnEvidence) -> Iterator[Violation]:
+    expected, actual = evidence.expectation.failure_says, evidence.turn.failure
+    if actual and expected not in actual.message:
+        yield Violation("failure.message", expected, actual.message)
 
 
-def _usage(seen: TurnEvidence) -> Iterator[Violation]:
-    judged = "usage" in seen.expectation.judged
-    if judged and seen.replay.turn.usage != seen.expectation.usage:
-        yield Violation("usage", seen.expectation.usage, seen.replay.turn.usage)
+@turn_rule(
+    "USAGE-KEPT",
+    "Usage is read from any chunk that contains it.",
+    Outcome.MISMATCH,
+    ("CHUNK-CHOICES-EMPTY", "CHUNK-CHOICES-NULL", "CHUNK-CHOICES-ABSENT"),
+    level="SHOULD",
+    field="usage",
+)
+def _usage(evidence: TurnEvidence) -> Iterator[Violation]:
+    if evidence.turn.usage != evidence.expectation.usage:
+        yield Violation("usage", evidence.expectation.usage, evidence.turn.usage)
 
 
 RULES = (
-    Rule(
-        "FINISH-REASON",
-        "MUST",
-        "The finish reason is decided from the stream's words and its calls.",
-        Outcome.MISMATCH,
-        ("FINISH-STOP-WITH-CALLS", "FINISH-TOOLCALLS-THEN-STOP", "FINISH-STOP-TOO-EARLY"),
-        _reason,
-    ),
-    Rule(
-        "FINISH-RAW-KEPT",
-        "SHOULD",
-        "The provider's own word for the finish is kept.",
-        Outcome.MISMATCH,
-        ("FINISH-UNKNOWN", "FINISH-STOP-WITH-CALLS"),
-        _raw,
-    ),
-    Rule(
-        "END-ONCE",
-        "MUST",
-        "A turn ends once, and only usage may follow.",
-        Outcome.MISMATCH,
-        ("FINISH-DUPLICATE", "CONTENT-AFTER-FINISH", "SSE-AFTER-DONE"),
-        _once,
-    ),
-    Rule(
-        "FAILURE-REPORTED",
-        "MUST",
-        "An error or an interruption never looks like a finished turn.",
-        Outcome.MISMATCH,
-        (
-            "ERR-IN-200",
-            "SSE-EOF-NO-FINISH-TEXT",
-            "STREAM-NO-EVENTS",
-            "FINISH-TOOLCALLS-WITHOUT-CALLS",
-        ),
-        _failure_reported,
-    ),
-    Rule(
-        "FAILURE-NOT-INVENTED",
-        "MUST",
-        "A turn that ended well is not reported as failed.",
-        Outcome.MISMATCH,
-        ("SSE-DONE-MISSING", "SSE-NO-FINAL-BLANK", "SSE-DATA-NULL"),
-        _failure_not_invented,
-    ),
-    Rule(
-        "FAILURE-CODE-KEPT",
-        "SHOULD",
-        "A failure carries the provider's code, or says which kind of break it was.",
-        Outcome.MISMATCH,
-        ("ERR-CODE-NOT-INT",),
-        _failure_code,
-    ),
-    Rule(
-        "FAILURE-MESSAGE-KEPT",
-        "SHOULD",
-        "A failure carries the provider's message.",
-        Outcome.MISMATCH,
-        ("ERR-IN-200", "ERR-CODE-NOT-INT", "REFUSAL-DELTA"),
-        _failure_message,
-    ),
-    Rule(
-        "USAGE-KEPT",
-        "SHOULD",
-        "Usage is taken from whichever chunk carries it.",
-        Outcome.MISMATCH,
-        ("CHUNK-CHOICES-EMPTY", "CHUNK-CHOICES-NULL", "CHUNK-CHOICES-ABSENT"),
-        _usage,
-    ),
-)
+    _reason, _raw, _once, _failure_reported, _failure_not_invented, _failure_code,
+    _failure_message, _usage,
+)  # fmt: skip

@@ -1,112 +1,103 @@
-"""Rules about replays: that they end, agree with each other and do not hold text back."""
+"""Rules about replays: they end, they agree with each other, and they do not delay text."""
 
 from collections.abc import Iterator
 
+from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.results import Outcome, Replay
-from harness.judging.rule import Rule, TurnEvidence, Violation
+from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.markup import marker_prefix_length, may_begin_call
 
 
-def _no_crash(seen: TurnEvidence) -> Iterator[Violation]:
-    if seen.replay.error:
-        yield Violation("replay", "no exception", seen.replay.error)
+@turn_rule(
+    "NO-CRASH",
+    "No stream content raises an exception.",
+    Outcome.CRASH,
+    ("CHUNK-CHOICES-EMPTY", "CHUNK-CHOICES-NULL", "DELTA-NULL", "TOOLCALLS-NULL", "ARGS-NULL"),
+    always=True,
+)
+def _no_crash(evidence: TurnEvidence) -> Iterator[Violation]:
+    if evidence.replay.error:
+        yield Violation("replay", "no exception", evidence.replay.error)
 
 
-def _no_hang(seen: TurnEvidence) -> Iterator[Violation]:
-    if seen.replay.hung:
+@turn_rule(
+    "NO-HANG",
+    "A replay ends in time, with a bounded number of deltas.",
+    Outcome.HANG,
+    ("ARGS-REPARSE-COST",),
+    always=True,
+)
+def _no_hang(evidence: TurnEvidence) -> Iterator[Violation]:
+    if evidence.replay.hung:
         yield Violation("replay", "an end within the limits", "none")
 
 
-def _cut_invariant(seen: TurnEvidence) -> Iterator[Violation]:
-    if seen.replay is seen.whole or seen.again is not None:
-        return
-    difference = _difference(seen.whole, seen.replay)
-    if difference:
-        field, expected, actual = difference
-        yield Violation(field, expected, actual)
+@turn_rule(
+    "CUT-INVARIANT",
+    "The turn does not depend on where the network splits the bytes.",
+    Outcome.MISMATCH,
+    ("SSE-READ-SPLIT", "SSE-UTF8-SPLIT", "SSE-CR-ONLY", "SSE-CRLF"),
+    of="many",
+    always=True,
+)
+def _cut_invariant(evidence: TurnEvidence) -> Iterator[Violation]:
+    if evidence.replay is not evidence.whole and evidence.again is None:
+        yield from _first_difference(evidence.whole, evidence.replay)
 
 
-def _repeatable(seen: TurnEvidence) -> Iterator[Violation]:
-    if seen.again is None:
-        return
-    difference = _difference(seen.whole, seen.again)
-    if difference:
-        field, expected, actual = difference
-        yield Violation(field, f"as in the first replay: {expected}", actual)
+@turn_rule(
+    "REPEATABLE",
+    "The same bytes give the same turn again: replays share no state.",
+    Outcome.MISMATCH,
+    ("DELTA-ID-MISSING",),
+    of="many",
+    always=True,
+)
+def _repeatable(evidence: TurnEvidence) -> Iterator[Violation]:
+    if evidence.again is not None:
+        yield from _first_difference(evidence.whole, evidence.again, "as in the first replay: ")
 
 
-def _difference(one: Replay, other: Replay) -> tuple[str, object, object] | None:
-    """Return the first field of the turn in which two replays differ."""
+def _first_difference(one: Replay, other: Replay, label: str = "") -> Iterator[Violation]:
+    """Yield the first field of the turn in which two replays differ."""
     if (one.error, one.hung) != (other.error, other.hung):
-        return "replay", one.error or "no exception", other.error or "no exception"
-    for field in one.turn.__struct_fields__:
-        expected, actual = getattr(one.turn, field), getattr(other.turn, field)
-        if expected != actual:
-            return field, expected, actual
-    return None
-
-
-def _prompt_text(seen: TurnEvidence) -> Iterator[Violation]:
-    """Text must be out before the read after next is pulled.
-
-    Where calls are spelled in the text, TEXT-HELD-BACK says what may wait. Who looks for such
-    calls may wait everywhere with the beginning of a marker, and with JSON that is open.
-    """
-    if seen.expectation.loose_space:
+        expected = one.error or "no exception"
+        yield Violation("replay", label + expected, other.error or "no exception")
         return
-    marks = seen.strict.text_marks
-    late = first_late_text(seen, marks)
-    if late is not None and seen.normalizer.text_dialects:
-        text = seen.strict.text
+    for field in one.turn.__struct_fields__:
+        before, after = getattr(one.turn, field), getattr(other.turn, field)
+        if before != after:
+            yield Violation(field, f"{label}{before}" if label else before, after)
+            return
+
+
+@turn_rule(
+    "TEXT-PROMPT",
+    "Text is emitted while it streams, not at the end.",
+    Outcome.MISMATCH,
+    ("SSE-CRLF", "ARGS-REPARSE-COST"),
+    level="SHOULD",
+    of="time",
+)
+def _prompt_text(evidence: TurnEvidence) -> Iterator[Violation]:
+    """Text must be emitted before the read after next is pulled.
+
+    If calls are expected in the text, TEXT-HELD-BACK decides what may wait. A normalizer that
+    reads such calls may always delay the start of a marker, and JSON until it ends.
+    """
+    if evidence.expectation.loose_space:
+        return
+    marks = evidence.oracle.text_marks
+    late = first_late_text(evidence, marks)
+    if late is not None and evidence.normalizer.text_dialects:
+        text = evidence.oracle.text
         due = ((end, count - marker_prefix_length(text, count)) for end, count in marks)
-        late = first_late_text(seen, [(end, count) for end, count in due if count > 0])
-        if late is not None and may_begin_call(text, late.said):
+        late = first_late_text(evidence, [(end, count) for end, count in due if count > 0])
+        if late is not None and may_begin_call(text, late.in_time):
             return
     if late is not None:
-        expected = f"{late.wanted} characters of text after {late.allowed} bytes"
-        yield Violation("text", expected, f"after {late.at} bytes", late.offset)
+        yield late.violation()
 
 
-RULES = (
-    Rule(
-        "NO-CRASH",
-        "MUST",
-        "Nothing that a stream holds raises an exception.",
-        Outcome.CRASH,
-        ("CHUNK-CHOICES-EMPTY", "CHUNK-CHOICES-NULL", "DELTA-NULL", "TOOLCALLS-NULL", "ARGS-NULL"),
-        _no_crash,
-    ),
-    Rule(
-        "NO-HANG",
-        "MUST",
-        "A replay ends in time, with a bounded number of deltas.",
-        Outcome.HANG,
-        ("ARGS-REPARSE-COST",),
-        _no_hang,
-    ),
-    Rule(
-        "CUT-INVARIANT",
-        "MUST",
-        "The turn is the same wherever the network cuts the bytes.",
-        Outcome.MISMATCH,
-        ("SSE-READ-SPLIT", "SSE-UTF8-SPLIT", "SSE-CR-ONLY", "SSE-CRLF"),
-        _cut_invariant,
-    ),
-    Rule(
-        "REPEATABLE",
-        "MUST",
-        "The same bytes give the same turn again: no state crosses from run to run.",
-        Outcome.MISMATCH,
-        ("DELTA-ID-MISSING",),
-        _repeatable,
-    ),
-    Rule(
-        "TEXT-PROMPT",
-        "SHOULD",
-        "Text is passed on while it streams, not held back to the end.",
-        Outcome.MISMATCH,
-        ("SSE-CRLF", "ARGS-REPARSE-COST"),
-        _prompt_text,
-    ),
-)
+RULES = (_no_crash, _no_hang, _cut_invariant, _repeatable, _prompt_text)

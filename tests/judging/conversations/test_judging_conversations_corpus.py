@@ -63,14 +63,14 @@ def test_every_recording_that_agents_can_ask_for_is_had_or_refused_for_a_reason(
     assert len(results()) >= 116
     assert Counter(it.why.partition(",")[0] for it in refused) <= Counter(
         {
-            "a reply broke off": 3,
-            "a reply holds a call that cannot be used": 2,
+            "a reply is incomplete": 3,
+            "a reply contains a call that cannot be used": 2,
             "its requests do not follow one another": 3,
-            "its requests were not kept": 14,
+            "its requests were not stored": 14,
             "a result answers no call of its turn": 3,
-            "a message holds more than text": 1,
+            "a message contains more than text": 1,
             "the user spoke between results and answer": 1,
-            "a request holds neither results nor one new question": 1,
+            "a request contains neither results nor one new question": 1,
             "it ends with calls": 1,
         }
     )

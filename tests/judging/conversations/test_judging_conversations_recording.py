@@ -55,7 +55,7 @@ def recording_of(subject: LoadedSubject, agent: Agent) -> Cassette:
     assert subject.scenario.conversation is not None
     tools = subject.scenario.tools
     session = Session(subject.cassette, subject.scenario.conversation, tools)
-    sent = [each for each in run_agent(agent, session).sent if each.place is not None]
+    sent = [each for each in run_agent(agent, session).sent if each.index is not None]
     interactions = tuple(msgspec.structs.replace(it.answer, request=it.request) for it in sent)
     return msgspec.structs.replace(subject.cassette, interactions=interactions)
 
@@ -174,8 +174,8 @@ def test_a_call_that_does_not_fit_its_tool_may_be_run_or_not() -> None:
 
 REFUSED = {
     "it has one request only": recorded(CALL),
-    "agents do not ask in the dialect tgi": recorded(CALL, CALL, dialect="tgi"),
-    "its requests were not kept": recorded((b"", said("a")), (b"", said("b"))),
+    "agents do not support the dialect tgi": recorded(CALL, CALL, dialect="tgi"),
+    "its requests were not stored": recorded((b"", said("a")), (b"", said("b"))),
     "it began before the recording": recorded(
         (asked(USER, called("c0"), gave("c0")), said("a")), (asked(USER), said("b"))
     ),
@@ -186,26 +186,26 @@ REFUSED = {
     "the user spoke between results and answer": recorded(
         CALL, (asked(USER, called("c1"), gave("c1"), USER), said("a"))
     ),
-    "a request holds neither results nor one new question": recorded(
+    "a request contains neither results nor one new question": recorded(
         CALL, (asked(USER, called("c1")), said("a"))
     ),
-    "a message holds more than text": recorded(
+    "a message contains more than text": recorded(
         (asked(USER), said("a")),
         (asked(USER, {"role": "user", "content": [{"type": "image_url"}]}), said("b")),
     ),
     "a result answers no call of its turn": recorded(
         CALL, (asked(USER, called("c1"), gave("c9")), said("a"))
     ),
-    "its client stored other calls than a reply holds": recorded(
+    "its client stored other calls than a reply contains": recorded(
         (asked(USER), said("a")), (asked(USER, called("c1"), gave("c1")), said("b"))
     ),
-    "it ends with calls, or what may be some": recorded(
+    "it ends with calls, or with possible calls": recorded(
         CALL,
         (asked(USER, called("c1"), gave("c1")), said("a")),
         (asked(USER, called("c1"), gave("c1"), USER), said("", (weather("d"),))),
     ),
 }
-CHOICE = "and what a client does then is its own choice"
+CHOICE = "and clients may handle that in different ways"
 
 
 @pytest.mark.parametrize("why", REFUSED)
@@ -216,8 +216,8 @@ def test_what_is_no_conversation_is_refused_with_the_reason(why: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "what"),
     [
-        (said("", (weather(),), None), "a reply broke off"),
-        (said("", (("c1", "get_weather", "{"),)), "a reply holds a call that cannot be used"),
+        (said("", (weather(),), None), "a reply is incomplete"),
+        (said("", (("c1", "get_weather", "{"),)), "a reply contains a call that cannot be used"),
     ],
 )
 def test_what_leaves_a_choice_is_refused(reply: bytes, what: str) -> None:

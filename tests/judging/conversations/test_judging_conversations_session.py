@@ -87,7 +87,7 @@ def test_any_arguments_are_kept(arguments: Any) -> None:  # noqa: ANN401 - whate
 def test_what_is_sent_and_run_is_kept_with_its_turn() -> None:
     session = Session(a_cassette(calls(OSLO), says("x")), a_script())
     record = run_agent(Agent("good", good), session)
-    assert [sent.place for sent in record.sent] == [0, 1]
+    assert [sent.index for sent in record.sent] == [0, 1]
     assert [(run.after, run.tool, run.arguments) for run in record.executions] == [
         (1, "get_weather", OSLO)
     ]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging import rule
+from harness.judging import evidence
+from harness.judging.evidence import pair_calls
 from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
-from harness.judging.rule import arguments_text, pair_calls, unreported_names
 from harness.turns.arguments import meaning
 from harness.turns.deltas import ParseError, ToolCall
 from harness.turns.turn import Turn
@@ -37,7 +37,7 @@ def pairs(expected: list[ExpectedCall], actual: list[ToolCall]) -> tuple[tuple[i
 
 
 def came(call: ExpectedCall, call_id: str) -> ToolCall:
-    return ToolCall(call_id, call.name, arguments_text(call))
+    return ToolCall(call_id, call.name, call.json_text)
 
 
 @given(st.lists(EXPECTED, max_size=4), st.lists(ACTUAL, max_size=4))
@@ -90,7 +90,7 @@ def test_of_two_alike_the_one_with_the_right_id_is_taken() -> None:
 def test_the_text_of_the_arguments_is_what_is_compared_where_it_is_known() -> None:
     spelled = '{"x": 3.14159265358979323846}'
     call = ExpectedCall("read", {"x": 3.141592653589793}, None, spelled)
-    assert arguments_text(call) == spelled
+    assert call.json_text == spelled
     other = ToolCall("c1", "read", '{"x": 3.141592653589793}')
     assert pairs([call], [other, ToolCall("c2", "read", spelled)]) == ((0, 1),)
 
@@ -110,7 +110,7 @@ def test_each_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         read.append(text)
         return meaning(text)
 
-    monkeypatch.setattr(rule, "meaning", counted)
+    monkeypatch.setattr(evidence, "meaning", counted)
     expected = [ExpectedCall("f", {"a": n}, f"c{n}") for n in range(50)]
     actual = [ToolCall(f"z{n}", "f", f'{{"b": {n}}}') for n in range(50)]
     assert pairs(expected, actual) == tuple((n, n) for n in range(50))
@@ -133,7 +133,7 @@ def test_rejections_are_paired_by_name_and_a_nameless_one_with_any() -> None:
     assert (found.unreported, found.unexpected) == ((), ())
     found = pair_calls(expectation, Turn(parse_errors=_errors("write")))
     assert found.unreported == (0,)
-    assert unreported_names(expectation, found) == {"read"}
+    assert expectation.rejected[found.unreported[0]].name == "read"
 
 
 def test_further_rejections_are_unexpected() -> None:

@@ -1,0 +1,176 @@
+"""What rules about turns look at: one replay, and which of its calls are the expected ones.
+
+Calls are paired if they are equal, then by fewer and fewer equal fields, so that a call with one
+damaged field is reported as damaged, and not as one lost and one invented call.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property
+
+import msgspec
+
+from harness.dialects.kit.oracle import OracleReading
+from harness.judging.expectation import Expectation, ExpectedCall, Field
+from harness.judging.results import Replay
+from harness.judging.rule import RuleMaker
+from harness.normalizers.protocol import Normalizer
+from harness.turns.arguments import meaning
+from harness.turns.deltas import CallKind, ParseError, ToolCall
+from harness.turns.turn import Turn
+from harness.wire.interaction import Interaction
+
+_Keys = list[tuple[Hashable, ...]]
+
+
+class CallPairing(msgspec.Struct, frozen=True):
+    """The calls of a turn and the expected ones.
+
+    Fields:
+        pairs: (index of the expected call, index in the turn).
+        missing: indexes of expected calls that were not emitted.
+        surplus: indexes of calls that were not expected.
+        unreported: indexes of expected rejections that were not reported.
+        unexpected: parse errors that were not expected.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    missing: tuple[int, ...]
+    surplus: tuple[int, ...]
+    unreported: tuple[int, ...]
+    unexpected: tuple[ParseError, ...]
+
+
+class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
+    """All that a rule about turns may look at.
+
+    Fields:
+        index: of the interaction in its cassette.
+        whole: the replay of the unsplit body; the same object as `replay` for that replay.
+        again: the last replay of the unsplit body; None for the other replays.
+    """
+
+    index: int
+    interaction: Interaction
+    normalizer: Normalizer
+    expectation: Expectation
+    oracle: OracleReading
+    replay: Replay
+    whole: Replay
+    again: Replay | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the normalizer raised or exceeded a limit."""
+        return bool(self.replay.error) or self.replay.hung
+
+    @property
+    def judged(self) -> frozenset[Field]:
+        """The fields of the expected turn that are compared."""
+        return self.expectation.judged
+
+    @property
+    def prefix(self) -> str:
+        """What the path of each finding starts with."""
+        return f"turns[{self.index}]."
+
+    @property
+    def turn(self) -> Turn:
+        """The turn that the normalizer gave."""
+        return self.replay.turn
+
+    @cached_property
+    def pairing(self) -> CallPairing:
+        """Which calls are the expected ones."""
+        return pair_calls(self.expectation, self.replay.turn)
+
+    @property
+    def unreported_names(self) -> frozenset[str]:
+        """The names of the calls that had to be rejected and were not."""
+        rejected = self.expectation.rejected
+        return frozenset(rejected[index].name for index in self.pairing.unreported)
+
+    def paired_calls(self) -> Iterator[tuple[int, ExpectedCall, ToolCall]]:
+        """Yield each expected call that was emitted: its index, as expected, as emitted."""
+        for index, actual in self.pairing.pairs:
+            yield index, self.expectation.calls[index], self.turn.tool_calls[actual]
+
+
+turn_rule = RuleMaker[TurnEvidence]("turns")
+
+
+def pair_calls(expectation: Expectation, turn: Turn) -> CallPairing:
+    """Pair the calls of `turn` with the expected ones."""
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+    for expected, actual in _iter_match_keys(expectation.calls, turn.tool_calls):
+        indexes: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+        for index, keys in enumerate(actual):
+            for key in keys:
+                indexes[key].append(index)
+        for index, keys in enumerate(expected):
+            match = None if index in found else _first_free(keys, indexes, taken)
+            if match is not None:
+                found[index] = match
+                taken.add(match)
+    unreported, unexpected = _pair_rejections(expectation, turn)
+    return CallPairing(
+        pairs=tuple(sorted(found.items())),
+        missing=tuple(i for i in range(len(expectation.calls)) if i not in found),
+        surplus=tuple(i for i in range(len(turn.tool_calls)) if i not in taken),
+        unreported=unreported,
+        unexpected=unexpected,
+    )
+
+
+def _first_free(
+    keys: tuple[Hashable, ...], indexes: dict[Hashable, deque[int]], taken: set[int]
+) -> int | None:
+    """Return the first index under `keys` that is not taken; remove those that are."""
+    for key in keys:
+        queue = indexes.get(key, deque())
+        while queue and queue[0] in taken:
+            queue.popleft()
+        if queue:
+            return queue[0]
+    return None
+
+
+def _iter_match_keys(
+    expected: tuple[ExpectedCall, ...], actual: tuple[ToolCall, ...]
+) -> Iterable[tuple[_Keys, _Keys]]:
+    """Yield the keys of the expected calls and of the actual ones: a match shares a key.
+
+    Each text is parsed once and its meaning numbered, so that n calls cost n parses.
+    """
+    numbers: dict[Hashable, int] = {}
+    want = [(i.id or None, i.name, _number(i.kind, i.json_text, numbers)) for i in expected]
+    came = [(a.id, a.name, _number(a.kind, a.arguments, numbers)) for a in actual]
+    # An expected call without an id matches any id, so actual calls get a key without theirs.
+    yield [(key,) for key in want], [(key, (None, *key[1:])) for key in came]
+    yield [(key[1:],) for key in want], [(key[1:],) for key in came]
+    yield [(i,) if i else () for i, _, _ in want], [(i,) if i else () for i, _, _ in came]
+    yield [(name,) for _, name, _ in want], [(name,) if name else () for _, name, _ in came]
+    yield [(value,) for *_, value in want], [(value,) for *_, value in came]
+    yield [("",) for _ in want], [() if name else ("",) for _, name, _ in came]
+
+
+def _number(kind: CallKind, text: str, numbers: dict[Hashable, int]) -> int:
+    value = meaning(text) if kind == "function" else (kind, text)
+    return numbers.setdefault(value, len(numbers))
+
+
+def _pair_rejections(
+    expectation: Expectation, turn: Turn
+) -> tuple[tuple[int, ...], tuple[ParseError, ...]]:
+    left = list(turn.parse_errors)
+    unreported: list[int] = []
+    # Rejections with a name first, because one without a name matches any error.
+    for index, rejection in sorted(enumerate(expectation.rejected), key=lambda it: not it[1].name):
+        name = rejection.name
+        match = next((error for error in left if name in ("", error.name)), None)
+        if match is None:
+            unreported.append(index)
+        else:
+            left.remove(match)
+    return tuple(sorted(unreported)), tuple(left)
