@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from harness.conversation.asking import next_request
 from harness.conversation.feedback import ToolResult, result_messages
 from harness.conversation.history.identifiers import NameMap, distinct_ids, fit_ids
 from harness.conversation.history.limit import HistoryLimit, limit_history
@@ -24,7 +23,7 @@ from harness.conversation.history.storing import (
     parse_error_text,
 )
 from harness.conversation.prompts import Prompt, Protocol, system_text
-from harness.conversation.replies import request_turn
+from harness.conversation.replies import next_request, request_turn
 from harness.conversation.task import Task
 from harness.normalizers.protocol import Normalize
 from harness.text_calls import TEXT_DIALECTS, WrittenCall

@@ -19,7 +19,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from harness.conversation.agent import Agent
-from harness.conversation.asking import BODIES
 from harness.conversation.conversation import Conversation, Probe
 from harness.conversation.feedback import REFUSAL_TEXTS, parse_error_reports
 from harness.conversation.history.storing import StoringOptions, incomplete_reason
@@ -28,6 +27,7 @@ from harness.conversation.prompts import PROMPTS, Prompt, find_prompt
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.conversation.wording import Language
+from harness.dialects.table import AGENT_DIALECTS
 from harness.normalizers import reference
 from harness.normalizers.respond import respond_with_text_calls
 from harness.text_calls import ARGUMENTS_KEYS, NAME_KEYS, TextPolicy
@@ -234,7 +234,7 @@ _FALLBACKS: Final = frozenset(
 gateway: Final = Agent(
     name="gateway",
     converse=converse,
-    dialects=frozenset(BODIES),
+    dialects=AGENT_DIALECTS,
     prompts=frozenset(prompt.id for prompt in PROMPTS.values() if prompt.protocol in _PROTOCOLS),
     summary="seed system 4: tool use or JSON fallback by capability, probe, one retry",
     policies={

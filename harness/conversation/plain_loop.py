@@ -8,12 +8,12 @@ differ in the normalizer, the prompts and how turns become messages.
 from typing import Final
 
 from harness.conversation.agent import Agent, Converse
-from harness.conversation.asking import BODIES
 from harness.conversation.conversation import Conversation
 from harness.conversation.history.storing import HISTORY_POLICIES, StoringOptions
 from harness.conversation.prompts import PROMPTS, Protocol, find_prompt
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
+from harness.dialects.table import AGENT_DIALECTS
 from harness.normalizers import reference, seed_systems
 from harness.normalizers.protocol import Normalize, Normalizer
 
@@ -55,7 +55,7 @@ def _agent(
     return Agent(
         name=name,
         converse=plain_loop(normalizer.normalize, history),
-        dialects=normalizer.dialects & frozenset(BODIES),
+        dialects=normalizer.dialects & AGENT_DIALECTS,
         prompts=frozenset(prompt.id for prompt in prompts),
         summary=summary,
         policies={"history": history, **_POLICIES, **normalizer.policies},

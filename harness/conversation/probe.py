@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from harness.conversation.asking import BODIES, next_request
 from harness.conversation.conversation import Probe
-from harness.conversation.replies import request_turn
+from harness.conversation.replies import next_request, request_turn
 from harness.conversation.task import Task
+from harness.dialects.table import DIALECTS
 from harness.normalizers.respond import respond
 from harness.turns.messages import user
 from harness.turns.turn import Tool, Turn
@@ -30,8 +30,6 @@ _QUESTION: Final = "Call the tool harness_probe with ok = true, and say nothing.
 _CHOICE: Final[dict[str, Any]] = {
     "tool_choice": {"type": "function", "function": {"name": DUMMY.name}}
 }
-# Ollama's API has no such field, and Cohere's and Mistral's name no tool in it.
-_NAME_A_TOOL: Final = BODIES.keys() - {"cohere", "mistral", "ollama"}
 _REFUSALS: Final = frozenset(("refusal",))
 _MOST_ERROR_CHARACTERS: Final = 200
 
@@ -39,7 +37,8 @@ _MOST_ERROR_CHARACTERS: Final = 200
 def probe(task: Task) -> Probe:
     """Send the probe and return what it shows."""
     asked = replace(task, tools=(DUMMY,))
-    options = _CHOICE if task.dialect in _NAME_A_TOOL else {}
+    row = DIALECTS.get(task.dialect)
+    options = _CHOICE if row and row.can_require_tool else {}
     request = next_request(asked, [user(_QUESTION)], asked.tools, options)
     # Calls in text show nothing about the field, so they are not looked for.
     return _probe_result(request_turn(asked, request, respond))

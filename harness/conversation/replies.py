@@ -5,23 +5,63 @@ raises are failures of the turn: what was read before stands, and no call of it 
 the user must mend, such as a dialect that nobody reads, is raised.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from harness.conversation.asking import read_turn
 from harness.conversation.conversation import Ending
 from harness.conversation.task import Reply, Task
+from harness.dialects.kit.build_request import RequestSpec, function_of
+from harness.dialects.table import AGENT_DIALECTS, DIALECTS
 from harness.errors import UsageError
 from harness.normalizers.protocol import Normalize
 from harness.turns.deltas import Delta, DeltaError, FinishReason, StreamFailure
-from harness.turns.turn import Turn
-from harness.wire.interaction import Interaction, Request
+from harness.turns.exact_json import encode_json
+from harness.turns.fold import fold
+from harness.turns.messages import Message
+from harness.turns.turn import Tool, Turn
+from harness.wire.interaction import Headers, Interaction, Request
 
 _SHOWN: Final = 200
 # What is a failure, but none of the provider's: the stream stopped before its end.
 _BROKEN_STREAMS: Final = frozenset(("interrupted", "empty_stream"))
+_HEADERS: Final[Headers] = (("content-type", "application/json"),)
+
+
+def next_request(
+    task: Task, messages: Sequence[Message], tools: Sequence[Tool], options: Mapping[str, Any]
+) -> Request:
+    """Return the request for the next turn.
+
+    Args:
+        task: the provider to send it to.
+        messages: the history.
+        tools: those of the request's own field; none if the prompt describes the tools.
+        options: further fields of the body, such as `parallel_tool_calls`.
+
+    Raises:
+        UsageError: agents do not support the dialect of the task.
+    """
+    row = DIALECTS.get(task.dialect)
+    if row is None or row.build_request is None:
+        raise UsageError(
+            f"dialect {task.dialect!r} does not support conversations",
+            hint=f"Choose one of: {', '.join(sorted(AGENT_DIALECTS))}.",
+        )
+    field = task.capabilities.reasoning_field
+    spec = RequestSpec(task.model, task.uri, tuple(messages), tuple(tools), options, field)
+    headers = (*_HEADERS, *row.request_headers)
+    return Request("POST", task.uri, headers, encode_json(row.build_request(spec)))
+
+
+def read_turn(task: Task, request: Request, reply: Reply, normalize: Normalize) -> Turn:
+    """Return the turn of a reply; the normalizer gets the tools, which a prompt may describe."""
+    tools = tuple(map(function_of, task.tools))
+    interaction = Interaction(
+        request, reply.status, reply.headers, b"", (), dialect=task.dialect, tools=tools
+    )
+    return fold(normalize(interaction, reply.reads))
 
 
 def request_turn(task: Task, request: Request, normalize: Normalize) -> Turn:

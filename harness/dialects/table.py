@@ -24,7 +24,14 @@ from harness.dialects.kit.detect import Detector
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.kit.oracle.markup import abstain_on_markup
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.kit.parse_request import UNKNOWN_REQUEST, ChatRequest, bars_calls
+from harness.dialects.kit.parse_request import (
+    CHAT_MESSAGES,
+    UNKNOWN_REQUEST,
+    ChatRequest,
+    Json,
+    MessageForm,
+    bars_calls,
+)
 from harness.errors import UsageError
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import NotJson, decode_json
@@ -49,6 +56,12 @@ DIALECTS: Final[dict[str, Dialect]] = {
 }
 
 DETECTOR: Final = Detector({row.name: row.detection for row in DIALECTS.values()})
+# Dialects that agents support.
+AGENT_DIALECTS: Final = frozenset(row.name for row in DIALECTS.values() if row.build_request)
+# Dialects of clients that read text calls.
+TEXT_CALL_DIALECTS: Final = frozenset(
+    row.name for row in DIALECTS.values() if row.has_text_call_clients
+)
 
 _REQUESTS_KEPT = 16
 _FIRST_ERROR_STATUS = 400
@@ -58,15 +71,26 @@ _FIRST_ERROR_STATUS = 400
 @lru_cache(_REQUESTS_KEPT)
 def read_request(dialect: str, request: Request) -> ChatRequest:
     """Return what `request` contains; all empty if it was not recorded or cannot be read."""
-    row = DIALECTS.get(dialect)
+    row, body = DIALECTS.get(dialect), request_body(request.body)
+    if row is None or body is None:
+        return UNKNOWN_REQUEST
+    parsed = row.parse_request(request.uri, body)
+    return msgspec.structs.replace(parsed, calls_barred=True) if bars_calls(body) else parsed
+
+
+def request_body(body: bytes) -> Json | None:
+    """Return the object that the body of a request is; None if it is not one."""
     try:
-        value = decode_json(request.body)
+        value = decode_json(body)
     except NotJson:
-        return UNKNOWN_REQUEST
-    if row is None or not isinstance(value, dict):
-        return UNKNOWN_REQUEST
-    parsed = row.parse_request(request.uri, value)
-    return msgspec.structs.replace(parsed, calls_barred=True) if bars_calls(value) else parsed
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def message_form(dialect: str) -> MessageForm:
+    """Return where the requests of a dialect contain messages and tools."""
+    row = DIALECTS.get(dialect)
+    return row.messages if row else CHAT_MESSAGES
 
 
 def oracle_reading(interaction: Interaction) -> OracleReading:

@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.conversation.asking.table import BODIES
 from harness.conversation.prompts import find_prompt, system_text
 from harness.dialects.kit.build_request import BuildRequest, Json, RequestSpec
 from harness.dialects.table import DIALECTS
@@ -92,7 +91,7 @@ def _messages_after(
     recipe: Recipe, response: ResponseEntry, sent: NextEntry, model: str, place: str
 ) -> list[Json]:
     """Return what the next request adds to the history, in the form of the API."""
-    write, history = BODIES.get(recipe.file.dialect), recipe.form.history
+    write, history = DIALECTS[recipe.file.dialect].build_request, recipe.form.history
     if not history:
         raise UnreadableError(
             f"{place}.next: a request of {recipe.file.dialect} has no history", where=recipe.where

@@ -23,6 +23,7 @@ import msgspec
 from msgspec import UNSET
 
 from harness.dialects.openai_chat.chunk import Entry, Function
+from harness.dialects.table import TEXT_CALL_DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
 from harness.normalizers.respond import offered_tools, respond, respond_chat
 from harness.turns.deltas import (
@@ -109,7 +110,7 @@ def _without_calls(interaction: Interaction, reads: Iterable[bytes]) -> Iterator
 tool_calls_empty: Final = Normalizer(
     name="tool-calls-empty",
     normalize=_without_calls,
-    dialects=frozenset(("openai-chat", "ollama")),
+    dialects=TEXT_CALL_DIALECTS,
     capabilities=frozenset(CAPABILITIES),
     role="known-bad",
     breaks=frozenset(
@@ -235,7 +236,7 @@ def _known_bad(name: str, extract: _Extract, summary: str) -> Normalizer:
     return Normalizer(
         name=name,
         normalize=_extracting(extract),
-        dialects=frozenset(("openai-chat", "ollama")),
+        dialects=TEXT_CALL_DIALECTS,
         capabilities=frozenset(CAPABILITIES),
         role="known-bad",
         breaks=_BREAKS,

@@ -23,7 +23,7 @@ from typing import Final
 import msgspec
 
 from harness.dialects.openai_chat.chunk import Entry, Function
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, TEXT_CALL_DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
 from harness.normalizers.respond import respond_chat, respond_with_text_calls
 from harness.text_calls import TextPolicy
@@ -114,7 +114,7 @@ dashscope_restore: Final = Normalizer(
 tag_extract: Final = Normalizer(
     name="tag-extract",
     normalize=_with_text_calls(_TAGS),
-    dialects=frozenset(("openai-chat", "ollama")),
+    dialects=TEXT_CALL_DIALECTS,
     capabilities=frozenset(CAPABILITIES),
     summary="seed system 2: calls in <tool_call> tags, closed or open, or bare JSON",
     policies=_TAGS.declared(),

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.conversation.asking import next_request
 from harness.conversation.prompts import find_prompt, system_text
+from harness.conversation.replies import next_request
 from harness.conversation.task import Reply, Task
 from harness.errors import UnreadableError
 from harness.files.load import load_yaml_file

@@ -4,7 +4,7 @@ A message is a plain JSON object, since providers add fields of their own and hi
 keep them. Source: the API reference of Chat Completions, `messages`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 from harness.turns.deltas import ToolCall
@@ -38,3 +38,34 @@ def call_entry(call: ToolCall) -> dict[str, Any]:
 def tool_result(call_id: str, content: str) -> Message:
     """Return the answer to one call."""
     return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+# Parsed requests: a message may be any JSON value, because a client under test sent it.
+
+
+def text_of(message: object) -> str:
+    """Return the text of a message, its parts joined."""
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, list):
+        parts = (part.get("text") for part in content if isinstance(part, dict))
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
+def role_of(message: object) -> str:
+    """Return the role of a message; "" if it has none."""
+    role = message.get("role") if isinstance(message, dict) else None
+    return role if isinstance(role, str) else ""
+
+
+def calls_of(message: object) -> Iterator[tuple[str, str, str]]:
+    """Yield id, name and arguments of the calls of a message, as text."""
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            yield (
+                str(call.get("id") or ""),
+                str(function.get("name") or ""),
+                str(function.get("arguments") or ""),
+            )

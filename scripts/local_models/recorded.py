@@ -9,9 +9,9 @@ from zlib import crc32
 import httpx
 import msgspec
 
-from harness.conversation.asking import next_request
 from harness.conversation.discovery import load_agent
 from harness.conversation.prompts import system_text
+from harness.conversation.replies import next_request
 from harness.conversation.task import Limits, Reply, Send, Task
 from harness.conversation.wording import Language
 from harness.providers import Capabilities

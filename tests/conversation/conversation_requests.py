@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from harness.conversation.asking import next_request
+from harness.conversation.replies import next_request
 from harness.providers import Capabilities
 from harness.turns.deltas import ToolCall
 from harness.turns.messages import Message, assistant, tool_result, user

@@ -18,7 +18,8 @@ from harness.conversation.gateway import gateway
 from harness.conversation.history.check import history_problems
 from harness.conversation.plain_loop import action, dashscope, direct, grouped, plain, tag
 from harness.conversation.task import Limits, Reply, Task
-from harness.judging.conversations.chat_form import as_read, messages_of
+from harness.dialects.table import message_form
+from harness.judging.conversations.evidence import parsed_capabilities
 from harness.providers import PROVIDERS, Capabilities
 from harness.wire.interaction import Request
 from tests.conversation.conversation_provider import SPELLINGS, Provider, as_dialect
@@ -162,7 +163,7 @@ def _check_requests(provider: Provider, task: Task, conversation: Conversation) 
     assert len(provider.bodies) == len(conversation.turns) + probes
     assert len(provider.bodies) <= task.limits.rounds * len(task.questions) + probes
     for body in provider.bodies:
-        messages = messages_of(task.dialect, body)
+        messages = message_form(task.dialect).messages_of(body)
         assert history_problems(messages, _as_sent(task)) == ()
         assert messages[-1]["role"] in ("user", "tool")  # type: ignore[index]  # they are objects
 
@@ -170,7 +171,7 @@ def _check_requests(provider: Provider, task: Task, conversation: Conversation) 
 def _as_sent(task: Task) -> Capabilities:
     """Ollama has no ids and no null, so those choices do not show in what it gets."""
     if task.dialect != "ollama":
-        return as_read(task.dialect, task.capabilities)
+        return parsed_capabilities(message_form(task.dialect), task.capabilities)
     return msgspec.structs.replace(
         task.capabilities, tool_id_pattern="", content_beside_calls="null"
     )

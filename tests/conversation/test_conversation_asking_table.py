@@ -14,23 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.conversation.asking import BODIES
 from harness.conversation.history.check import history_problems
+from harness.dialects.table import AGENT_DIALECTS, message_form
 from harness.errors import UsageError
-from harness.judging.conversations.chat_form import (
-    as_read,
-    calls_of,
-    messages_of,
-    role_of,
-    text_of,
-    tool_names,
-)
+from harness.judging.conversations.evidence import parsed_capabilities
 from harness.providers import Capabilities, capabilities_of
-from harness.turns.messages import Message, user
+from harness.turns.messages import Message, calls_of, role_of, text_of, user
 from tests.conversation.conversation_histories import POLICY_NAMES, histories
 from tests.conversation.conversation_requests import HISTORY, body_of
 
-DIALECTS = st.sampled_from(sorted(BODIES))
+DIALECTS = st.sampled_from(sorted(AGENT_DIALECTS))
 Said: TypeAlias = tuple[str, str, tuple[object, ...]]
 
 
@@ -70,27 +63,27 @@ def test_what_is_read_of_a_request_is_what_the_history_said(
     field = data.draw(st.sampled_from(["", "reasoning_content"]))
     capabilities = replace(capabilities_of("openai", dialect), reasoning_field=field)
     history = data.draw(histories(capabilities, policy))
-    found = messages_of(dialect, body_of(dialect, *history, field=field))
+    found = message_form(dialect).messages_of(body_of(dialect, *history, field=field))
     assert spoken(found) == spoken(history)
-    assert history_problems(found, as_read(dialect, capabilities)) == ()
+    assert history_problems(found, parsed_capabilities(message_form(dialect), capabilities)) == ()
 
 
-@pytest.mark.parametrize("dialect", sorted(BODIES))
+@pytest.mark.parametrize("dialect", sorted(AGENT_DIALECTS))
 def test_every_dialect_says_the_same(dialect: str) -> None:
     body = body_of(dialect, *HISTORY)
-    found = messages_of(dialect, body)
+    found = message_form(dialect).messages_of(body)
     assert list(map(role_of, found)) == ["user", "assistant", "tool", "assistant"]
     assert [text_of(each) for each in found] == ["?", "", "clear", "Clear."]
     ((call_id, name, arguments),) = calls_of(found[1])
     assert (name, json.loads(arguments)) == ("get_weather", {"city": "Oslo"})
     assert found[2]["tool_call_id"] == call_id  # type: ignore[index]  # an object
-    assert tool_names(dialect, body) == ("get_weather",)
+    assert message_form(dialect).tool_names(body) == ("get_weather",)
 
 
-@pytest.mark.parametrize("dialect", sorted(BODIES.keys() - {"cohere", "mistral", "ollama"}))
+@pytest.mark.parametrize("dialect", sorted(AGENT_DIALECTS - {"cohere", "mistral", "ollama"}))
 def test_what_a_history_breaks_is_seen_in_every_dialect(dialect: str) -> None:
     def quirks(*messages: Message) -> set[str]:
-        found = messages_of(dialect, body_of(dialect, *messages))
+        found = message_form(dialect).messages_of(body_of(dialect, *messages))
         return {each.quirk for each in history_problems(found, Capabilities())}
 
     assert quirks(*HISTORY) == set()

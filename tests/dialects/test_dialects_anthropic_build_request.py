@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conversation.asking import next_request
+from harness.conversation.replies import next_request
 from harness.providers import capabilities_of
 from harness.turns.deltas import ToolCall
 from harness.turns.messages import assistant, system, user

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.dialects.bedrock_converse.build_request import bedrock_converse
+from harness.dialects.bedrock_converse.build_request import build_request
 from harness.dialects.kit.build_request import RequestSpec
 from harness.providers import capabilities_of
 from harness.turns.deltas import ToolCall
@@ -45,7 +45,7 @@ def test_the_address_names_the_model_and_tools_have_a_config() -> None:
 
 def test_a_tool_that_is_not_described_has_no_empty_description() -> None:
     tool = replace(WEATHER, description="")
-    body = bedrock_converse(RequestSpec("m", "", (user("?"),), (tool,)))
+    body = build_request(RequestSpec("m", "", (user("?"),), (tool,)))
     assert "description" not in body["toolConfig"]["tools"][0]["toolSpec"]
 
 

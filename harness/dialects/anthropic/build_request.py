@@ -20,7 +20,6 @@ from harness.dialects.kit.build_request import (
 )
 from harness.turns.turn import Tool
 
-HEADERS: Final = (("anthropic-version", "2023-06-01"),)
 # What every model of the API may write.
 _MOST_TOKENS: Final = 4096
 # End of a cloud's address -> the version that its body names.
@@ -30,7 +29,7 @@ _CLOUDS: Final = (
 )
 
 
-def anthropic(asked: RequestSpec) -> Json:
+def build_request(asked: RequestSpec) -> Json:
     """Return the body for Anthropic's messages API."""
     instructions, messages = split_instructions(asked.messages)
     said = blocks_by_speaker(messages, _BLOCKS, asked)

@@ -1,56 +1,114 @@
-"""A messages request -> what the model was asked with: model, tools, system text.
+"""A Messages request -> what it contains, and its messages in OpenAI's form.
 
-Clouds name the model in the address and leave it out of the body. Tools that the provider runs
-itself are none of the client's. The body is hostile and often not kept: never raises.
+Clouds name the model in the address and leave it out of the body. Tools that the provider executes
+are not those of the client.
 Source: Anthropic API reference, "Messages"; Amazon Bedrock and Vertex AI, Anthropic models.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Final
 
-from harness.dialects.kit.parse_request import ChatRequest, as_text, dicts, text_of, tool
+from harness.dialects.kit.parse_request import (
+    CallPart,
+    ChatRequest,
+    Json,
+    MessageForm,
+    OtherPart,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    SealedPart,
+    TextPart,
+    as_text,
+    assistant_message,
+    dicts,
+    listed,
+    object_arguments,
+    system_text,
+    text_of,
+    tool,
+    user_messages,
+)
 from harness.turns.turn import Tool
 
-# Between these stands the model: Vertex AI, then Amazon Bedrock.
-_PLACES = (
+# The model is between these parts of the path: Vertex AI, then Amazon Bedrock.
+_MODEL_PATHS = (
     ("/publishers/anthropic/models/", ":"),
     ("/model/", "/"),
 )
 _STREAMS = (":streamRawPredict", "/invoke-with-response-stream")
-# Types of tools that Anthropic defines and the client runs; a date follows.
+# Types of tools that Anthropic defines and the client executes; a date follows.
 _CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "computer_", "memory_")
-_SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
-def parse_request(uri: str, value: dict[str, Any]) -> ChatRequest:
-    """Return what the request body `value`, sent to `uri`, asks for."""
+def parse_request(uri: str, body: Json) -> ChatRequest:
+    """Return what the request `body`, sent to `uri`, contains."""
     path = uri.partition("?")[0]
     return ChatRequest(
-        model=as_text(value.get("model")) or _model(path),
-        tools=tuple(_tools(value)),
-        system="\n".join(_system_texts(value)),
-        stream=value.get("stream") is True or path.endswith(_STREAMS),
+        model=as_text(body.get("model")) or _model(path),
+        tools=tuple(_tools(body)),
+        system=system_text(body.get("messages"), instructions=text_of(body.get("system"))),
+        stream=body.get("stream") is True or path.endswith(_STREAMS),
         tools_known=True,
     )
 
 
 def _model(path: str) -> str:
-    for before, after in _PLACES:
+    for before, after in _MODEL_PATHS:
         name = path.partition(before)[2].partition(after)[0]
         if name:
             return name.replace("%3A", ":").replace("%3a", ":").replace("%40", "@")
     return ""
 
 
-def _tools(value: dict[str, Any]) -> Iterator[Tool]:
-    for item in dicts(value.get("tools")):
+def _tools(body: Json) -> Iterator[Tool]:
+    for item in dicts(body.get("tools")):
         if (as_text(item.get("type")) or "custom").startswith(_CLIENT_TOOLS):
             yield tool(item.get("name"), item.get("description"), item.get("input_schema"))
 
 
-def _system_texts(value: dict[str, Any]) -> Iterator[str]:
-    if text := text_of(value.get("system")):
-        yield text
-    for message in dicts(value.get("messages")):
-        if as_text(message.get("role")) in _SYSTEM_ROLES:
-            yield text_of(message.get("content"))
+def _messages(body: Json) -> Iterator[object]:
+    instructions = text_of(body.get("system"))
+    if instructions:
+        yield {"role": "system", "content": instructions}
+    for message in listed(body.get("messages")):
+        if not isinstance(message, dict):
+            yield message
+        elif message.get("role") == "assistant":
+            yield assistant_message(_parts(message.get("content")))
+        elif isinstance(message.get("content"), list):
+            yield from user_messages(_parts(message["content"]), message.get("role", ""))
+        else:
+            yield message
+
+
+def _parts(content: object) -> Iterator[Part]:
+    if isinstance(content, str):
+        yield TextPart(content)
+    for block in dicts(content):
+        yield from _part(block)
+
+
+def _part(block: Json) -> Iterator[Part]:
+    kind = block.get("type")
+    if kind == "text":
+        yield TextPart(str(block.get("text") or ""))
+    elif kind == "thinking":
+        yield ReasoningPart(str(block.get("thinking") or ""))
+        yield from [SealedPart("thinking")] if block.get("signature") else []
+    elif kind == "redacted_thinking":
+        yield SealedPart("redacted_thinking")
+    elif kind == "tool_use":
+        yield CallPart(
+            str(block.get("id") or ""), block.get("name"), object_arguments(block.get("input"))
+        )
+    elif kind == "tool_result":
+        # Content may be left out, and then the result is empty.
+        yield ResultPart(block.get("tool_use_id"), block.get("content", ""))
+    else:
+        yield OtherPart(block)
+
+
+MESSAGES: Final = MessageForm(
+    _messages, lambda body: dicts(body.get("tools")), frozenset(("messages", "system", "tools"))
+)

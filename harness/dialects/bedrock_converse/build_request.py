@@ -19,7 +19,7 @@ from harness.dialects.kit.build_request import (
 from harness.turns.turn import Tool
 
 
-def bedrock_converse(asked: RequestSpec) -> Json:
+def build_request(asked: RequestSpec) -> Json:
     """Return the body for `ConverseStream`."""
     instructions, messages = split_instructions(asked.messages)
     body: Json = {"system": [_text(instructions)]} if instructions else {}

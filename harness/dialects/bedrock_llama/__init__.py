@@ -17,6 +17,7 @@ DIALECT = Dialect(
     writer_options=WriterOptions,
     oracle=BedrockLlamaOracle,
     parse_request=parse_request,
+    arguments="none",
     request_forms=REQUEST_FORMS,
     detection=DETECTION,
 )

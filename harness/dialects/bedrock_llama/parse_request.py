@@ -1,18 +1,16 @@
-"""A Llama request to Bedrock -> which model was asked, and whether for a stream.
+"""A Llama request to Bedrock -> the model, and whether it requests a stream.
 
-The prompt is one text without roles and tools. Never raises.
+The prompt is one text without roles and tools.
 Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html
 """
 
-from typing import Any
-
-from harness.dialects.kit.parse_request import ChatRequest, path_of, unescaped
+from harness.dialects.kit.parse_request import ChatRequest, Json, path_of, unescaped
 
 _STREAM = "/invoke-with-response-stream"
 
 
-def parse_request(uri: str, value: dict[str, Any]) -> ChatRequest:  # noqa: ARG001 - the address says it all
-    """Return what the request body `value`, sent to `uri`, asks for."""
+def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - the address contains all of it
+    """Return what the request `body`, sent to `uri`, contains."""
     path = path_of(uri)
     return ChatRequest(
         model=unescaped(path.partition("/model/")[2].rpartition("/")[0]),

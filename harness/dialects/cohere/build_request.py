@@ -9,10 +9,20 @@ from harness.dialects.kit.build_request import (
     Json,
     RequestForm,
     RequestSpec,
-    chat_body_without_null,
+    chat_body,
     question_of,
 )
+from harness.turns.messages import Message
 from harness.turns.turn import Tool
+
+
+def build_request(spec: RequestSpec) -> Json:
+    """Return the body of version 2, which takes OpenAI's messages, but no null."""
+    return chat_body(spec) | {"messages": [_without_null(each) for each in spec.messages]}
+
+
+def _without_null(message: Message) -> Message:
+    return {key: value for key, value in message.items() if value is not None}
 
 
 def _version_1(asked: RequestSpec) -> Json:
@@ -34,6 +44,6 @@ def _version_1_tool(tool: Tool) -> Json:
 
 
 REQUEST_FORMS: Final = {
-    "": RequestForm({"cohere": "https://api.cohere.com/v2/chat"}, chat_body_without_null),
+    "": RequestForm({"cohere": "https://api.cohere.com/v2/chat"}, build_request),
     "v1": RequestForm({"cohere": "https://api.cohere.com/v1/chat"}, _version_1, ()),
 }

@@ -17,6 +17,7 @@ DIALECT = Dialect(
     writer_options=WriterOptions,
     oracle=DashScopeOracle,
     parse_request=parse_request,
+    may_send_snapshots=True,
     request_forms=REQUEST_FORMS,
     detection=DETECTION,
 )

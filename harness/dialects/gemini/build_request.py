@@ -21,7 +21,7 @@ from harness.dialects.kit.build_request import (
 from harness.turns.turn import Tool
 
 
-def gemini(asked: RequestSpec) -> Json:
+def build_request(asked: RequestSpec) -> Json:
     """Return the body for `streamGenerateContent`."""
     instructions, messages = split_instructions(asked.messages)
     body: Json = {"systemInstruction": {"parts": [_text(instructions)]}} if instructions else {}

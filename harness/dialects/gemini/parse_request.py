@@ -1,42 +1,156 @@
-"""A generateContent request -> what the model was asked with: model, tools, system text.
+"""A generateContent request -> what it contains, and its messages in OpenAI's form.
 
-The model and the wish for a stream stand in the address. The body is hostile and often not
-kept: whatever cannot be read is empty. Never raises.
-Source: Gemini API and Vertex AI API references, `generateContent`.
+The address names the model and requests a stream. Ids of calls are optional: a call without an id
+gets one from its position, and a result without an id answers the first call of the turn that has
+its name and no result yet. A result is an object; its only member besides `name` is what the tool
+returned.
+Source: Gemini API and Vertex AI API references, `generateContent`, `Part`, `FunctionResponse`.
 """
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from harness.dialects.gemini.partial_args import member
-from harness.dialects.kit.parse_request import ChatRequest, as_text, dicts, text_of, tool
+from harness.dialects.kit.parse_request import (
+    CallPart,
+    ChatRequest,
+    Json,
+    MessageForm,
+    OtherPart,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    SealedPart,
+    TextPart,
+    as_text,
+    assistant_message,
+    dicts,
+    json_text,
+    listed,
+    object_arguments,
+    text_of,
+    tool,
+    user_messages,
+)
 from harness.turns.turn import Tool
 
 _MODEL = re.compile(r"/models/([^/:?]+)(?::|%3A)(\w+)")
 
 
-def parse_request(uri: str, value: dict[str, Any]) -> ChatRequest:
-    """Return what the request body `value`, sent to `uri`, asks for."""
+def parse_request(uri: str, body: Json) -> ChatRequest:
+    """Return what the request `body`, sent to `uri`, contains."""
     match = _MODEL.search(uri)
     named, method = match.groups() if match else ("", "")
-    inner = value.get("request")  # Code Assist wraps the request
-    body = inner if isinstance(inner, dict) else value
-    system = member(body, "systemInstruction", "system_instruction")
+    system = _member(_inner(body), "systemInstruction")
     return ChatRequest(
-        model=named or as_text(value.get("model")).removeprefix("models/"),
-        tools=tuple(_tools(body)),
+        model=named or as_text(body.get("model")).removeprefix("models/"),
+        tools=tuple(map(_tool, _declarations(body))),
         system=text_of(system.get("parts")) if isinstance(system, dict) else text_of(system),
         stream=method.startswith("stream") or ":streamGenerateContent" in uri,
         tools_known=True,
     )
 
 
-def _tools(body: dict[str, Any]) -> Iterator[Tool]:
-    """Yield the declared functions; search, code execution and the like are none."""
-    for item in dicts(body.get("tools")):
-        for declared in dicts(member(item, "functionDeclarations", "function_declarations")):
-            schema = declared.get("parameters") or member(
-                declared, "parametersJsonSchema", "parameters_json_schema"
-            )
-            yield tool(declared.get("name"), declared.get("description"), schema)
+def _tool(declared: Json) -> Tool:
+    schema = declared.get("parameters") or _member(declared, "parametersJsonSchema")
+    return tool(declared.get("name"), declared.get("description"), schema)
+
+
+def _messages(body: Json) -> Iterator[object]:
+    inner = _inner(body)
+    instruction = _member(inner, "systemInstruction")
+    parts = instruction.get("parts") if isinstance(instruction, dict) else None
+    text = "".join(str(part.get("text") or "") for part in dicts(parts))
+    if text:
+        yield {"role": "system", "content": text}
+    contents = _Contents()
+    for place, content in enumerate(listed(inner.get("contents"))):
+        yield from contents.messages(content, place)
+
+
+def _inner(body: Json) -> Json:
+    """Return the request that Code Assist wraps; else the body itself."""
+    inner = body.get("request")
+    return inner if isinstance(inner, dict) else body
+
+
+def _member(value: Json, name: str) -> Any:  # noqa: ANN401 - a client may send any value
+    """Return a member under its name, or under the snake-case name that Python clients use."""
+    snake = "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
+    return value.get(name, value.get(snake))
+
+
+class _Contents:
+    """Parses the contents in order, and remembers which calls wait for their results."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[str, object]] = []  # id and name
+
+    def messages(self, content: object, place: int) -> Iterator[object]:
+        if not isinstance(content, dict):
+            yield content
+            return
+        parts = [
+            parsed
+            for at, part in enumerate(dicts(content.get("parts")))
+            for parsed in self._parts(part, f"{place}.{at}")
+        ]
+        if content.get("role") == "model":
+            self._waiting = [(each.id, each.name) for each in parts if isinstance(each, CallPart)]
+            yield assistant_message(parts)
+        else:
+            role = content.get("role") or "user"
+            yield from user_messages(parts, "user" if role == "function" else role)
+
+    def _parts(self, part: Json, place: str) -> Iterator[Part]:
+        call, answer = _member(part, "functionCall"), _member(part, "functionResponse")
+        if _member(part, "thoughtSignature"):
+            yield SealedPart("thoughtSignature")
+        if isinstance(call, dict):
+            called = str(call.get("id") or place)
+            # Arguments may be left out, and then there are none.
+            yield CallPart(called, call.get("name"), object_arguments(call.get("args", {})))
+        elif isinstance(answer, dict):
+            yield self._result_part(answer)
+        elif isinstance(part.get("text"), str):
+            yield ReasoningPart(part["text"]) if part.get("thought") else TextPart(part["text"])
+        else:
+            yield OtherPart(part)
+
+    def _result_part(self, answer: Json) -> ResultPart:
+        name, given = answer.get("name"), answer.get("id")
+        fits = (each for each in self._waiting if given in (each[0], None) and name == each[1])
+        match = next(fits, None)
+        self._waiting = [each for each in self._waiting if each != match]
+        call_id = match[0] if match else given or f"none for {name}"
+        return ResultPart(call_id, _result(answer))
+
+
+def _result(answer: Json) -> object:
+    """Return what the tool returned, as text; a response that is not an object is unchanged."""
+    response, parts = answer.get("response"), answer.get("parts")
+    if parts:
+        return [{"type": "other", "parts": parts}]  # pictures and files
+    if not isinstance(response, dict):
+        return response
+    members = [value for key, value in response.items() if key != "name"]
+    if len(members) != 1:
+        return json_text(response)
+    (value,) = members
+    if isinstance(value, list) and value and all(_is_text(each) for each in value):
+        return "".join(each["text"] for each in value)
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _is_text(part: object) -> bool:
+    return isinstance(part, dict) and part.keys() == {"text"} and isinstance(part["text"], str)
+
+
+def _declarations(body: Json) -> Iterator[Json]:
+    """Yield the declared functions, not search, code execution and the like."""
+    for item in dicts(_inner(body).get("tools")):
+        yield from dicts(_member(item, "functionDeclarations"))
+
+
+_FIELDS: Final = ("contents", "systemInstruction", "system_instruction", "tools", "request")
+MESSAGES: Final = MessageForm(_messages, _declarations, frozenset(_FIELDS))

@@ -17,6 +17,9 @@ DIALECT = Dialect(
     writer_options=WriterOptions,
     oracle=GoogleInteractionsOracle,
     parse_request=parse_request,
+    done="added",
+    unknown_events=({"event_type": "x.progress", "percent": 50},),
+    meaningful_options=frozenset(("status",)),
     request_forms=REQUEST_FORMS,
     detection=DETECTION,
 )

@@ -1,24 +1,28 @@
-"""An Interactions request -> what the model was asked with: model, tools, system text.
+"""An Interactions request -> what it contains.
 
-The body is hostile and often not kept: whatever cannot be read is empty. Never raises.
 Source: Gemini API reference, "Interactions", `CreateInteraction`.
 """
 
-from typing import Any
+from harness.dialects.kit.parse_request import (
+    ChatRequest,
+    Json,
+    as_text,
+    declared_tool,
+    dicts,
+    text_of,
+)
 
-from harness.dialects.kit.parse_request import ChatRequest, as_text, dicts, text_of, tool
 
-
-def parse_request(uri: str, value: dict[str, Any]) -> ChatRequest:
-    """Return what the request body `value`, sent to `uri`, asks for."""
+def parse_request(uri: str, body: Json) -> ChatRequest:
+    """Return what the request `body`, sent to `uri`, contains."""
     return ChatRequest(
-        model=as_text(value.get("model") or value.get("agent")),
+        model=as_text(body.get("model") or body.get("agent")),
         tools=tuple(
-            tool(declared.get("name"), declared.get("description"), declared.get("parameters"))
-            for declared in dicts(value.get("tools"))
+            declared_tool(declared)
+            for declared in dicts(body.get("tools"))
             if declared.get("type") == "function"
         ),
-        system=text_of(value.get("system_instruction")),
-        stream=value.get("stream") is True or "alt=sse" in uri,
+        system=text_of(body.get("system_instruction")),
+        stream=body.get("stream") is True or "alt=sse" in uri,
         tools_known=True,
     )

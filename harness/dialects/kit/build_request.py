@@ -208,12 +208,3 @@ def chat_body(asked: RequestSpec) -> Json:
     body: Json = {"model": asked.model, "stream": True, "messages": list(asked.messages)}
     tools = [declaration(tool) for tool in asked.tools]
     return body | ({"tools": tools} if tools else {}) | dict(asked.options)
-
-
-def chat_body_without_null(asked: RequestSpec) -> Json:
-    """Return the same without nulls: content that is not there has no key."""
-    return chat_body(asked) | {"messages": [_without_null(each) for each in asked.messages]}
-
-
-def _without_null(message: Message) -> Message:
-    return {key: value for key, value in message.items() if value is not None}

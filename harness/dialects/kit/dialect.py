@@ -1,21 +1,22 @@
 """The row of a dialect: what shared code needs to know of one API."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
-from harness.dialects.kit.build_request import RequestForm
+from harness.dialects.kit.build_request import BuildRequest, RequestForm
 from harness.dialects.kit.detect import Detection
 from harness.dialects.kit.options import Options
 from harness.dialects.kit.oracle.dispatch import Oracle
-from harness.dialects.kit.parse_request import ChatRequest
+from harness.dialects.kit.parse_request import CHAT_MESSAGES, ChatRequest, Json, MessageForm
 from harness.turns.deltas import Delta
 from harness.wire.frames import Frame
+from harness.wire.interaction import Headers
 
 Read: TypeAlias = Callable[[Iterable[Frame], tuple[str, ...]], Iterator[Delta]]
 Write: TypeAlias = Callable[..., tuple[bytes, ...]]
-ParseRequest: TypeAlias = Callable[[str, dict[str, Any]], ChatRequest]
+ParseRequest: TypeAlias = Callable[[str, Json], ChatRequest]
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +36,20 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         detection: how the API is recognized by requests and events.
         record_path: where a server answers, below its address, for `harness record`; "" if it
             cannot send requests to this API.
+        messages: where a request contains messages and tools.
+        build_request: history -> body; None if agents do not support the API.
+        request_headers: those that a request needs in addition.
         content_type: of its streams.
+        done: whether the API sends `[DONE]`, gateways add it, or neither does.
+        unknown_events: events that the API does not define, which clients must ignore.
+        meaningful_options: writer options that change the turn, and not only how it is written.
+        arguments: the form of a call's arguments; "none" if the API has no calls.
+        has_call_ids: calls have ids.
+        can_require_tool: a request may name the tool that the model must call.
+        id_pattern: a regular expression that ids must match in full; "" for any.
+        may_send_snapshots: an event may contain all the text so far, so that text which repeats
+            itself is ambiguous.
+        has_text_call_clients: clients that read text calls use the API.
     """
 
     name: str
@@ -47,5 +61,17 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     parse_request: ParseRequest
     request_forms: Mapping[str, RequestForm]
     detection: Detection
+    messages: MessageForm = CHAT_MESSAGES
+    build_request: BuildRequest | None = None
+    request_headers: Headers = ()
     record_path: str = ""
     content_type: str = "text/event-stream"
+    done: Literal["sent", "added", "never"] = "never"
+    unknown_events: tuple[Json, ...] = ()
+    meaningful_options: frozenset[str] = frozenset()
+    arguments: Literal["text", "object", "none"] = "text"
+    has_call_ids: bool = True
+    can_require_tool: bool = True
+    id_pattern: str = ""
+    may_send_snapshots: bool = False
+    has_text_call_clients: bool = False

@@ -1,25 +1,37 @@
-"""What a request asks of a model, whatever the API: model, tools, system text."""
+"""What parsing a request has in common: model, tools, system text, and messages in OpenAI's form.
 
+A body is hostile and often incomplete in a recording: what cannot be read is empty. Nothing here
+raises, whatever the body. No code is shared with `build_request`, because agents send what that
+builds and are judged by what this parses.
+"""
+
+import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from harness.turns.turn import Tool
 
+Json: TypeAlias = dict[str, Any]
+
+# The member of a message with the reasoning that was sent back, whatever the API calls it.
+REASONING_FIELD: Final = "reasoning_content"
+SYSTEM_ROLES: Final = frozenset(("system", "developer"))
+
 
 class ChatRequest(msgspec.Struct, frozen=True):
-    """What one request asked for.
+    """What one request contains.
 
     Fields:
-        model: as sent; "" where neither address nor body names it.
-        tools: in the order in which they were declared; those that the provider runs itself
-            are none of them.
+        model: as sent; "" if neither address nor body names it.
+        tools: in the order of their declarations, without those that the provider executes.
         system: the text of all system and developer messages, joined by newlines.
-        stream: whether a stream was asked for.
-        calls_barred: `tool_choice` or what the API has for it says that no tool may be called.
-        tools_known: False where the body was not kept or is no JSON object.
+        stream: whether the client requests a stream.
+        calls_barred: `tool_choice` or its counterpart in the API forbids to call a tool.
+        tools_known: False if the body was not recorded or is not a JSON object.
     """
 
     model: str = ""
@@ -33,8 +45,8 @@ class ChatRequest(msgspec.Struct, frozen=True):
 UNKNOWN_REQUEST = ChatRequest()
 
 
-def bars_calls(body: dict[str, Any]) -> bool:
-    """Return whether a request's body forbids calls, in the words of any of the APIs."""
+def bars_calls(body: Json) -> bool:
+    """Return whether a request's body forbids calls, in the form of any API."""
     choice = body.get("tool_choice")
     if isinstance(choice, dict):  # Anthropic
         choice = choice.get("type")
@@ -50,7 +62,33 @@ def tool(name: object, description: object, parameters: object) -> Tool:
     return Tool(as_text(name), as_text(description), schema)
 
 
-def dicts(value: object) -> Iterator[dict[str, Any]]:
+def function_tools(declared: object) -> Iterator[Tool]:
+    """Yield the tools of a list in which each declaration is the member `function`."""
+    for item in dicts(declared):
+        function = item.get("function")
+        if isinstance(function, dict):
+            yield declared_tool(function)
+
+
+def declared_tool(declared: Json) -> Tool:
+    """Return the tool of a declaration under OpenAI's names."""
+    return tool(declared.get("name"), declared.get("description"), declared.get("parameters"))
+
+
+def system_text(
+    messages: object, roles: frozenset[str] = SYSTEM_ROLES, *, instructions: str = ""
+) -> str:
+    """Return `instructions`, if any, and the text of messages with one of `roles`, as lines."""
+    texts = [instructions] if instructions else []
+    texts += [
+        text_of(message.get("content"))
+        for message in dicts(messages)
+        if as_text(message.get("role")) in roles
+    ]
+    return "\n".join(texts)
+
+
+def dicts(value: object) -> Iterator[Json]:
     """Yield the objects among the items of `value`, if it is a list."""
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
@@ -83,3 +121,157 @@ def unescaped(text: str) -> str:
 
 def _decode_escapes(escapes: re.Match[str]) -> str:
     return bytes.fromhex(escapes[0].replace("%", "")).decode("utf-8", "replace")
+
+
+def json_text(value: object) -> str:
+    """Return the JSON text of a value that was decoded from a request."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+class MessageForm(msgspec.Struct, frozen=True):
+    """How the requests of one API contain messages and tools.
+
+    Fields:
+        messages: body -> its messages in OpenAI's form.
+        declarations: body -> the declarations of tools, each an object with a `name`.
+        fields: the members of the body that contain either.
+        has_blocks: content is a list of blocks, so that no content next to calls is neither null
+            nor `''`, and reasoning is a block.
+    """
+
+    messages: Callable[[Json], Iterable[object]]
+    declarations: Callable[[Json], Iterable[object]]
+    fields: frozenset[str]
+    has_blocks: bool = True
+
+    def messages_of(self, body: Json) -> tuple[object, ...]:
+        """Return the messages of a request, whatever they are; () if it has none."""
+        return tuple(self.messages(body))
+
+    def tool_names(self, body: Json) -> tuple[str, ...] | None:
+        """Return the names of the tools that a request declares; None if it declares none."""
+        declared = self.declarations(body)
+        return tuple(str(each.get("name")) for each in declared if isinstance(each, dict)) or None
+
+    def options_of(self, body: Json) -> Json:
+        """Return the members of a body that contain neither messages nor tools."""
+        return {key: value for key, value in body.items() if key not in self.fields}
+
+
+def listed(value: object) -> list[Any]:
+    """Return `value` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def chat_declarations(body: Json) -> Iterator[object]:
+    """Yield the declarations of OpenAI's member `tools`."""
+    return (item.get("function", item) for item in dicts(body.get("tools")))
+
+
+CHAT_FIELDS: Final = frozenset(("messages", "tools"))
+CHAT_MESSAGES: Final = MessageForm(
+    lambda body: listed(body.get("messages")), chat_declarations, CHAT_FIELDS, has_blocks=False
+)
+
+
+class TextPart(msgspec.Struct, frozen=True):
+    """Visible text."""
+
+    text: str
+
+
+class ReasoningPart(msgspec.Struct, frozen=True):
+    """Reasoning that is sent back."""
+
+    text: str
+
+
+class CallPart(msgspec.Struct, frozen=True):
+    """A call; `arguments` are JSON text, or anything else if they are invalid."""
+
+    id: str
+    name: Any
+    arguments: Any
+
+
+class ResultPart(msgspec.Struct, frozen=True):
+    """The result of a call; `content` is text or parts, or anything else if it is invalid."""
+
+    id: Any
+    content: Any
+
+
+class OtherPart(msgspec.Struct, frozen=True):
+    """An image, a file, a call that the provider executed itself."""
+
+    raw: Json
+
+
+class SealedPart(msgspec.Struct, frozen=True):
+    """Data that only the provider can read and wants back: a signature, a reasoning item."""
+
+    kind: str
+
+
+Part: TypeAlias = TextPart | ReasoningPart | CallPart | ResultPart | OtherPart | SealedPart
+
+
+def assistant_message(parts: Iterable[Part]) -> Json:
+    """Return the message of the assistant that `parts` make."""
+    listed = tuple(parts)
+    text = "".join(part.text for part in listed if isinstance(part, TextPart))
+    thoughts = [part.text for part in listed if isinstance(part, ReasoningPart)]
+    sealed = [_opaque_kind(part) for part in listed if isinstance(part, SealedPart | OtherPart)]
+    calls = [_call_entry(part) for part in listed if isinstance(part, CallPart)]
+    message: Json = {"role": "assistant", "content": text or None}
+    message |= {REASONING_FIELD: "".join(thoughts)} if thoughts else {}
+    message |= {"sealed": sealed} if sealed else {}
+    return message | ({"tool_calls": calls} if calls else {})
+
+
+def user_messages(parts: Iterable[Part], role: str = "user") -> Iterator[Json]:
+    """Yield the messages that `parts` make, results as such."""
+    listed = tuple(parts)
+    if not listed:
+        yield {"role": role, "content": ""}
+    for is_result, group in groupby(listed, key=lambda part: isinstance(part, ResultPart)):
+        if is_result:
+            yield from map(_result_message, group)
+        else:
+            yield {"role": role, "content": _content_of(tuple(group))}
+
+
+def object_arguments(value: object) -> str:
+    """Return arguments as JSON text, for an API that takes an object.
+
+    Text in place of the object is quoted twice, so that it is not taken for arguments.
+    """
+    text = json_text(value)
+    return json_text(text) if isinstance(value, str) else text
+
+
+def _opaque_kind(part: SealedPart | OtherPart) -> str:
+    if isinstance(part, SealedPart):
+        return part.kind
+    return str(part.raw.get("type") or next(iter(part.raw), "nothing"))
+
+
+def _call_entry(call: CallPart) -> Json:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _result_message(part: Part) -> Json:
+    answered = part if isinstance(part, ResultPart) else ResultPart("", None)
+    return {"role": "tool", "tool_call_id": answered.id, "content": answered.content}
+
+
+def _content_of(parts: tuple[Part, ...]) -> str | list[Json]:
+    """Return the text, or parts where there is more than text."""
+    if any(isinstance(part, OtherPart) for part in parts):
+        return [
+            {"type": "text", "text": part.text} if isinstance(part, TextPart) else part.raw
+            for part in parts
+            if isinstance(part, TextPart | OtherPart)
+        ]
+    return "".join(part.text for part in parts if isinstance(part, TextPart))

@@ -7,6 +7,7 @@ from typing import Final
 
 from harness.dialects.kit.build_request import RequestForm, chat_body
 
+build_request = chat_body
 REQUEST_FORMS: Final = {
     "": RequestForm({"mistral": "https://api.mistral.ai/v1/chat/completions"}, chat_body)
 }

@@ -18,7 +18,7 @@ from harness.dialects.kit.build_request import (
 from harness.turns.messages import Message
 
 
-def ollama(asked: RequestSpec) -> Json:
+def build_request(asked: RequestSpec) -> Json:
     """Return the body for Ollama's chat API."""
     names = names_by_call_id(asked.messages)
     return chat_body(asked) | {"messages": [_message(each, names) for each in asked.messages]}
@@ -45,6 +45,6 @@ def _generate(asked: RequestSpec) -> Json:
 
 
 REQUEST_FORMS: Final = {
-    "": RequestForm({"ollama": "http://localhost:11434/api/chat"}, ollama),
+    "": RequestForm({"ollama": "http://localhost:11434/api/chat"}, build_request),
     "generate": RequestForm({"ollama": "http://localhost:11434/api/generate"}, _generate, ()),
 }

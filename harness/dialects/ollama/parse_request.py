@@ -1,38 +1,66 @@
-"""An Ollama request -> what the model was asked with: model, tools, system text.
+"""A request of Ollama's API -> what it contains, and its messages in OpenAI's form.
 
-The body is hostile and often not kept: whatever cannot be read is empty. Never raises.
 Source: https://docs.ollama.com/api/chat and /api/generate
 """
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Final
 
-from harness.dialects.kit.parse_request import ChatRequest, as_text, dicts, text_of, tool
-from harness.turns.turn import Tool
+from harness.dialects.kit.parse_request import (
+    CHAT_FIELDS,
+    ChatRequest,
+    Json,
+    MessageForm,
+    as_text,
+    chat_declarations,
+    declared_tool,
+    dicts,
+    listed,
+    object_arguments,
+    system_text,
+)
 
 
-def parse_request(uri: str, value: dict[str, Any]) -> ChatRequest:  # noqa: ARG001 - other dialects name the model in the address
-    """Return what the request body `value`, sent to `uri`, asks for."""
+def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
+    """Return what the request `body`, sent to `uri`, contains."""
+    functions = (item.get("function") for item in dicts(body.get("tools")))
+    system = system_text(body.get("messages"), frozenset(("system",)))
     return ChatRequest(
-        model=as_text(value.get("model")) or as_text(value.get("name")),
-        tools=tuple(map(_tool, dicts(value.get("tools")))),
-        system=_system(value),
-        # This API streams unless it is told not to.
-        stream=value.get("stream") is not False,
+        model=as_text(body.get("model")) or as_text(body.get("name")),
+        tools=tuple(declared_tool(each if isinstance(each, dict) else {}) for each in functions),
+        system=system or as_text(body.get("system")),  # `system` of a generate request
+        stream=body.get("stream") is not False,  # the default of this API is a stream
         tools_known=True,
     )
 
 
-def _tool(declared: dict[str, Any]) -> Tool:
-    function = declared.get("function")
-    fields = function if isinstance(function, dict) else {}
-    return tool(fields.get("name"), fields.get("description"), fields.get("parameters"))
+def _messages(body: Json) -> Iterator[object]:
+    """Give Ollama's calls the ids that it does not have: results follow in the calls' order."""
+    waiting: list[tuple[str, str]] = []  # id and name of calls without a result
+    for place, message in enumerate(listed(body.get("messages"))):
+        if not isinstance(message, dict):
+            yield message
+            continue
+        calls = message.get("tool_calls")
+        if isinstance(calls, list):
+            entries = [_call_entry(call, f"{place}.{at}") for at, call in enumerate(calls)]
+            waiting = [(call["id"], call["function"]["name"]) for call in entries]
+            yield {**message, "content": message.get("content") or None, "tool_calls": entries}
+        elif message.get("role") == "tool":
+            name = message.get("tool_name")
+            match = next((each for each in waiting if name in (each[1], None)), None)
+            waiting = [each for each in waiting if each != match]
+            yield {**message, "tool_call_id": match[0] if match else f"none for {name}"}
+        else:
+            yield message
 
 
-def _system(value: dict[str, Any]) -> str:
-    """Return the system messages of a chat, or the `system` of a generate request."""
-    texts = [
-        text_of(message.get("content"))
-        for message in dicts(value.get("messages"))
-        if message.get("role") == "system"
-    ]
-    return "\n".join(texts) or as_text(value.get("system"))
+def _call_entry(call: object, call_id: str) -> Json:
+    function = call.get("function") if isinstance(call, dict) else None
+    function = function if isinstance(function, dict) else {}
+    arguments = object_arguments(function.get("arguments"))
+    entry = {"name": function.get("name"), "arguments": arguments}
+    return {"id": call_id, "type": "function", "function": entry}
+
+
+MESSAGES: Final = MessageForm(_messages, chat_declarations, CHAT_FIELDS, has_blocks=False)

@@ -7,6 +7,7 @@ from typing import Final
 
 from harness.dialects.kit.build_request import RequestForm, chat_body
 
+build_request = chat_body
 REQUEST_FORMS: Final = {
     "": RequestForm(
         {

@@ -16,6 +16,8 @@ DIALECT = Dialect(
     writer_options=WriterOptions,
     oracle=OpenAICompletionsOracle,
     parse_request=parse_request,
+    done="sent",
+    arguments="none",
     request_forms=REQUEST_FORMS,
     detection=DETECTION,
 )

@@ -1,18 +1,16 @@
-"""An openai-completions request -> which model was asked, and whether for a stream.
+"""An openai-completions request -> the model, and whether it requests a stream.
 
-The prompt is one text without roles and without tools. Never raises.
+The prompt is one text without roles and without tools.
 Source: OpenAI API reference, "Create completion" (legacy).
 """
 
-from typing import Any
-
-from harness.dialects.kit.parse_request import ChatRequest, as_text
+from harness.dialects.kit.parse_request import ChatRequest, Json, as_text
 
 
-def parse_request(uri: str, value: dict[str, Any]) -> ChatRequest:  # noqa: ARG001 - other dialects name the model in the address
-    """Return what the request body `value`, sent to `uri`, asks for."""
+def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
+    """Return what the request `body`, sent to `uri`, contains."""
     return ChatRequest(
-        model=as_text(value.get("model")),
-        stream=value.get("stream") is True,
+        model=as_text(body.get("model")),
+        stream=body.get("stream") is True,
         tools_known=True,
     )

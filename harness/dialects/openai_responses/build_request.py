@@ -23,7 +23,7 @@ from harness.turns.messages import Message
 from harness.turns.turn import Tool
 
 
-def openai_responses(asked: RequestSpec) -> Json:
+def build_request(asked: RequestSpec) -> Json:
     """Return the body for the Responses API."""
     instructions, messages = split_instructions(asked.messages)
     body: Json = {"model": asked.model, "stream": True, "store": False}

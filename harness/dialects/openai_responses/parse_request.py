@@ -1,41 +1,60 @@
-"""A request of the Responses API -> what the model was asked with: model, tools, system text.
+"""A request of the Responses API -> what it contains, and its messages in OpenAI's chat form.
 
-The body is hostile and often not kept: whatever cannot be read is empty. Never raises.
-Source: OpenAI API reference, "Create a model response"; "Realtime client events" for the
-`session` that stands around the same fields.
+Items take the place of messages; consecutive items of the model are one turn.
+Source: OpenAI API reference, "Create a model response"; "Realtime client events" for the `session`
+that contains the same fields.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import groupby
+from typing import Any, Final
 
-from harness.dialects.kit.parse_request import ChatRequest, as_text, dicts, text_of, tool
+from harness.dialects.kit.parse_request import (
+    CallPart,
+    ChatRequest,
+    Json,
+    MessageForm,
+    OtherPart,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    SealedPart,
+    TextPart,
+    as_text,
+    assistant_message,
+    declared_tool,
+    dicts,
+    json_text,
+    listed,
+    system_text,
+    user_messages,
+)
 from harness.turns.turn import Tool
 
-_SYSTEM_ROLES = frozenset({"system", "developer"})
 _CALLED_BY_NAME = ("function", "custom")
 
 
-def parse_request(uri: str, value: dict[str, Any]) -> ChatRequest:
-    """Return what the request body `value`, sent to `uri`, asks for."""
-    session = value.get("session")
-    holder = session if isinstance(session, dict) else value
+def parse_request(uri: str, body: Json) -> ChatRequest:
+    """Return what the request `body`, sent to `uri`, contains."""
+    session = body.get("session")
+    holder = session if isinstance(session, dict) else body
     return ChatRequest(
         model=as_text(holder.get("model")) or _model_of(uri),
         tools=tuple(_tools(holder.get("tools"))),
-        system="\n".join(_system_texts(holder)),
-        stream=value.get("stream") is True or holder is session,
+        system=system_text(holder.get("input"), instructions=as_text(holder.get("instructions"))),
+        stream=body.get("stream") is True or holder is session,
         tools_known=True,
     )
 
 
 def _model_of(uri: str) -> str:
-    """Return the model that the query names, as the address of a Realtime session does."""
+    """Return the model in the query, which the address of a Realtime session has."""
     fields = (field.partition("=") for field in uri.partition("?")[2].split("&"))
     return next((value for name, _, value in fields if name == "model"), "")
 
 
 def _tools(declared: object) -> Iterator[Tool]:
-    """Yield the tools that are called by a name, also those inside of a namespace."""
+    """Yield the tools that are called by a name, also those in a namespace."""
     for item in dicts(declared):
         if item.get("type") == "namespace":
             yield from map(_tool, dicts(item.get("tools")))
@@ -43,15 +62,84 @@ def _tools(declared: object) -> Iterator[Tool]:
             yield _tool(item)
 
 
-def _tool(item: dict[str, Any]) -> Tool:
-    nested = item.get("function")  # as the chat API has it, which some servers take too
-    item = nested if isinstance(nested, dict) else item
-    return tool(item.get("name"), item.get("description"), item.get("parameters"))
+def _tool(item: Json) -> Tool:
+    nested = item.get("function")  # the form of the chat API, which some servers accept too
+    return declared_tool(nested if isinstance(nested, dict) else item)
 
 
-def _system_texts(holder: dict[str, Any]) -> Iterator[str]:
-    if instructions := as_text(holder.get("instructions")):
-        yield instructions
-    for message in dicts(holder.get("input")):
-        if as_text(message.get("role")) in _SYSTEM_ROLES:
-            yield text_of(message.get("content"))
+_TEXTS: Final = ("input_text", "output_text", "text", "refusal")
+
+
+def _messages(body: Json) -> Iterator[object]:
+    content = body.get("input")
+    if instructions := as_text(body.get("instructions")):
+        yield {"role": "system", "content": instructions}
+    if isinstance(content, str):
+        yield {"role": "user", "content": content}
+    for is_models, items in groupby(listed(content), _is_models):
+        if is_models:
+            yield assistant_message(part for item in items for part in _parts(item))
+        else:
+            for item in items:
+                yield from _user_messages(item)
+
+
+def _is_models(item: object) -> bool:
+    if not isinstance(item, dict):
+        return False
+    kind = item.get("type") or "message"
+    if kind == "message":
+        return item.get("role") == "assistant"
+    return kind not in _RESULTS
+
+
+def _user_messages(item: object) -> Iterator[object]:
+    if isinstance(item, dict):
+        yield from user_messages(_parts(item), item.get("role", "user"))
+    else:
+        yield item
+
+
+def _parts(item: Json) -> Iterator[Part]:
+    kind = item.get("type") or "message"
+    if kind == "message":
+        yield from _texts(item.get("content"))
+    elif kind == "function_call":
+        yield CallPart(str(item.get("call_id") or ""), item.get("name"), item.get("arguments"))
+    elif kind == "custom_tool_call":
+        # The free text of a custom tool is its only argument, as in the tool loop.
+        arguments = json_text({"input": item.get("input")})
+        yield CallPart(str(item.get("call_id") or ""), item.get("name"), arguments)
+    elif kind in _RESULTS:
+        yield ResultPart(item.get("call_id"), item.get("output"))
+    elif kind == "reasoning":
+        yield from _reasoning(item)
+    else:
+        yield OtherPart(item)
+
+
+def _texts(content: Any) -> Iterator[Part]:  # noqa: ANN401 - a client may send any value
+    if isinstance(content, str):
+        yield TextPart(content)
+    for part in dicts(content):
+        if part.get("type") in _TEXTS:
+            yield TextPart(str(part.get("text") or part.get("refusal") or ""))
+        else:
+            yield OtherPart(part)
+
+
+def _reasoning(item: Json) -> Iterator[Part]:
+    """Yield the text of a reasoning item; without text, its id or encrypted content counts."""
+    texts = [str(part.get("text") or "") for part in dicts(item.get("content"))]
+    if texts:
+        yield ReasoningPart("".join(texts))
+    if item.get("encrypted_content") or not texts:
+        yield SealedPart("reasoning")
+
+
+_RESULTS: Final = ("function_call_output", "custom_tool_call_output")
+MESSAGES: Final = MessageForm(
+    _messages,
+    lambda body: dicts(body.get("tools")),
+    frozenset(("input", "instructions", "tools")),
+)

@@ -16,6 +16,8 @@ DIALECT = Dialect(
     writer_options=WriterOptions,
     oracle=TgiOracle,
     parse_request=parse_request,
+    meaningful_options=frozenset(("details",)),
+    arguments="none",
     request_forms=REQUEST_FORMS,
     detection=DETECTION,
 )

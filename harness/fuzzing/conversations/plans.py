@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from harness.conversation.agent import Agent
+from harness.dialects.table import DIALECTS, TEXT_CALL_DIALECTS
 
 DIALECT_KEY: Final = "conversation"
 
@@ -101,7 +102,9 @@ def conversation_plans(agent: Agent) -> SearchStrategy[ConversationPlan]:
     """Return conversations that `agent` supports."""
     kinds = []
     if "native-tools/v1" in agent.prompts:
-        kinds += [_native_plans(agent, dialect) for dialect in sorted(agent.dialects & _DIALECTS)]
+        kinds += [
+            _native_plans(agent, dialect) for dialect in sorted(agent.dialects & TEXT_CALL_DIALECTS)
+        ]
     if "openai-chat" in agent.dialects:
         kinds += [
             _text_call_plans(prompt) for prompt in _TEXT_CALL_PROMPTS if prompt in agent.prompts
@@ -109,7 +112,6 @@ def conversation_plans(agent: Agent) -> SearchStrategy[ConversationPlan]:
     return st.one_of(kinds) if kinds else st.nothing()
 
 
-_DIALECTS: Final = frozenset(("openai-chat", "ollama"))
 _TEXT_CALL_PROMPTS: Final[tuple[Prompted, ...]] = ("tag-tools/v1", "action-protocol/v1")
 _ARGUMENTS = st.fixed_dictionaries(
     {},
@@ -190,9 +192,10 @@ def _plans(*, broken: bool, unknown: bool, dialect: str) -> SearchStrategy[Conve
 
 def _unambiguous(plan: ConversationPlan) -> ConversationPlan:
     """Return `plan` without what agents may rightly handle in different ways."""
-    # Ollama's messages have no ids, no null and no reasoning to send back.
-    plain = plan.dialect == "ollama" and "supports_parallel_tools" not in plan.capabilities
-    capabilities = {} if plain else plan.capabilities
+    # An API without ids has no null and no reasoning to send back either.
+    has_ids = DIALECTS[plan.dialect].has_call_ids
+    keeps = has_ids or "supports_parallel_tools" in plan.capabilities
+    capabilities = plan.capabilities if keeps else {}
     serial = capabilities.get("supports_parallel_tools") is False
     questions = tuple(tuple(_unambiguous_turns(turns, serial=serial)) for turns in plan.questions)
     broken = any(call.broken for turns in questions for it in turns for call in it.calls)

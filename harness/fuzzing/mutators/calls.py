@@ -33,10 +33,8 @@ EditCalls: TypeAlias = Callable[[DrawFn, list[Call]], tuple[list[Call], str] | N
 CallDelta = ToolCallStart | ArgumentsDelta | ToolCallEnd | ToolCallRejected
 
 _MOST_CUTS = 3
-# Where arguments are an object, what is none cannot be said; some APIs have no calls at all.
-_TEXTUAL: Final = DIALECTS.keys() - frozenset(
-    ("bedrock-llama", "gemini", "ollama", "openai-completions", "tgi")
-)
+# An API whose arguments are an object cannot carry invalid ones; some APIs have no calls at all.
+_TEXTUAL: Final = frozenset(row.name for row in DIALECTS.values() if row.arguments == "text")
 _OTHER_NAMES: Final = (
     "nope", "get_weather ", "functions.get_weather", "GET_WEATHER", "get_weather</tool_call>",
     "get_weather<|channel|>commentary", "天气", "null", "a" * 80, "tool\u2028name",

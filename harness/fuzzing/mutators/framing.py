@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec.structs import replace
 
+from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import Mutate, preserving
 from harness.fuzzing.mutators.sent import (
     BYTE_ORDER_MARK,
@@ -178,9 +179,8 @@ def _line_space(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames.put(at, replace(frame, raw=raw)), f"around line {at}"
 
 
-# Where `[DONE]` is no part of the API, gateways add it.
-_WITHOUT_DONE: Final = ("anthropic", "openai-responses", "google-interactions")
-_WITH_DONE: Final = ("openai-chat", "openai-completions", "mistral", "cohere")
+_WITHOUT_DONE: Final = tuple(row.name for row in DIALECTS.values() if row.done == "added")
+_WITH_DONE: Final = tuple(row.name for row in DIALECTS.values() if row.done == "sent")
 
 MUTATORS: Final = (
     preserving(

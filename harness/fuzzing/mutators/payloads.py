@@ -10,6 +10,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import Mutate, preserving
 from harness.fuzzing.mutators.sent import Sent, SentFrame, dumped, sent, value_of
 from harness.wire.interaction import Interaction
@@ -22,16 +23,6 @@ _MORE: Final = (
     ("x_unknown", None), ("obfuscation", "aZ3"), ("system_fingerprint", "fp_1"),
     ("x_details", {"name": "none", "arguments": "{}", "text": "x"}), ("service_tier", "default"),
 )  # fmt: skip
-_UNKNOWN_EVENTS: Final[dict[str, tuple[dict[str, Any], ...]]] = {
-    "anthropic": ({"type": "ping"}, {"type": "x_progress", "percent": 50}),
-    "openai-responses": (
-        {"type": "response.x_progress", "percent": 50},
-        {"type": "keepalive", "sequence_number": 3},
-    ),
-    "cohere": ({"type": "x-progress", "percent": 50}, {"type": "debug", "prompt": "x"}),
-    "google-interactions": ({"event_type": "x.progress", "percent": 50},),
-    "openai-chat": ({"type": "x_progress", "percent": 50}, {"object": "x.progress", "choices": []}),
-}
 
 
 def revalued(revalue: Revalue, *, each: bool = False) -> Mutate:
@@ -104,7 +95,7 @@ def _unknown_event(draw: DrawFn, interaction: Interaction) -> tuple[Interaction,
     if not places:  # alone it would not be one of many events, but all that there is
         return None
     at = draw(st.sampled_from(places))
-    value = draw(st.sampled_from(_UNKNOWN_EVENTS[interaction.dialect]))
+    value = draw(st.sampled_from(DIALECTS[interaction.dialect].unknown_events))
     data = dumped(value)
     named = frames.frames[at].event
     event = str(next(iter(value.values()))) if named else ""
@@ -124,6 +115,6 @@ MUTATORS: Final = (
         _unknown_event,
         "ANT-UNKNOWN-EVENT",
         "RESP-UNKNOWN-EVENT",
-        dialects=_UNKNOWN_EVENTS,
+        dialects=tuple(row.name for row in DIALECTS.values() if row.unknown_events),
     ),
 )

@@ -17,19 +17,6 @@ from harness.wire.interaction import Interaction
 
 Piece = TextDelta | ReasoningDelta | ArgumentsDelta
 
-# Switches that take something of the turn away (ids, counts, the word of its finish), and those
-# whose meaning depends on what the calls are; some have mutators of their own.
-_LEFT_OUT: Final[dict[str, frozenset[str]]] = {
-    "openai-chat": frozenset(("first_id", "index", "arguments", "where", "finish")),
-    "bedrock-converse": frozenset(("metadata",)),
-    "cohere": frozenset(("version",)),
-    "gemini": frozenset(("call_id", "finish")),
-    "google-interactions": frozenset(("status",)),
-    "mistral": frozenset(("call_id",)),
-    "ollama": frozenset(("call_id", "done_reason")),
-    "tgi": frozenset(("details",)),
-}
-
 
 def _text_of(delta: Piece) -> str:
     return delta.fragment if isinstance(delta, ArgumentsDelta) else delta.text
@@ -96,10 +83,11 @@ def _rewritten_with_option(
     deltas = deltas_of(interaction)
     if deltas is None or any(isinstance(delta, ToolCallRejected) for delta in deltas):
         return None
-    left_out = _LEFT_OUT.get(interaction.dialect, frozenset())
-    options = [each for each in option_values(interaction.dialect) if each[0] not in left_out]
+    row = DIALECTS[interaction.dialect]
+    meaningful = row.meaningful_options
+    options = [each for each in option_values(interaction.dialect) if each[0] not in meaningful]
     name, value = draw(st.sampled_from(options))
-    spelling = DIALECTS[interaction.dialect].writer_options(**{name: value})
+    spelling = row.writer_options(**{name: value})
     return rewritten(interaction, deltas, f"{name} is {value!r}", spelling)
 
 

@@ -77,7 +77,10 @@ def rewritten(
 
 def _reads_in_two_ways(interaction: Interaction) -> bool:
     """Whether pieces that repeat each other may be the text so far (quirk DASH-CUMULATIVE)."""
-    return interaction.dialect == "dashscope" and not oracle_reading(interaction).text_known
+    return (
+        DIALECTS[interaction.dialect].may_send_snapshots
+        and not oracle_reading(interaction).text_known
+    )
 
 
 def written(dialect: str, deltas: Iterable[Delta], spelling: Any = None) -> bytes:  # noqa: ANN401 - as above

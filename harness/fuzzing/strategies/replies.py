@@ -39,8 +39,7 @@ NO_ANSWERS: Final = (
     b'data: {"choices": []}\n\n' * 50,
 )
 _STATUSES: Final = (400, 401, 429, 500, 503, 529)
-# Where arguments are an object, a writer makes one of all that may be read as one.
-_OBJECTS: Final = frozenset(("gemini", "ollama"))
+# If arguments are an object, a writer makes one of all that may be read as one.
 _NEVER_OBJECTS: Final = ("prose", "truncated", "fenced")
 _TEXTS: Final = ("", " ", "Let me see.", "我来查一下。", "{", "</tool_call>", "\n\n")
 
@@ -106,7 +105,7 @@ def replies(
 
 def _calling(draw: DrawFn, kind: Kind, tools: tuple[Tool, ...], dialect: str) -> ProviderReply:
     calls = draw(st.lists(_call(tools), min_size=1, max_size=3))
-    kinds = _NEVER_OBJECTS if dialect in _OBJECTS else ()
+    kinds = _NEVER_OBJECTS if DIALECTS[dialect].arguments == "object" else ()
     bad = draw(malformed_arguments({}, *kinds)).text if kind == "malformed" else ""
     told = [*calls, (calls[0][0], bad)] if bad else calls
     said: list[Delta] = [TextDelta(text) for text in (draw(st.sampled_from(_TEXTS)),) if text]

@@ -11,8 +11,8 @@ from typing import Final
 import msgspec
 
 from harness.conversation.conversation import Conversation, TurnRecord
+from harness.dialects.table import message_form
 from harness.judging.case import shorten
-from harness.judging.conversations import chat_form
 from harness.judging.conversations.evidence import ConversationEvidence
 from harness.judging.conversations.session import as_text
 
@@ -143,7 +143,7 @@ def _iter_request_rows(evidence: ConversationEvidence) -> Iterator[RequestRow]:
             same=same,
             messages=tuple(map(as_text, request.messages[same : same + _MOST_MESSAGES])),
             tools=request.tools or (),
-            fields=as_text(chat_form.options_of(evidence.task.dialect, request.body)),
+            fields=as_text(message_form(evidence.task.dialect).options_of(request.body)),
             status=answer.status,
             reply=answer.body[: _TEXT_LIMIT * 2].decode("utf-8", "replace"),
             broken=request.reply.broken,

@@ -6,16 +6,19 @@ from functools import cached_property
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.conversation.conversation import TurnRecord
 from harness.conversation.history.check import Problem, history_problems
 from harness.conversation.task import Task
-from harness.judging.conversations import chat_form
+from harness.dialects.kit.parse_request import REASONING_FIELD, Json, MessageForm
+from harness.dialects.table import message_form, request_body
 from harness.judging.conversations.history_difference import HistoryDifference, history_differences
 from harness.judging.conversations.oracle_reply import OracleReply, oracle_reply
 from harness.judging.conversations.script import ConversationScript, ExpectedExecution
 from harness.judging.conversations.session import Execution, SentRequest, SessionRecord, as_text
 from harness.judging.rule import RuleMaker
+from harness.providers import Capabilities
 from harness.turns.arguments import meaning, same_value
 
 FINAL_HISTORY: Final = "history"
@@ -31,7 +34,7 @@ class RequestEvidence(msgspec.Struct, frozen=True):
     """
 
     sent: SentRequest
-    body: chat_form.Json
+    body: Json
     messages: tuple[object, ...]
     tools: tuple[str, ...] | None
     reply: OracleReply
@@ -162,12 +165,12 @@ conversation_rule = RuleMaker[ConversationEvidence]("conversation")
 
 
 def _request_evidence(dialect: str, sent: SentRequest) -> RequestEvidence:
-    body = chat_form.body_of(sent.request.body)
+    body = request_body(sent.request.body) or {}
     return RequestEvidence(
         sent=sent,
         body=body,
-        messages=chat_form.messages_of(dialect, body),
-        tools=chat_form.tool_names(dialect, body),
+        messages=message_form(dialect).messages_of(body),
+        tools=message_form(dialect).tool_names(body),
         reply=oracle_reply(sent),
     )
 
@@ -210,7 +213,7 @@ def _iter_rejected(
 
 def _iter_history_problems(evidence: ConversationEvidence) -> Iterator[HistoryProblem]:
     task, final = evidence.task, evidence.record.conversation
-    sent = chat_form.as_read(task.dialect, task.capabilities)
+    sent = parsed_capabilities(message_form(task.dialect), task.capabilities)
     histories = [
         (f"requests[{index}]", each.messages, sent) for index, each in enumerate(evidence.requests)
     ]
@@ -223,3 +226,14 @@ def _iter_history_problems(evidence: ConversationEvidence) -> Iterator[HistoryPr
             if (problem.quirk, problem.path) not in reported:
                 reported.add((problem.quirk, problem.path))
                 yield HistoryProblem(where, problem)
+
+
+def parsed_capabilities(form: MessageForm, capabilities: Capabilities) -> Capabilities:
+    """Return `capabilities` in the terms of parsed messages.
+
+    If content is a list of blocks, only one form represents no content next to calls.
+    """
+    if not form.has_blocks:
+        return capabilities
+    field = REASONING_FIELD if capabilities.reasoning_field else ""
+    return replace(capabilities, content_beside_calls="null", reasoning_field=field)

@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from harness.judging.conversations import chat_form
 from harness.judging.conversations.recording import INSTRUCTIONS
 from harness.turns.arguments import same_value
+from harness.turns.messages import calls_of, role_of, text_of
 
 Part = Literal[
     "roles", "content", "text", "sealed", "calls", "name", "id", "arguments", "answers", "result"
@@ -55,7 +55,7 @@ def history_differences(
             compared by their number, and their results too.
     """
     before, after = _without_instructions(recorded), _without_instructions(sent)
-    roles = [list(map(chat_form.role_of, each)) for each in (before, after)]
+    roles = [list(map(role_of, each)) for each in (before, after)]
     if roles[0] != roles[1]:
         return tuple(_compare("roles", "messages", *map(" ".join, roles)))
     numbers = _call_numbers(before, known_ids), _call_numbers(after, known_ids)
@@ -72,12 +72,12 @@ def _compare(part: Part, path: str, recorded: str, sent: str) -> Iterator[Histor
 
 
 def _without_instructions(messages: Sequence[object]) -> list[object]:
-    return list(dropwhile(lambda each: chat_form.role_of(each) in INSTRUCTIONS, messages))
+    return list(dropwhile(lambda each: role_of(each) in INSTRUCTIONS, messages))
 
 
 def _call_numbers(messages: Sequence[object], known_ids: Collection[str]) -> dict[str, str]:
     """Return the number of its call for each id that a client generated."""
-    found = (call_id for message in messages for call_id, _, _ in chat_form.calls_of(message))
+    found = (call_id for message in messages for call_id, _, _ in calls_of(message))
     return {
         call_id: f"call {number}"
         for number, call_id in enumerate(found, start=1)
@@ -89,8 +89,8 @@ def _message_differences(
     path: str, recorded: object, sent: object, numbers: _Numbers
 ) -> Iterator[HistoryDifference]:
     kinds = _content_kind(recorded), _content_kind(sent)
-    texts = chat_form.text_of(recorded), chat_form.text_of(sent)
-    is_result = chat_form.role_of(recorded) == "tool"
+    texts = text_of(recorded), text_of(sent)
+    is_result = role_of(recorded) == "tool"
     same_kind = kinds[0] == kinds[1]
     part: Part = "result" if is_result else "text" if same_kind else "content"
     yield from _compare(part, f"{path}.content", *(texts if same_kind else kinds))
@@ -104,7 +104,7 @@ def _message_differences(
 def _call_differences(
     path: str, recorded: object, sent: object, numbers: _Numbers
 ) -> Iterator[HistoryDifference]:
-    before, after = tuple(chat_form.calls_of(recorded)), tuple(chat_form.calls_of(sent))
+    before, after = tuple(calls_of(recorded)), tuple(calls_of(sent))
     if len(before) != len(after):
         yield from _compare("calls", f"{path}.tool_calls", str(len(before)), str(len(after)))
         return
@@ -122,7 +122,7 @@ def _content_kind(message: object) -> str:
     content = message.get("content") if isinstance(message, dict) else None
     if content is None:
         return "null"
-    return "text" if chat_form.text_of(message) else "''"
+    return "text" if text_of(message) else "''"
 
 
 def _sealed_kinds(message: object) -> str:

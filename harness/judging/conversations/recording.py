@@ -15,10 +15,9 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from harness.conversation.asking import BODIES
 from harness.conversation.conversation import Ending
 from harness.conversation.task import Limits
-from harness.judging.conversations import chat_form
+from harness.dialects.table import AGENT_DIALECTS, message_form, request_body
 from harness.judging.conversations.oracle_reply import OracleReply, oracle_reply
 from harness.judging.conversations.script import (
     ConversationExpected,
@@ -29,6 +28,7 @@ from harness.judging.conversations.script import (
 )
 from harness.judging.conversations.session import SentRequest, same_value, tools_of_cassette
 from harness.turns.arguments import meaning, parse
+from harness.turns.messages import calls_of, role_of, text_of
 from harness.turns.schema_check import Checker, misfit
 from harness.wire.cassette import Cassette
 
@@ -62,10 +62,10 @@ def script_from_recording(cassette: Cassette) -> ConversationScript | NotReplaya
     """
     if len(cassette.interactions) < 2:  # noqa: PLR2004 - a conversation has a further request
         return NotReplayable("it has one request only")
-    if cassette.dialect not in BODIES:
+    if cassette.dialect not in AGENT_DIALECTS:
         return NotReplayable(f"agents do not support the dialect {cassette.dialect}")
-    bodies = [chat_form.body_of(each.request.body) for each in cassette.interactions]
-    requests = [chat_form.messages_of(cassette.dialect, body) for body in bodies]
+    bodies = [(request_body(each.request.body) or {}) for each in cassette.interactions]
+    requests = [message_form(cassette.dialect).messages_of(body) for body in bodies]
     replies = [
         oracle_reply(SentRequest(it.request, it, n)) for n, it in enumerate(cassette.interactions)
     ]
@@ -82,7 +82,7 @@ def not_replayable_reason(requests: Sequence[Messages], replies: Sequence[Oracle
     """
     if not all(requests):
         return "its requests were not stored"
-    roles = map(chat_form.role_of, requests[0])
+    roles = map(role_of, requests[0])
     if [role for at, role in enumerate(roles) if at or role not in INSTRUCTIONS] != ["user"]:
         return "it began before the recording"
     steps = zip(pairwise(requests), replies, strict=False)  # no request follows the last reply
@@ -104,7 +104,7 @@ def _step_problem(before: Messages, after: Messages, reply: OracleReply) -> str:
 
 def _new_messages_problem(new: Messages) -> str:
     """Return why the messages after a reply are neither its results nor one new question."""
-    roles = [chat_form.role_of(message) for message in new]
+    roles = [role_of(message) for message in new]
     if not {"assistant", "tool", "user"}.issuperset(roles):
         return "instructions came in the middle"
     if "user" in roles and "tool" in roles:
@@ -113,11 +113,11 @@ def _new_messages_problem(new: Messages) -> str:
         return "a request contains neither results nor one new question"
     if any(map(_is_more_than_text, new)):
         return "a message contains more than text"
-    called = {call_id for message in new for call_id, _, _ in chat_form.calls_of(message)}
+    called = {call_id for message in new for call_id, _, _ in calls_of(message)}
     answered = {
         str(message.get("tool_call_id"))
         for message in new
-        if isinstance(message, dict) and chat_form.role_of(message) == "tool"
+        if isinstance(message, dict) and role_of(message) == "tool"
     }
     return "" if answered <= called else "a result answers no call of its turn"
 
@@ -131,7 +131,7 @@ def _is_more_than_text(message: object) -> bool:
 
 def _stored_calls_problem(new: Messages, reply: OracleReply) -> str:
     """Return why the client stored other calls than an agent would; it decides ambiguous ones."""
-    stored = [call[1:] for message in new for call in chat_form.calls_of(message)]
+    stored = [call[1:] for message in new for call in calls_of(message)]
     if reply.calls is None:
         return "" if stored else "the bytes of a reply are ambiguous about its calls"
     calls = Counter((call.name, meaning(call.arguments)) for call in reply.calls)
@@ -156,7 +156,7 @@ def may_call(reply: OracleReply) -> bool:
 
 def count_questions(messages: Messages) -> int:
     """Return how many messages of the user there are."""
-    return sum(chat_form.role_of(message) == "user" for message in messages)
+    return sum(role_of(message) == "user" for message in messages)
 
 
 def _script(
@@ -188,19 +188,19 @@ def _script(
 
 
 def _texts(messages: Messages, roles: Sequence[str]) -> list[str]:
-    return [chat_form.text_of(each) for each in messages if chat_form.role_of(each) in roles]
+    return [text_of(each) for each in messages if role_of(each) in roles]
 
 
 def _iter_tool_results(messages: Messages) -> Iterator[_ToolResult]:
     """Yield the calls that have a result, in the order of their results."""
     calls: dict[str, tuple[str, str]] = {}
     for message in messages:
-        calls |= {call_id: (name, text) for call_id, name, text in chat_form.calls_of(message)}
+        calls |= {call_id: (name, text) for call_id, name, text in calls_of(message)}
         call_id = message.get("tool_call_id") if isinstance(message, dict) else None
         name, text = calls.get(str(call_id), ("", ""))
         value = parse(text).value
-        if name and value is not None and chat_form.role_of(message) == "tool":
-            yield _ToolResult(name, value, chat_form.text_of(message))
+        if name and value is not None and role_of(message) == "tool":
+            yield _ToolResult(name, value, text_of(message))
 
 
 def _expected_executions(
@@ -230,6 +230,6 @@ def _expected_ending(last: OracleReply) -> Ending | None:
 
 def _observed_capabilities(requests: Sequence[Messages]) -> dict[str, bool]:
     """Return the capabilities that the recording itself shows."""
-    counts = [len(tuple(chat_form.calls_of(each))) for each in requests[-1]]
+    counts = [len(tuple(calls_of(each))) for each in requests[-1]]
     shown = {"supports_tool_use": any(counts), "supports_parallel_tools": max(counts) > 1}
     return {name: True for name, is_shown in shown.items() if is_shown}

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from harness.judging.conversations import chat_form
+from harness.dialects.table import DIALECTS
 from harness.judging.conversations.evidence import (
     FINAL_HISTORY,
     ConversationEvidence,
@@ -18,6 +18,7 @@ from harness.judging.results import Outcome
 from harness.judging.rule import Check, Rule, Violation
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import join_surrogates
+from harness.turns.messages import calls_of, role_of, text_of
 
 _FORM: Final = "HIST-FORM"
 _REASONING: Final = "HIST-REASONING-REQUIRED"
@@ -111,7 +112,7 @@ def _reasoning_blank(evidence: ConversationEvidence) -> Iterator[Violation]:
         messages, before = evidence.requests[index + 1].messages, len(request.messages)
         for number, message in enumerate(messages[before:], start=before):
             sent = message.get(field) if isinstance(message, dict) else None
-            if any(chat_form.calls_of(message)) and isinstance(sent, str) and not sent.strip():
+            if any(calls_of(message)) and isinstance(sent, str) and not sent.strip():
                 yield Violation(
                     f"requests[{index + 1}].messages[{number}].{field}", reasoning, sent
                 )
@@ -126,7 +127,7 @@ def _reasoning_blank(evidence: ConversationEvidence) -> Iterator[Violation]:
     yields_to=_NO_ID,
 )
 def _id_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
-    if evidence.task.dialect == "ollama":  # which has no ids
+    if not DIALECTS[evidence.task.dialect].has_call_ids:
         return
     known: set[str] = set()
     for index, request in enumerate(evidence.requests[:-1]):
@@ -147,7 +148,7 @@ def _id_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 def _iter_calls(messages: tuple[object, ...]) -> Iterator[tuple[str, str, str, str]]:
     for number, message in enumerate(messages):
-        for at, call in enumerate(chat_form.calls_of(message)):
+        for at, call in enumerate(calls_of(message)):
             yield (f"messages[{number}].tool_calls[{at}]", *call)
 
 
@@ -166,8 +167,8 @@ def _partial_stored(evidence: ConversationEvidence) -> Iterator[Violation]:
         for where, messages in _later_histories(evidence, index):
             before = len(request.messages)  # an earlier turn may have the same text
             for number, message in enumerate(messages[before:], start=before):
-                is_turn = chat_form.role_of(message) == "assistant"
-                if is_turn and chat_form.text_of(message).strip() == text:
+                is_turn = role_of(message) == "assistant"
+                if is_turn and text_of(message).strip() == text:
                     path = f"{where}.messages[{number}].content"
                     yield Violation(path, f"no complete message, because {broken}", text)
                     return
@@ -199,10 +200,10 @@ def _error_sent(evidence: ConversationEvidence) -> Iterator[Violation]:
 def _is_error_sent(evidence: ConversationEvidence, execution: Execution) -> bool:
     prefixes = tuple(_error_prefixes(execution.error))
     return any(
-        prefix in _normalized_text(chat_form.text_of(message))
+        prefix in _normalized_text(text_of(message))
         for _, messages in _later_histories(evidence, execution.after - 1)
         for message in messages
-        if chat_form.role_of(message) in ("tool", "user")
+        if role_of(message) in ("tool", "user")
         for prefix in prefixes
     )
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from harness.judging.conversations import chat_form
 from harness.judging.conversations.evidence import (
     ConversationEvidence,
     RequestEvidence,
@@ -15,6 +14,7 @@ from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.conversation_history import HISTORY_RULES
 from harness.turns.arguments import meaning
+from harness.turns.messages import role_of, text_of
 
 
 def _expected_count(evidence: ConversationEvidence) -> int:
@@ -92,13 +92,13 @@ def _each(evidence: ConversationEvidence) -> Iterator[Violation]:
 def _differences(
     expected: ExpectedRequest, request: RequestEvidence
 ) -> Iterator[tuple[str, object, object]]:
-    roles = tuple(map(chat_form.role_of, request.messages))
+    roles = tuple(map(role_of, request.messages))
     if expected.roles is not None and expected.roles != roles:
         yield "messages", " ".join(expected.roles), " ".join(roles)
     last = roles[-1] if roles else "none"
     if expected.last_role is not None and expected.last_role != last:
         yield f"messages[{len(roles) - 1}].role", expected.last_role, last
-    text = chat_form.text_of(request.messages[-1]) if request.messages else ""
+    text = text_of(request.messages[-1]) if request.messages else ""
     for part in expected.says:
         if part not in text:
             yield f"messages[{len(roles) - 1}].content", f"a text that contains {part!r}", text

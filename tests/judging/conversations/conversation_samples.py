@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from harness.conversation.agent import Agent
-from harness.conversation.asking import next_request, read_turn
 from harness.conversation.conversation import Conversation, Ending, Meta, TurnRecord
+from harness.conversation.replies import next_request, read_turn
 from harness.conversation.task import Task
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.script import (

@@ -10,8 +10,8 @@ from functools import cache
 
 import msgspec
 
-from harness.conversation.asking import BODIES
 from harness.conversation.plain_loop import plain
+from harness.dialects.table import AGENT_DIALECTS
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
@@ -57,7 +57,7 @@ def facts() -> Iterator[ConversationFacts]:
 
 
 def test_every_recording_that_agents_can_ask_for_is_had_or_refused_for_a_reason() -> None:
-    spoken = [each for each in recordings() if each.dialect in BODIES]
+    spoken = [each for each in recordings() if each.dialect in AGENT_DIALECTS]
     refused = [it for it in map(script_from_recording, spoken) if isinstance(it, NotReplayable)]
     assert len(results()) + len(refused) == len(spoken)
     assert len(results()) >= 116

@@ -5,13 +5,13 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conversation.asking import BODIES, next_request
 from harness.conversation.history.check import history_problems
+from harness.conversation.replies import next_request
 from harness.conversation.task import Task
-from harness.judging.conversations import chat_form
+from harness.dialects.table import AGENT_DIALECTS, message_form, request_body
 from harness.providers import Capabilities
 from harness.turns.deltas import ToolCall
-from harness.turns.messages import assistant, tool_result, user
+from harness.turns.messages import assistant, calls_of, role_of, text_of, tool_result, user
 from harness.turns.turn import Tool
 
 
@@ -23,11 +23,11 @@ def test_ollamas_history_is_whole_once_its_ids_are_given_back() -> None:
     calls = [ToolCall("c1", "get", '{"a": 1}'), ToolCall("c2", "get", '{"a": 2}')]
     history = [user("Hi"), assistant(None, calls), tool_result("c1", "x"), tool_result("c2", "y")]
     request = next_request(a_task("ollama"), history, (Tool("get"),), {})
-    body = chat_form.body_of(request.body)
-    messages = chat_form.messages_of("ollama", body)
+    body = request_body(request.body) or {}
+    messages = message_form("ollama").messages_of(body)
     assert history_problems(messages, Capabilities()) == ()
-    assert chat_form.tool_names("ollama", body) == ("get",)
-    orphan = chat_form.messages_of("ollama", {"messages": body["messages"][2:]})
+    assert message_form("ollama").tool_names(body) == ("get",)
+    orphan = message_form("ollama").messages_of({"messages": body["messages"][2:]})
     assert {each.quirk for each in history_problems(orphan, Capabilities())} == {
         "HIST-ORPHAN-RESULT"
     }
@@ -36,7 +36,7 @@ def test_ollamas_history_is_whole_once_its_ids_are_given_back() -> None:
 def test_ollama_wants_objects() -> None:
     call = {"function": {"name": "get", "arguments": "{}"}}
     message = {"role": "assistant", "content": "", "tool_calls": [call]}
-    messages = chat_form.messages_of("ollama", {"messages": [user("Hi"), message]})
+    messages = message_form("ollama").messages_of({"messages": [user("Hi"), message]})
     found = {each.quirk for each in history_problems(messages, Capabilities())}
     assert "HIST-ARGS-INVALID" in found
 
@@ -64,22 +64,22 @@ JSON = st.recursive(
 )
 
 
-@given(JSON, st.sampled_from([*sorted(BODIES), "tgi"]))
+@given(JSON, st.sampled_from([*sorted(AGENT_DIALECTS), "tgi"]))
 def test_no_body_is_too_odd(value: object, dialect: str) -> None:
     for body in (value, dict.fromkeys(MEMBERS, value), {key: [value] for key in MEMBERS}):
-        read = chat_form.body_of(json.dumps(body).encode())
-        messages = chat_form.messages_of(dialect, read)
+        read = request_body(json.dumps(body).encode()) or {}
+        messages = message_form(dialect).messages_of(read)
         history_problems(messages, Capabilities())
-        chat_form.tool_names(dialect, read)
-        chat_form.options_of(dialect, read)
+        message_form(dialect).tool_names(read)
+        message_form(dialect).options_of(read)
         for message in messages:
             (
-                chat_form.text_of(message),
-                chat_form.role_of(message),
-                list(chat_form.calls_of(message)),
+                text_of(message),
+                role_of(message),
+                list(calls_of(message)),
             )
 
 
 @given(st.binary())
 def test_bytes_that_are_no_json_hold_nothing(body: bytes) -> None:
-    assert isinstance(chat_form.body_of(body), dict)
+    assert isinstance((request_body(body) or {}), dict)

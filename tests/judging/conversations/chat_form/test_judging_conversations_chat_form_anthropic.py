@@ -3,12 +3,14 @@
 from typing import Any
 
 from harness.conversation.history.check import history_problems
-from harness.judging.conversations.chat_form import as_read, messages_of, options_of, text_of
+from harness.dialects.table import message_form
+from harness.judging.conversations.evidence import parsed_capabilities
 from harness.providers import Capabilities
+from harness.turns.messages import text_of
 
 
 def read(*messages: dict[str, Any], **members: Any) -> tuple[object, ...]:  # noqa: ANN401 - members of the body
-    return messages_of("anthropic", {"messages": list(messages), **members})
+    return message_form("anthropic").messages_of({"messages": list(messages), **members})
 
 
 def called(**members: Any) -> dict[str, Any]:  # noqa: ANN401 - members of the block
@@ -80,10 +82,15 @@ def test_what_a_provider_wants_beside_calls_is_said_in_blocks() -> None:
         "HIST-REASONING-REQUIRED",
     }
     turn["content"].insert(0, {"type": "thinking", "thinking": "Hm.", "signature": ""})
-    assert history_problems(read(ASKED, turn, answered("4")), as_read("anthropic", wants)) == ()
-    assert as_read("openai-chat", wants) is wants
+    assert (
+        history_problems(
+            read(ASKED, turn, answered("4")), parsed_capabilities(message_form("anthropic"), wants)
+        )
+        == ()
+    )
+    assert parsed_capabilities(message_form("openai-chat"), wants) is wants
 
 
 def test_options_are_what_is_neither_messages_nor_tools() -> None:
     body = {"messages": [], "system": "x", "tools": [], "max_tokens": 9}
-    assert options_of("anthropic", body) == {"max_tokens": 9}
+    assert message_form("anthropic").options_of(body) == {"max_tokens": 9}

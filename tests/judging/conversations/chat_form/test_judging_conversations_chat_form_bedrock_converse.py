@@ -3,8 +3,9 @@
 from typing import Any
 
 from harness.conversation.history.check import history_problems
-from harness.judging.conversations.chat_form import messages_of, text_of, tool_names
+from harness.dialects.table import message_form
 from harness.providers import Capabilities
+from harness.turns.messages import text_of
 
 ASKED = {"role": "user", "content": [{"text": "?"}]}
 
@@ -19,7 +20,7 @@ def gave(content: object) -> dict[str, Any]:
 
 
 def read(*messages: object) -> tuple[object, ...]:
-    return messages_of("bedrock-converse", {"messages": list(messages)})
+    return message_form("bedrock-converse").messages_of({"messages": list(messages)})
 
 
 def quirks(*messages: object) -> set[str]:
@@ -62,5 +63,5 @@ def test_signatures_and_what_nobody_may_read_are_named() -> None:
 
 def test_tools_stand_in_a_config() -> None:
     tools = [{"toolSpec": {"name": "get"}}, {"cachePoint": {}}]
-    assert tool_names("bedrock-converse", {"toolConfig": {"tools": tools}}) == ("get",)
-    assert tool_names("bedrock-converse", {"toolConfig": []}) is None
+    assert message_form("bedrock-converse").tool_names({"toolConfig": {"tools": tools}}) == ("get",)
+    assert message_form("bedrock-converse").tool_names({"toolConfig": []}) is None

@@ -5,20 +5,15 @@ from typing import Any
 import pytest
 
 from harness.conversation.history.check import history_problems
-from harness.judging.conversations.chat_form import (
-    calls_of,
-    messages_of,
-    role_of,
-    text_of,
-    tool_names,
-)
+from harness.dialects.table import message_form
 from harness.providers import Capabilities
+from harness.turns.messages import calls_of, role_of, text_of
 
 ASKED = {"role": "user", "parts": [{"text": "?"}]}
 
 
 def read(*contents: object) -> tuple[object, ...]:
-    return messages_of("gemini", {"contents": list(contents)})
+    return message_form("gemini").messages_of({"contents": list(contents)})
 
 
 def quirks(*contents: object) -> set[str]:
@@ -93,9 +88,9 @@ def test_python_clients_and_code_assist_spell_it_otherwise() -> None:
         "contents": [{"parts": [{"text": "?"}]}, {"role": "function", "parts": []}],
         "tools": functions,
     }
-    found = messages_of("gemini", {"request": inner})
+    found = message_form("gemini").messages_of({"request": inner})
     assert list(map(role_of, found)) == ["system", "user", "user"]
-    assert tool_names("gemini", {"request": inner}) == ("a",)
+    assert message_form("gemini").tool_names({"request": inner}) == ("a",)
     call = {"role": "model", "parts": [{"function_call": {"name": "a"}}]}
     answer = {"parts": [{"function_response": {"name": "a", "response": {"x": "4"}}}]}
     assert quirks(ASKED, call, answer) == set()

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from harness.conversation.history.check import history_problems
-from harness.judging.conversations.chat_form import calls_of, messages_of, role_of, text_of
+from harness.dialects.table import message_form
 from harness.providers import Capabilities
+from harness.turns.messages import calls_of, role_of, text_of
 
 ASKED = {"role": "user", "content": "?"}
 CALL = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "get", "arguments": "{}"}
@@ -14,7 +15,7 @@ GAVE = {"type": "function_call_output", "call_id": "c1", "output": "4"}
 
 
 def read(*items: object) -> tuple[object, ...]:
-    return messages_of("openai-responses", {"input": list(items)})
+    return message_form("openai-responses").messages_of({"input": list(items)})
 
 
 def quirks(*items: object) -> set[str]:
@@ -34,7 +35,7 @@ def test_items_of_the_model_in_a_row_are_one_turn() -> None:
 
 def test_a_text_alone_is_a_question() -> None:
     body = {"input": "?", "instructions": "Be kind."}
-    assert messages_of("openai-responses", body) == (
+    assert message_form("openai-responses").messages_of(body) == (
         {"role": "system", "content": "Be kind."},
         {"role": "user", "content": "?"},
     )
