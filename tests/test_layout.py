@@ -1,0 +1,42 @@
+"""The layout that CONTRIBUTING describes: modules and functions of a natural size."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "harness"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+MAX_LINES = 400
+MAX_FUNCTION_LINES = 40
+
+
+def _source(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    return {path.relative_to(PACKAGE).as_posix(): ast.parse(_source(path)) for path in MODULES}
+
+
+def test_no_module_is_longer_than_400_lines() -> None:
+    sizes = {path.relative_to(PACKAGE).as_posix(): _source(path).count("\n") for path in MODULES}
+    assert {name: size for name, size in sizes.items() if size > MAX_LINES} == {}
+
+
+def test_no_function_is_longer_than_40_lines(trees: dict[str, ast.Module]) -> None:
+    """The docstring does not count."""
+    long = {}
+    for name, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                size = (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
+                if size > MAX_FUNCTION_LINES:
+                    long[f"{name}:{node.name}"] = size
+    assert long == {}
+
+
+def test_each_module_opens_with_a_docstring(trees: dict[str, ast.Module]) -> None:
+    assert [name for name, tree in trees.items() if not ast.get_docstring(tree)] == []
