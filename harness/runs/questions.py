@@ -14,10 +14,9 @@ import msgspec
 
 from harness.judging.results import Level, Outcome, Result
 from harness.project import GateRule
-from harness.runs import sql
 from harness.runs.run import Run
 from harness.runs.selection import area_of
-from harness.runs.sql import RuleTrials, rule_query
+from harness.runs.sql import RuleTrials, query_text, rule_query
 from harness.runs.statistics import Cluster
 from harness.turns.exact_json import join_surrogates
 
@@ -132,14 +131,13 @@ class Questions:
     def __init__(self, run: Run) -> None:
         self.lead = run.header.lead
         self._database = duckdb.connect(":memory:", config=dict(_SEALED))
-        for statement in sql.SCHEMA:
-            self._database.execute(statement)
-        self._insert(sql.INSERT_OUTCOMES, [(o.value, o.badness, o.conforms) for o in Outcome])
-        self._insert(sql.INSERT_RESULTS, [_result_row(result) for result in run.results])
-        self._insert(sql.INSERT_TURNS, [row for r in run.results for row in _turn_rows(r)])
+        self._database.execute(query_text("schema"))
+        self._insert("outcomes", [(o.value, o.badness, o.conforms) for o in Outcome])
+        self._insert("results", [_result_row(result) for result in run.results])
+        self._insert("turns", [row for r in run.results for row in _turn_rows(r)])
         conversations = [row for r in run.results for row in _conversation_rows(r)]
-        self._insert(sql.INSERT_CONVERSATIONS, conversations)
-        self._insert(sql.INSERT_FINDINGS, [row for r in run.results for row in _finding_rows(r)])
+        self._insert("conversations", conversations)
+        self._insert("findings", [row for r in run.results for row in _finding_rows(r)])
 
     def __enter__(self) -> Self:
         return self
@@ -155,7 +153,7 @@ class Questions:
     def outcome_counts(self) -> dict[str, dict[str, int]]:
         """Return normalizer -> outcome -> number of cells, the worst outcome first."""
         counts: dict[str, dict[str, int]] = {}
-        for normalizer, outcome, count in self._ask(sql.OUTCOME_COUNTS):
+        for normalizer, outcome, count in self._ask("outcome_counts"):
             counts.setdefault(normalizer, {})[outcome] = count
         return counts
 
@@ -166,7 +164,7 @@ class Questions:
                 rule, level, Outcome(outcome), normalizer, count, tuple(quirks), tuple(cells)
             )
             for rule, level, outcome, normalizer, count, quirks, cells in self._ask(
-                sql.FAILURES_BY_SIGNATURE
+                "failures_by_signature"
             )
         )
 
@@ -174,30 +172,30 @@ class Questions:
         """Return one row for each normalizer and quirk that met, by normalizer, then quirk."""
         return tuple(
             QuirkLoss(normalizer, quirk, k, n, Outcome(worst))
-            for normalizer, quirk, k, n, worst in self._ask(sql.LOSSES_BY_QUIRK)
+            for normalizer, quirk, k, n, worst in self._ask("losses_by_quirk")
         )
 
     def turn_success(self, axis: Axis) -> tuple[Rate, ...]:
         """Return the turn success of each model, prompt or pair, by name; see `rankings`."""
-        rows = self._ask(sql.TURN_SUCCESS, {"axis": axis, "lead": self.lead})
+        rows = self._ask("turn_success", {"axis": axis, "lead": self.lead})
         return tuple(map(_rate, rows))
 
     def measured_turns(self) -> tuple[MeasuredRate, ...]:
         """Return the turn success of each model and prompt through each normalizer."""
-        return tuple(MeasuredRate(*row) for row in self._ask(sql.MEASURED_TURNS))
+        return tuple(MeasuredRate(*row) for row in self._ask("measured_turns"))
 
     def commonest_failures(self, axis: Axis) -> dict[str, tuple[str, int, str]]:
         """Return for each model or prompt why most of its failed turns fail, how many, and a cell.
 
         Names without a failed turn are left out; of equally common reasons the first counts.
         """
-        rows = self._ask(sql.COMMONEST_FAILURES, {"axis": axis, "lead": self.lead})
+        rows = self._ask("commonest_failures", {"axis": axis, "lead": self.lead})
         return {name: (why, count, cell) for name, why, count, cell in rows}
 
     def repeats(self, axis: Axis) -> dict[str, tuple[Cluster, ...]]:
         """Return for each name of `turn_success` the requests, and how often each was asked."""
         found: dict[str, tuple[Cluster, ...]] = {}
-        rows = self._ask(sql.REPEATS, {"axis": axis, "lead": self.lead})
+        rows = self._ask("repeats", {"axis": axis, "lead": self.lead})
         for name, k, n, times in rows:
             found[name] = (*found.get(name, ()), Cluster(k, n, times))
         return found
@@ -210,7 +208,7 @@ class Questions:
             excused: cells that no rule counts.
         """
         query, values = rule_query(rule, self.lead)
-        rows = self._ask(query, {**values, "excused": sorted(excused)})
+        rows = self._rows(query, {**values, "excused": sorted(excused)})
         return tuple(RuleTrials(entry, wanted, Cluster(*rest)) for entry, wanted, *rest in rows)
 
     def conformance(self) -> tuple[Rate, ...]:
@@ -222,28 +220,35 @@ class Questions:
         return self._conformance("conversation")
 
     def _conformance(self, kind: str) -> tuple[Rate, ...]:
-        rows = self._ask(sql.CONFORMANCE, {"axis": "normalizer", "kind": kind})
+        rows = self._ask("conformance", {"axis": "normalizer", "kind": kind})
         return tuple(_rate(row) for _, *row in rows)
 
     def conversation_success(self) -> tuple[ConversationRate, ...]:
         """Return what was measured of each model, prompt and agent; emulated replies are not."""
-        return tuple(map(_conversation_rate, self._ask(sql.CONVERSATION_SUCCESS)))
+        return tuple(map(_conversation_rate, self._ask("conversation_success")))
 
     def conformance_by_text_dialect(self) -> dict[str, tuple[Rate, ...]]:
         """Return the same for each text dialect of the scenarios, by its name."""
         found: dict[str, tuple[Rate, ...]] = {}
         values = {"axis": "text dialect", "kind": "turns"}
-        for text_dialect, *row in self._ask(sql.CONFORMANCE, values):
+        for text_dialect, *row in self._ask("conformance", values):
             found[text_dialect] = (*found.get(text_dialect, ()), _rate(row))
         return found
 
-    def _ask(self, query: str, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        return self._database.execute(query, dict(values or {})).fetchall()
+    def _ask(self, name: str, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
+        return self._rows(query_text(name), values or {})
 
-    def _insert(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+    def _rows(self, query: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        return self._database.execute(query, dict(values)).fetchall()
+
+    def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
+        if not rows:
+            return
+        columns = self._database.execute(f"DESCRIBE {table}").fetchall()
         # One list a column, unnested in the database: a hundred times faster than row by row.
-        if rows:
-            self._database.execute(statement, [list(column) for column in zip(*rows, strict=True)])
+        lists = ", ".join(f"unnest(?::{kind}[])" for _, kind, *_ in columns)
+        values = [list(column) for column in zip(*rows, strict=True)]
+        self._database.execute(f"INSERT INTO {table} SELECT {lists}", values)
 
 
 def _rate(row: Sequence[Any]) -> Rate:

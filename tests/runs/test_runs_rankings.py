@@ -183,7 +183,7 @@ def test_names_are_data_and_never_sql(name: str) -> None:
 
 def test_the_database_reaches_no_file() -> None:
     with Questions(a_run([])) as questions, pytest.raises(Exception, match="disabled"):
-        questions._ask("SELECT * FROM read_csv('/etc/hostname')")
+        questions._rows("SELECT * FROM read_csv('/etc/hostname')", {})
 
 
 def test_ten_thousand_results_are_ranked() -> None:

@@ -1,0 +1,7 @@
+($normalizer = '' OR (kind = 'turns' AND normalizer GLOB $normalizer))
+AND ($agent = '' OR (kind = 'conversation' AND normalizer GLOB $agent))
+AND ($model = '' OR model GLOB $model)
+AND ($prompt = '' OR prompt GLOB $prompt)
+AND ($provider = '' OR provider GLOB $provider)
+AND ($dialect = '' OR dialect GLOB $dialect)
+AND ($area = '' OR area GLOB $area)

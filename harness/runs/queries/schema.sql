@@ -1,0 +1,44 @@
+CREATE TABLE outcomes (outcome VARCHAR, badness INTEGER, conforms BOOLEAN);
+
+CREATE TABLE results (
+    cell VARCHAR, scenario VARCHAR, cassette VARCHAR, normalizer VARCHAR, outcome VARCHAR,
+    model VARCHAR, prompt VARCHAR, origin VARCHAR, text_dialect VARCHAR,
+    kind VARCHAR, provider VARCHAR, dialect VARCHAR, area VARCHAR, cell_blame VARCHAR,
+    quirks VARCHAR[]
+);
+
+CREATE TABLE turns (
+    cell VARCHAR, interaction INTEGER, digest VARCHAR, success BOOLEAN, blame VARCHAR,
+    parse_errors INTEGER, parse_error_blame VARCHAR, asked VARCHAR, why VARCHAR
+);
+
+CREATE TABLE conversations (
+    cell VARCHAR, success BOOLEAN, blame VARCHAR, turns INTEGER,
+    broken_turns INTEGER, parse_error_turns INTEGER, recovered INTEGER, retries INTEGER,
+    tool_use INTEGER, json_fallback INTEGER, compared INTEGER, as_recorded INTEGER
+);
+
+CREATE TABLE findings (cell VARCHAR, rule VARCHAR, level VARCHAR, outcome VARCHAR);
+
+-- Cells that the normalizer declares itself for: the denominators.
+CREATE VIEW supported AS
+SELECT * FROM results JOIN outcomes USING (outcome) WHERE outcome <> 'unsupported';
+
+-- Each recorded turn once for each normalizer, whatever number of scenarios judge its cassette.
+-- Cassettes of two folders may share an id, so the body's digest distinguishes turns too. A
+-- scenario knows more about blame than the oracle.
+CREATE VIEW measured AS
+SELECT supported.*, turns.* EXCLUDE (cell)
+FROM supported JOIN turns USING (cell)
+WHERE origin IN ('recorded', 'imported')
+QUALIFY row_number() OVER (
+    PARTITION BY cassette, interaction, digest, normalizer
+    ORDER BY starts_with(scenario, 'cassette:'), scenario
+) = 1;
+
+-- Each recorded conversation once for each agent, whatever number of scenarios judge it; a cell
+-- whose conversation did not run has no row here, and a log has one though nothing judges it.
+CREATE VIEW held AS
+SELECT * FROM results JOIN outcomes USING (outcome) JOIN conversations USING (cell)
+WHERE origin IN ('recorded', 'imported')
+QUALIFY row_number() OVER (PARTITION BY cassette, normalizer ORDER BY scenario) = 1;

@@ -1,0 +1,23 @@
+-- A turn counts for the best of normalizers only where that normalizer did right by the
+-- bytes: one that loses the broken call of a turn must not turn it into a success.
+WITH best AS (
+    SELECT cassette, interaction, digest, bool_or(success AND conforms) AS best_success
+    FROM measured
+    GROUP BY cassette, interaction, digest
+)
+SELECT
+    CASE $axis WHEN 'model' THEN model WHEN 'prompt' THEN prompt
+    ELSE model || ' x ' || prompt END AS name,
+    count_if(success), count(*), count_if(success OR best_success),
+    count_if(parse_errors > 0 AND parse_error_blame = 'model'),
+    count_if(parse_errors > 0 AND parse_error_blame = 'provider'),
+    count_if(parse_errors > 0 AND parse_error_blame = 'normalizer'),
+    count_if(parse_errors > 0 AND parse_error_blame = 'harness'),
+    count_if(NOT success AND blame = 'model'),
+    count_if(NOT success AND blame = 'provider'),
+    count_if(NOT success AND blame = 'normalizer'),
+    count_if(NOT success AND blame = 'harness')
+FROM measured JOIN best USING (cassette, interaction, digest)
+WHERE normalizer = $lead
+GROUP BY name
+ORDER BY name
