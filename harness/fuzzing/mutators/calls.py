@@ -17,13 +17,7 @@ from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
 from harness.fuzzing.strategies.arguments import Schema, argument_texts
 from harness.fuzzing.strategies.malformed import malformed_arguments
 from harness.normalizers.respond import offered_tools
-from harness.turns.deltas import (
-    ArgumentsDelta,
-    Delta,
-    ToolCallEnd,
-    ToolCallRejected,
-    ToolCallStart,
-)
+from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallRejected, ToolCallStart
 from harness.wire.interaction import Interaction
 
 # One call's deltas, from its start to its end.
@@ -113,16 +107,62 @@ def _with_arguments(draw: DrawFn, call: Call, text: str) -> Call:
     return (call[0], *(ArgumentsDelta(0, piece) for piece in pieces if piece), ToolCallEnd(0))
 
 
+@changing(
+    "arguments-malformed",
+    "the arguments of a call are none: cut, prose, several objects and so on",
+    "ARGS-TRUNCATED-FINISH-OK",
+    "ARGS-NATURAL-LANGUAGE",
+    "ARGS-CONCAT-OBJECTS",
+    "ARGS-TRAILING-TEXT",
+    "ARGS-TRAILING-MARKUP",
+    "ARGS-EXTRA-BRACE",
+    "ARGS-MISSING-BRACE",
+    "ARGS-TRAILING-COMMA",
+    "ARGS-FENCED",
+    "ARGS-PY-LITERAL",
+    "ARGS-CONTROL-CHARS",
+    "ARGS-BAD-ESCAPE",
+    "ARGS-DOUBLE-ENCODED",
+    "ARGS-UNQUOTED-VALUE",
+    "ARGS-EXPRESSION",
+    "ARGS-NON-OBJECT",
+    "ARGS-NAN",
+    "ARGS-DUPLICATE-KEYS",
+    "ARGS-COMMENTS",
+    "ARGS-SMART-QUOTES",
+    "ARGS-UNESCAPED-QUOTE",
+    dialects=_TEXTUAL,
+)
+@editing_call
 def _malformed(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, str]:
     found = draw(malformed_arguments(schema))
     return _with_arguments(draw, call, found.text), f"{found.kind}, {_shown(found.text)}"
 
 
+@changing(
+    "arguments-other",
+    "the arguments of a call are others that fit its tool",
+    "ARGS-BIGINT",
+    "ARGS-LONE-SURROGATE",
+    "ARGS-APOSTROPHE",
+    "ARGS-STRING-LOOKS-LIKE-JSON",
+    "ARGS-FENCE-IN-VALUE",
+    new_calls=True,
+)
+@editing_call
 def _other_arguments(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, str]:
     text = draw(argument_texts(schema))
     return _with_arguments(draw, call, text), _shown(text)
 
 
+@changing(
+    "arguments-empty",
+    "a call without arguments",
+    "ARGS-EMPTY-NOARG",
+    "ARGS-SILENT-EMPTY",
+    new_calls=True,
+)
+@editing_call
 def _no_arguments(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
     text = draw(st.sampled_from(_EMPTY))
     return _with_arguments(draw, call, text), repr(text)
@@ -137,10 +177,19 @@ def _named(name: str, call: Call) -> Call:
     return (replace(start, name=name), *rest) if isinstance(start, ToolCallStart) else call
 
 
+@changing("name-emptied", "a call without a name", "NAME-EMPTY")
+@editing_call
 def _nameless(_draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
     return _named("", call), "no name"
 
 
+@changing(
+    "name-other",
+    "a call of a tool that nobody offered, or of a name with more in it",
+    "NAME-UNKNOWN",
+    new_calls=True,
+)
+@editing_call
 def _other_name(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
     name = draw(st.sampled_from(_OTHER_NAMES))
     return _named(name, call), repr(name)
@@ -149,6 +198,14 @@ def _other_name(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
 # All calls
 
 
+@changing(
+    "call-repeated",
+    "the same call twice",
+    "LOOP-IDENTICAL",
+    "DELTA-ID-SHARED-BY-SIBLINGS",
+    new_calls=True,
+)
+@recalling
 def _repeated(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
     """Make one call twice; the second is a call of its own, whatever its id."""
     at = draw(st.integers(0, len(calls) - 1))
@@ -160,15 +217,21 @@ def _repeated(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
     return [*calls, again], f"call {at} once more, with {'its own' if tail else 'the same'} id"
 
 
+@changing("calls-reversed", "the calls in another order")
+@recalling
 def _reversed(_draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
     return calls[::-1], "last first"
 
 
+@changing("call-dropped", "one of several calls is missing")
+@recalling
 def _dropped(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str] | None:
     at = draw(st.integers(0, len(calls) - 1))
     return (calls[:at] + calls[at + 1 :], f"call {at}") if len(calls) > 1 else None
 
 
+@changing("broken-beside", "a broken call beside good ones", "BATCH-ONE-BAD", dialects=_TEXTUAL)
+@recalling
 def _broken_beside(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
     """Add a call with broken arguments before or after the others."""
     broken = draw(malformed_arguments(True))  # noqa: FBT003 - the schema that allows all
@@ -180,75 +243,13 @@ def _broken_beside(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
 
 
 MUTATORS: Final = (
-    changing(
-        "arguments-malformed",
-        "the arguments of a call are none: cut, prose, several objects and so on",
-        editing_call(_malformed),
-        "ARGS-TRUNCATED-FINISH-OK",
-        "ARGS-NATURAL-LANGUAGE",
-        "ARGS-CONCAT-OBJECTS",
-        "ARGS-TRAILING-TEXT",
-        "ARGS-TRAILING-MARKUP",
-        "ARGS-EXTRA-BRACE",
-        "ARGS-MISSING-BRACE",
-        "ARGS-TRAILING-COMMA",
-        "ARGS-FENCED",
-        "ARGS-PY-LITERAL",
-        "ARGS-CONTROL-CHARS",
-        "ARGS-BAD-ESCAPE",
-        "ARGS-DOUBLE-ENCODED",
-        "ARGS-UNQUOTED-VALUE",
-        "ARGS-EXPRESSION",
-        "ARGS-NON-OBJECT",
-        "ARGS-NAN",
-        "ARGS-DUPLICATE-KEYS",
-        "ARGS-COMMENTS",
-        "ARGS-SMART-QUOTES",
-        "ARGS-UNESCAPED-QUOTE",
-        dialects=_TEXTUAL,
-    ),
-    changing(
-        "arguments-other",
-        "the arguments of a call are others that fit its tool",
-        editing_call(_other_arguments),
-        "ARGS-BIGINT",
-        "ARGS-LONE-SURROGATE",
-        "ARGS-APOSTROPHE",
-        "ARGS-STRING-LOOKS-LIKE-JSON",
-        "ARGS-FENCE-IN-VALUE",
-        new_calls=True,
-    ),
-    changing(
-        "arguments-empty",
-        "a call without arguments",
-        editing_call(_no_arguments),
-        "ARGS-EMPTY-NOARG",
-        "ARGS-SILENT-EMPTY",
-        new_calls=True,
-    ),
-    changing("name-emptied", "a call without a name", editing_call(_nameless), "NAME-EMPTY"),
-    changing(
-        "name-other",
-        "a call of a tool that nobody offered, or of a name with more in it",
-        editing_call(_other_name),
-        "NAME-UNKNOWN",
-        new_calls=True,
-    ),
-    changing(
-        "call-repeated",
-        "the same call twice",
-        recalling(_repeated),
-        "LOOP-IDENTICAL",
-        "DELTA-ID-SHARED-BY-SIBLINGS",
-        new_calls=True,
-    ),
-    changing("call-dropped", "one of several calls is missing", recalling(_dropped)),
-    changing("calls-reversed", "the calls in another order", recalling(_reversed)),
-    changing(
-        "broken-beside",
-        "a broken call beside good ones",
-        recalling(_broken_beside),
-        "BATCH-ONE-BAD",
-        dialects=_TEXTUAL,
-    ),
+    _malformed,
+    _other_arguments,
+    _no_arguments,
+    _nameless,
+    _other_name,
+    _repeated,
+    _dropped,
+    _reversed,
+    _broken_beside,
 )

@@ -10,60 +10,32 @@ from typing import Any, Final, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from harness.fuzzing.mutators.chat_entries import choices_of, entries_of
-from harness.fuzzing.mutators.mutator import Mutate, preserving
-from harness.fuzzing.mutators.sent import Sent, dumped, sent, value_of
-from harness.wire.interaction import Interaction
+from harness.fuzzing.mutators.chat_entries import (
+    Json,
+    chat_preserving,
+    choices_of,
+    entries_of,
+    with_values,
+)
+from harness.fuzzing.mutators.mutator import Mutate
+from harness.fuzzing.mutators.sent import Sent, dumped, on_frames, value_of
 
-Json: TypeAlias = dict[str, Any]
-Rechunk: TypeAlias = Callable[[DrawFn, Sent], tuple[Sent, str] | None]
 EditChoice: TypeAlias = Callable[[Json, Json], None]
-_CHAT: Final = ("openai-chat",)
 _FINAL_CALLS: Final = "tool_calls"
-
-
-def rechunking(rechunk: Rechunk) -> Mutate:
-    """Return the mutation that `rechunk` is."""
-
-    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-        frames = sent(interaction.body)
-        if frames is None or frames.framing != "sse" or not chunks_of(frames):
-            return None
-        changed = rechunk(draw, frames)
-        if changed is None or changed[0] == frames:
-            return None
-        return changed[0].into(interaction), changed[1]
-
-    return mutate
-
-
-def editing_choices(options: dict[str, EditChoice]) -> Mutate:
-    """Return the mutation that draws an edit of each choice and its delta, made in place."""
-
-    def rechunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-        how = draw(st.sampled_from(tuple(options)))
-        for at in frames.places():
-            value = value_of(frames.frames[at])
-            for choice in choices_of(value):
-                if isinstance(choice.get("delta"), dict):
-                    options[how](choice, choice["delta"])
-            if value is not None and value != value_of(frames.frames[at]):
-                frames = with_value(frames, at, value)
-        return frames, how
-
-    return rechunking(rechunk)
 
 
 def with_value(frames: Sent, at: int, value: Json) -> Sent:
     """Return `frames` with another payload of the one at `at`."""
-    frame = frames.frames[at]
-    return frames.put(at, frames.changed(frame, dumped(value, frame.data)))
+    return with_values(frames, {at: value})
 
 
 def chunks_of(frames: Sent) -> tuple[tuple[int, Json], ...]:
     """Return place and value of the frames that are chunks."""
     values = ((at, value_of(frames.frames[at])) for at in frames.places())
     return tuple((at, value) for at, value in values if value is not None and "choices" in value)
+
+
+on_chunks = on_frames("sse", chunks_of)
 
 
 def finish_of(value: Json) -> Any:  # noqa: ANN401 - what a server sends
@@ -78,6 +50,22 @@ def finishing(frames: Sent) -> tuple[int, Json] | None:
         return None
     found = [(at, value) for at, value in chunks if finish_of(value)]
     return found[0] if len(found) == 1 else None
+
+
+def editing_choices(options: dict[str, EditChoice]) -> Mutate:
+    """Return the mutation that draws an edit of each choice and its delta, made in place."""
+
+    @on_chunks
+    def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
+        how = draw(st.sampled_from(tuple(options)))
+        values = {at: value_of(frames.frames[at]) for at in frames.places()}
+        for value in values.values():
+            for choice in choices_of(value):
+                if isinstance(choice.get("delta"), dict):
+                    options[how](choice, choice["delta"])
+        return with_values(frames, values), how
+
+    return mutate
 
 
 # Edits of a choice and its delta
@@ -124,6 +112,16 @@ def _template(frames: Sent) -> Json:
     return {name: value[name] for name in value if name not in ("choices", "usage", "error")}
 
 
+@chat_preserving(
+    "empty-chunk",
+    "a chunk that says nothing",
+    "CHUNK-CHOICES-EMPTY",
+    "CHUNK-CHOICES-NULL",
+    "CHUNK-CHOICES-ABSENT",
+    "DELTA-NULL",
+    "PLACEHOLDER-DELTAS",
+)
+@on_chunks
 def _empty_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     choice: Json = {"index": 0, "finish_reason": None}
     more: Json = draw(
@@ -153,6 +151,8 @@ def inserted(frames: Sent, at: int, more: Json) -> Sent:
     return frames.inserted(at, frames.made(data, like.event))
 
 
+@chat_preserving("role-first", "a first chunk that names the role and says nothing")
+@on_chunks
 def _role_first(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     delta = {"role": "assistant", "content": ""}
     choice = {"index": 0, "delta": delta, "finish_reason": None}
@@ -160,12 +160,16 @@ def _role_first(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return inserted(frames, at, {"choices": [choice]}), f"before frame {at}"
 
 
+@chat_preserving("response-ids", "each chunk has another response id", "RESPONSE-ID-PER-CHUNK")
+@on_chunks
 def _response_ids(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     for place, (at, value) in enumerate(chunks_of(frames)):
         frames = with_value(frames, at, {**value, "id": f"{value.get('id', 'r')}-{place}"})
     return frames, "in each chunk"
 
 
+@chat_preserving("entries-merged", "entries of two chunks in one list", "DELTA-MULTI-IN-CHUNK")
+@on_chunks
 def _chunks_merged(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     """Put the entries of two chunks that follow each other into one list."""
     pairs = [
@@ -192,22 +196,16 @@ def _only_entries(value: Json) -> bool:
 
 
 MUTATORS: Final = (
-    preserving(
-        "role-repeated",
-        "each delta names the role, or says null for it",
-        editing_choices({"assistant": _role("assistant"), "null": _role(None)}),
-        "DELTA-ROLE-NULL",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "role-first",
-        "a first chunk that names the role and says nothing",
-        rechunking(_role_first),
-        dialects=_CHAT,
-    ),
-    preserving(
+    chat_preserving(
+        "role-repeated", "each delta names the role, or says null for it", "DELTA-ROLE-NULL"
+    )(editing_choices({"assistant": _role("assistant"), "null": _role(None)})),
+    _role_first,
+    chat_preserving(
         "idle-fields",
         "fields of a delta that it does not use",
+        "TOOLCALLS-NULL",
+        "TOOLCALLS-EMPTY-ARRAY",
+    )(
         editing_choices(
             {
                 "tool_calls: null": _delta(tool_calls=None),
@@ -219,48 +217,17 @@ MUTATORS: Final = (
                 "reasoning_content: null": _delta(reasoning_content=None),
                 "fields of the choice": _other_choice_fields,
             }
-        ),
-        "TOOLCALLS-NULL",
-        "TOOLCALLS-EMPTY-ARRAY",
-        dialects=_CHAT,
+        )
     ),
-    preserving(
-        "legacy-stub",
-        "an empty `function_call` beside the calls",
-        editing_choices({"beside tool_calls": _legacy_stub}),
-        "LEGACY-FC-STUB",
-        dialects=_CHAT,
+    chat_preserving("legacy-stub", "an empty `function_call` beside the calls", "LEGACY-FC-STUB")(
+        editing_choices({"beside tool_calls": _legacy_stub})
     ),
-    preserving(
+    chat_preserving(
         "reasoning-renamed",
         "reasoning in the other field that servers have for it",
-        editing_choices({"reasoning": _reasoning_renamed}),
         "REASONING-FIELD-NAMES",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "empty-chunk",
-        "a chunk that says nothing",
-        rechunking(_empty_chunk),
-        "CHUNK-CHOICES-EMPTY",
-        "CHUNK-CHOICES-NULL",
-        "CHUNK-CHOICES-ABSENT",
-        "DELTA-NULL",
-        "PLACEHOLDER-DELTAS",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "response-ids",
-        "each chunk has another response id",
-        rechunking(_response_ids),
-        "RESPONSE-ID-PER-CHUNK",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "entries-merged",
-        "entries of two chunks in one list",
-        rechunking(_chunks_merged),
-        "DELTA-MULTI-IN-CHUNK",
-        dialects=_CHAT,
-    ),
+    )(editing_choices({"reasoning": _reasoning_renamed})),
+    _empty_chunk,
+    _response_ids,
+    _chunks_merged,
 )

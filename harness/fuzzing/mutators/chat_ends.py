@@ -1,6 +1,6 @@
 """How an openai-chat stream ends, in the spellings of its many servers: finish and usage."""
 
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -10,18 +10,25 @@ from harness.fuzzing.mutators.chat_chunks import (
     finish_of,
     finishing,
     inserted,
-    rechunking,
+    on_chunks,
     with_value,
 )
-from harness.fuzzing.mutators.chat_entries import choices_of, entries_of
-from harness.fuzzing.mutators.mutator import changing, preserving
+from harness.fuzzing.mutators.chat_entries import (
+    Json,
+    chat_changing,
+    chat_preserving,
+    choices_of,
+    entries_of,
+)
 from harness.fuzzing.mutators.sent import Sent
 
-Json: TypeAlias = dict[str, Any]
-_CHAT: Final = ("openai-chat",)
 _FINAL_CALLS: Final = "tool_calls"
 
 
+@chat_preserving(
+    "finish-duplicate", "a second chunk with the same finish reason", "FINISH-DUPLICATE"
+)
+@on_chunks
 def _finish_duplicate(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     end = finishing(frames)
     if end is None:
@@ -31,6 +38,8 @@ def _finish_duplicate(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return inserted(frames, end[0] + 1, more), f"after frame {end[0]}"
 
 
+@chat_preserving("finish-then-stop", "`stop` after `tool_calls`", "FINISH-TOOLCALLS-THEN-STOP")
+@on_chunks
 def _finish_then_stop(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     end = finishing(frames)
     if end is None or finish_of(end[1]) != _FINAL_CALLS:
@@ -39,6 +48,12 @@ def _finish_then_stop(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return inserted(frames, end[0] + 1, {"choices": [choice]}), f"after frame {end[0]}"
 
 
+@chat_preserving(
+    "finish-with-call",
+    "the finish reason in the last chunk that says something",
+    "FINISH-WITH-CALL",
+)
+@on_chunks
 def _finish_with_call(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     """Move the reason into the chunk before, where its own says nothing else."""
     end = finishing(frames)
@@ -53,6 +68,10 @@ def _finish_with_call(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return with_value(frames, at, value).put(end[0]), f"in frame {at}"
 
 
+@chat_preserving(
+    "finish-open-empty", "an empty finish reason until the last chunk", "FINISH-EMPTY-STRING"
+)
+@on_chunks
 def _finish_open_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     end = finishing(frames)
     if end is None:
@@ -65,6 +84,10 @@ def _finish_open_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames, "'' until the last"
 
 
+@chat_preserving(
+    "arguments-end-empty", "an empty fragment of a call that is complete", "ARGS-TRAILING-EMPTY"
+)
+@on_chunks
 def _arguments_end_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     """Send an empty fragment of the last call before the finish."""
     end = finishing(frames)
@@ -86,6 +109,14 @@ def _usage_of(frames: Sent) -> tuple[int, Json] | None:
     return found[-1] if found else None
 
 
+@chat_preserving(
+    "usage-chunk",
+    "usage in a chunk of its own",
+    "CHUNK-CHOICES-EMPTY",
+    "CHUNK-CHOICES-NULL",
+    "CHUNK-CHOICES-ABSENT",
+)
+@on_chunks
 def _usage_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     """Give the usage a chunk of its own behind the finish, spelled in one of three ways."""
     found = _usage_of(frames)
@@ -99,6 +130,8 @@ def _usage_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return with_value(after, at, rest) if choices_of(value) else after.put(at), f"{own}"
 
 
+@chat_preserving("usage-running", "running totals in each chunk")
+@on_chunks
 def _usage_running(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     """Tell smaller counts in the chunks before."""
     found = _usage_of(frames)
@@ -111,6 +144,8 @@ def _usage_running(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames, "in each chunk"
 
 
+@chat_changing("usage-added", "usage where none was told", "CHUNK-CHOICES-EMPTY")
+@on_chunks
 def _usage_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     if _usage_of(frames) is not None:
         return None
@@ -120,58 +155,12 @@ def _usage_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 
 
 MUTATORS: Final = (
-    preserving(
-        "arguments-end-empty",
-        "an empty fragment of a call that is complete",
-        rechunking(_arguments_end_empty),
-        "ARGS-TRAILING-EMPTY",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "finish-duplicate",
-        "a second chunk with the same finish reason",
-        rechunking(_finish_duplicate),
-        "FINISH-DUPLICATE",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "finish-then-stop",
-        "`stop` after `tool_calls`",
-        rechunking(_finish_then_stop),
-        "FINISH-TOOLCALLS-THEN-STOP",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "finish-with-call",
-        "the finish reason in the last chunk that says something",
-        rechunking(_finish_with_call),
-        "FINISH-WITH-CALL",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "finish-open-empty",
-        "an empty finish reason until the last chunk",
-        rechunking(_finish_open_empty),
-        "FINISH-EMPTY-STRING",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "usage-chunk",
-        "usage in a chunk of its own",
-        rechunking(_usage_chunk),
-        "CHUNK-CHOICES-EMPTY",
-        "CHUNK-CHOICES-NULL",
-        "CHUNK-CHOICES-ABSENT",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "usage-running", "running totals in each chunk", rechunking(_usage_running), dialects=_CHAT
-    ),
-    changing(
-        "usage-added",
-        "usage where none was told",
-        rechunking(_usage_added),
-        "CHUNK-CHOICES-EMPTY",
-        dialects=_CHAT,
-    ),
+    _arguments_end_empty,
+    _finish_duplicate,
+    _finish_then_stop,
+    _finish_with_call,
+    _finish_open_empty,
+    _usage_chunk,
+    _usage_running,
+    _usage_added,
 )

@@ -3,8 +3,9 @@
 Each edit changes entries where they stand; texts, ends and all other frames keep their bytes.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from copy import deepcopy
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -12,12 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from harness.fuzzing.mutators.mutator import Mutate, changing, preserving
-from harness.fuzzing.mutators.sent import Sent, dumped, sent, value_of
+from harness.fuzzing.mutators.sent import Sent, dumped, on_frames, value_of
 from harness.turns.arguments import parse
-from harness.wire.interaction import Interaction
 
 Json: TypeAlias = dict[str, Any]
-_CHAT: Final = ("openai-chat",)
+chat_preserving = partial(preserving, dialects=("openai-chat",))
+chat_changing = partial(changing, dialects=("openai-chat",))
 
 
 class Entry(msgspec.Struct):
@@ -47,34 +48,6 @@ EditEntry: TypeAlias = Callable[[Entry], None]
 Suits: TypeAlias = Callable[[list[Entry]], bool]
 
 
-class _Chunks:
-    """The JSON values of the frames, and the entries in them."""
-
-    def __init__(self, frames: Sent) -> None:
-        self.frames = frames
-        self.values = {at: value_of(frames.frames[at]) for at in frames.places()}
-        self.entries = list(self._entries())
-
-    def _entries(self) -> Iterator[Entry]:
-        calls: dict[Hashable, tuple[int, Json]] = {}
-        for value in self.values.values():
-            for place, choice in enumerate(choices_of(value)):
-                for entry in entries_of(choice):
-                    key = place, entry.get("index")
-                    opens = key not in calls
-                    number, opening = calls.setdefault(key, (len(calls), deepcopy(entry)))
-                    yield Entry(number, opens, opening, entry)
-
-    def into(self, interaction: Interaction) -> Interaction:
-        """Return the interaction with the values as they are now; others keep their bytes."""
-        frames = self.frames
-        for at, value in self.values.items():
-            frame = frames.frames[at]
-            if value is not None and value != value_of(frame):
-                frames = frames.put(at, frames.changed(frame, dumped(value, frame.data)))
-        return frames.into(interaction)
-
-
 def choices_of(value: object) -> list[Json]:
     """Return the choices of a chunk that are objects."""
     choices = value.get("choices") if isinstance(value, dict) else None
@@ -88,47 +61,58 @@ def entries_of(choice: Json) -> list[Json]:
     return [each for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
 
 
-def _always(_entries: list[Entry]) -> bool:
-    return True
+def with_values(frames: Sent, values: Mapping[int, Json | None]) -> Sent:
+    """Return `frames` with `values` as payloads; those that are equal keep their bytes."""
+    for at, value in values.items():
+        frame = frames.frames[at]
+        if value is not None and value != value_of(frame):
+            frames = frames.put(at, frames.changed(frame, dumped(value, frame.data)))
+    return frames
 
 
-def _distinct_indexes(entries: list[Entry]) -> bool:
-    """Whether the index alone says which entries are of one call, as the edits take it to."""
-    return all(
-        type(entry.value.get("index")) is int
-        and entry.value.get("id") in (None, "", entry.opening.get("id"))
-        for entry in entries
-    )
+def _entries(values: Iterable[Json | None]) -> Iterator[Entry]:
+    calls: dict[Hashable, tuple[int, Json]] = {}
+    for value in values:
+        for index, choice in enumerate(choices_of(value)):
+            for entry in entries_of(choice):
+                key = index, entry.get("index")
+                opens = key not in calls
+                number, opening = calls.setdefault(key, (len(calls), deepcopy(entry)))
+                yield Entry(number, opens, opening, entry)
 
 
-def editing_entries(how: str, edit: EditEntry, suits: Suits = _always) -> Mutate:
-    """Return the mutation that edits each entry, where all entries together suit it."""
+def editing_entries(options: dict[str, EditEntry], suits: Suits = bool) -> Mutate:
+    """Return the mutation that edits each entry, if all entries together suit it.
 
-    def mutate(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-        frames = sent(interaction.body)
-        chunks = None if frames is None or frames.framing != "sse" else _Chunks(frames)
-        entries = [] if chunks is None else chunks.entries
-        if chunks is None or not entries or not _distinct_indexes(entries) or not suits(entries):
+    Args:
+        options: what an edit does -> the edit; a mutation draws one.
+        suits: whether the edits keep the meaning of these entries.
+    """
+
+    @on_frames("sse")
+    def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+        how = draw(st.sampled_from(tuple(options))) if len(options) > 1 else next(iter(options))
+        values = {at: value_of(frames.frames[at]) for at in frames.places()}
+        entries = list(_entries(values.values()))
+        if not entries or not _distinct_indexes(entries) or not suits(entries):
             return None
         for entry in entries:
-            edit(entry)
-        changed = chunks.into(interaction)
-        return None if changed.body == interaction.body else (changed, how)
-
-    return mutate
-
-
-def drawing_entries(options: dict[str, EditEntry], suits: Suits = _always) -> Mutate:
-    """Return the mutation that draws one of several edits; the keys say what each does."""
-    mutations = {how: editing_entries(how, edit, suits) for how, edit in options.items()}
-
-    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-        return mutations[draw(st.sampled_from(tuple(mutations)))](draw, interaction)
+            options[how](entry)
+        return with_values(frames, values), how
 
     return mutate
 
 
 # What all entries together must be
+
+
+def _distinct_indexes(entries: list[Entry]) -> bool:
+    """Return whether the index alone says which entries are of one call, as the edits assume."""
+    return all(
+        type(entry.value.get("index")) is int
+        and entry.value.get("id") in (None, "", entry.opening.get("id"))
+        for entry in entries
+    )
 
 
 def _distinct_ids(entries: list[Entry]) -> bool:
@@ -250,82 +234,60 @@ def _id_shared(entry: Entry) -> None:
 
 
 MUTATORS: Final = (
-    preserving(
-        "name-repeated",
-        "each delta of a call has its whole name",
-        editing_entries("in each delta", _name_repeated, _with_later_unnamed),
-        "DELTA-NAME-REPEATED",
-        dialects=_CHAT,
+    chat_preserving(
+        "name-repeated", "each delta of a call has its whole name", "DELTA-NAME-REPEATED"
+    )(editing_entries({"in each delta": _name_repeated}, _with_later_unnamed)),
+    chat_preserving("id-repeated", "each delta of a call has its id")(
+        editing_entries({"in each delta": _id_repeated}, _with_later)
     ),
-    preserving(
-        "id-repeated",
-        "each delta of a call has its id",
-        editing_entries("in each delta", _id_repeated, _with_later),
-        dialects=_CHAT,
-    ),
-    preserving(
+    chat_preserving(
         "later-fields-empty",
         "later deltas have an empty id, or an empty name",
-        drawing_entries(
+        "DELTA-ID-EMPTY-LATER",
+    )(
+        editing_entries(
             {"id": _later(id=""), "name": _later_name(""), "type": _later(type="")},
             _with_later_unnamed,
-        ),
-        "DELTA-ID-EMPTY-LATER",
-        dialects=_CHAT,
+        )
     ),
-    preserving(
+    chat_preserving(
         "later-fields-null",
         "later deltas have null for id, type and name",
-        editing_entries("id, type and name", _nulls, _with_later_unnamed),
         "DELTA-ID-NULL-LATER",
         "DELTA-NAME-NULL-STRINGIFIED",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "id-changes",
-        "later deltas have another id beside the same index",
-        editing_entries("in later deltas", _later(id="call_other"), _with_later),
-        "DELTA-ID-CHANGES",
-        dialects=_CHAT,
-    ),
-    preserving(
-        "index-sparse",
-        "indexes do not count from zero",
-        drawing_entries(
+    )(editing_entries({"id, type and name": _nulls}, _with_later_unnamed)),
+    chat_preserving(
+        "id-changes", "later deltas have another id beside the same index", "DELTA-ID-CHANGES"
+    )(editing_entries({"in later deltas": _later(id="call_other")}, _with_later)),
+    chat_preserving("index-sparse", "indexes do not count from zero", "DELTA-INDEX-SPARSE")(
+        editing_entries(
             {
                 "from one": _index(lambda call: call + 1),
                 "only even": _index(lambda call: call * 2),
                 "from minus one": _index(lambda call: call - 1),
             }
-        ),
-        "DELTA-INDEX-SPARSE",
-        dialects=_CHAT,
+        )
     ),
-    preserving(
+    chat_preserving(
         "index-missing",
         "no delta has an index",
-        drawing_entries({"left out": _without("index"), "null": _with(index=None)}, _distinct_ids),
         "DELTA-INDEX-MISSING",
-        dialects=_CHAT,
         needs=("calls-without-index",),
-    ),
-    preserving(
+    )(editing_entries({"left out": _without("index"), "null": _with(index=None)}, _distinct_ids)),
+    chat_preserving(
         "index-all-zero",
         "parallel calls all have index 0",
-        editing_entries(
-            "of each call",
-            _index(lambda _: 0),
-            _complete_and_distinct_ids,
-        ),
         "DELTA-INDEX-ALL-ZERO",
         "DELTA-INDEX-BY-NAME",
-        dialects=_CHAT,
         needs=("calls-without-index",),
-    ),
-    preserving(
+    )(editing_entries({"of each call": _index(lambda _: 0)}, _complete_and_distinct_ids)),
+    chat_preserving(
         "type-odd",
         "the type of a call is missing, null, empty, or in each delta",
-        drawing_entries(
+        "DELTA-TYPE-MISSING",
+        "DELTA-TYPE-EMPTY-OR-NULL",
+    )(
+        editing_entries(
             {
                 "left out": _without("type"),
                 "null": _with(type=None),
@@ -333,33 +295,18 @@ MUTATORS: Final = (
                 "in each": _with(type="function"),
             },
             _plain_functions,
-        ),
-        "DELTA-TYPE-MISSING",
-        "DELTA-TYPE-EMPTY-OR-NULL",
-        dialects=_CHAT,
+        )
     ),
-    preserving(
+    chat_preserving(
         "arguments-open",
         "the first delta of a call has null for its arguments, or none",
-        drawing_entries({"null": _first_arguments(None), "left out": _first_arguments(...)}),
         "ARGS-NULL",
         "DELTA-ID-NAME-NO-ARGS",
-        dialects=_CHAT,
-    ),
-    changing(
-        "id-missing",
-        "no delta has an id, so that each client makes its own",
-        drawing_entries(
-            {"left out": _without("id"), "null": _with(id=None), "empty": _with(id="")}
-        ),
-        "DELTA-ID-MISSING",
-        dialects=_CHAT,
-    ),
-    changing(
-        "id-shared",
-        "all calls have the same id",
-        editing_entries("'call_0'", _id_shared, _several),
-        "DELTA-ID-SHARED-BY-SIBLINGS",
-        dialects=_CHAT,
+    )(editing_entries({"null": _first_arguments(None), "left out": _first_arguments(...)})),
+    chat_changing(
+        "id-missing", "no delta has an id, so that each client makes its own", "DELTA-ID-MISSING"
+    )(editing_entries({"left out": _without("id"), "null": _with(id=None), "empty": _with(id="")})),
+    chat_changing("id-shared", "all calls have the same id", "DELTA-ID-SHARED-BY-SIBLINGS")(
+        editing_entries({"'call_0'": _id_shared}, _several)
     ),
 )

@@ -15,14 +15,14 @@ from msgspec.structs import asdict
 
 from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.fuzzing.mutators.calls import calls_of
-from harness.fuzzing.mutators.mutator import Mutate, preserving
+from harness.fuzzing.mutators.chat_entries import chat_preserving
+from harness.fuzzing.mutators.mutator import Mutate
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
 from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, ToolCallEnd, ToolCallStart
 from harness.turns.json_prefix import PrefixState, scan
 from harness.wire.interaction import Interaction
 
-_CHAT: Final = ("openai-chat",)
 _REPEATS: Final = ("cumulative", "whole-again", "placeholder-first")
 _AT_ONCE: Final = ("with-start", "absent-first", "object")
 _ELSEWHERE: Final = ("message", "additional-kwargs")
@@ -105,45 +105,43 @@ def _pieces(draw: DrawFn) -> WriterOptions:
 
 
 MUTATORS: Final = (
-    preserving(
+    chat_preserving(
         "arguments-placed",
         "arguments beside the name, in no first delta, or as an object",
-        _rewriting_with_options(
-            lambda draw: WriterOptions(arguments=draw(st.sampled_from(_AT_ONCE))), _without_halves
-        ),
         "DELTA-FIRST-HAS-ARGS",
         "DELTA-ID-NAME-NO-ARGS",
         "ARGS-OBJECT",
-        dialects=_CHAT,
+    )(
+        _rewriting_with_options(
+            lambda draw: WriterOptions(arguments=draw(st.sampled_from(_AT_ONCE))), _without_halves
+        )
     ),
-    preserving(
+    chat_preserving(
         "arguments-repeated",
         "each delta has all arguments so far, or they come once more, or after a placeholder",
-        _rewriting_with_options(
-            lambda draw: WriterOptions(arguments=draw(st.sampled_from(_REPEATS))), _one_reading
-        ),
         "ARGS-CUMULATIVE",
         "ARGS-REPEATED-AT-END",
         "ARGS-EMPTYOBJ-THEN-REAL",
-        dialects=_CHAT,
         needs=("repeated-arguments",),
+    )(
+        _rewriting_with_options(
+            lambda draw: WriterOptions(arguments=draw(st.sampled_from(_REPEATS))), _one_reading
+        )
     ),
-    preserving(
+    chat_preserving(
         "name-in-pieces",
         "the name comes in several deltas",
-        _rewriting_with_options(_pieces, _names_known),
         "DELTA-NAME-FRAGMENTED",
-        dialects=_CHAT,
         needs=("names-in-pieces",),
-    ),
-    preserving(
+    )(_rewriting_with_options(_pieces, _names_known)),
+    chat_preserving(
         "calls-elsewhere",
         "the calls in another field of the chunk",
-        _rewriting_with_options(
-            lambda draw: WriterOptions(where=draw(st.sampled_from(_ELSEWHERE))), _always
-        ),
         "MESSAGE-NOT-DELTA",
         "DELTA-ADDITIONAL-KWARGS",
-        dialects=_CHAT,
+    )(
+        _rewriting_with_options(
+            lambda draw: WriterOptions(where=draw(st.sampled_from(_ELSEWHERE))), _always
+        )
     ),
 )

@@ -1,6 +1,6 @@
-"""Bodies that end too early, end wrong, or are no answer: networks, gateways, providers.
+"""Bodies that are truncated, end in an error, or are not a response of the API.
 
-None of it may run a call that is not whole, and each is reported as what it is.
+A client must not execute an incomplete call, and must report each of them.
 """
 
 import gzip
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, changing, with_body
 from harness.fuzzing.mutators.rewriting import Deltas, rewriting
-from harness.fuzzing.mutators.sent import DONE, SentFrame, sent
+from harness.fuzzing.mutators.sent import DONE, Sent, SentFrame, on_frames, sent
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
 from harness.wire.cuts import seams
 from harness.wire.interaction import Interaction
@@ -24,32 +24,28 @@ _GLUED_ERROR: Final = b'{"error": {"message": "The server had an error", "type":
 
 
 def cut_after(interaction: Interaction, at: int) -> tuple[Interaction, str]:
-    """Return what is left of `interaction` where its body ends after `at` bytes."""
+    """Return `interaction` with the first `at` bytes of its body."""
     body = interaction.body
     return with_body(interaction, body[:at]), f"after byte {at} of {len(body)}"
 
 
 def glued_after(interaction: Interaction, at: int, error: bytes) -> tuple[Interaction, str]:
-    """Return `interaction` with `error` in place of what comes after `at` bytes."""
+    """Return `interaction` with `error` after the first `at` bytes of its body."""
     return with_body(interaction, interaction.body[:at] + error), f"after byte {at}"
 
 
 def truncated_inputs(interaction: Interaction) -> Iterator[MutatedInput]:
-    """Yield `interaction` broken off after each byte, as the mutators of these names do."""
+    """Yield `interaction` truncated after each byte: alone, and with a gateway's error after it.
+
+    The byte decides how a reader sees it, so that every one is worth a try.
+    """
     frames = sent(interaction.body)
-    error = (
-        b"data: " + _GLUED_ERROR + b"\n\n"
-        if frames and frames.framing == "sse"
-        else _GLUED_ERROR + b"\n"
-    )
+    is_sse = frames is not None and frames.framing == "sse"
+    error = b"data: " + _GLUED_ERROR + b"\n\n" if is_sse else _GLUED_ERROR + b"\n"
     for at in range(len(interaction.body)):
-        yield _mutated_input(CUT, cut_after(interaction, at))
-        yield _mutated_input(GLUED, glued_after(interaction, at, error))
-
-
-def _mutated_input(name: str, changed: tuple[Interaction, str]) -> MutatedInput:
-    interaction, how = changed
-    return MutatedInput(interaction, (Mutation(name, how),), preserving=False)
+        glued = glued_after(interaction, at, error)
+        for name, (changed, how) in ((CUT, cut_after(interaction, at)), (GLUED, glued)):
+            yield MutatedInput(changed, (Mutation(name, how),), preserving=False)
 
 
 _ERRORS: Final = (
@@ -75,56 +71,58 @@ _STATUSES: Final = (500, 429, 400, 529)
 
 
 def _places(body: bytes) -> SearchStrategy[int]:
-    """Return offsets in `body`: anywhere, or at a seam, where a reader is likely to break."""
+    """Return offsets in `body`: anywhere, or at a seam, which is likely to break a reader."""
     anywhere = st.integers(0, len(body) - 1)
     found = seams(body)
     return anywhere | st.sampled_from(found) if found else anywhere
 
 
+@changing(CUT, "the body ends after any byte", "SSE-EOF-MIDCALL", "AWS-MESSAGE-CUT")
 def _cut(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     body = interaction.body
     return cut_after(interaction, draw(_places(body))) if body else None
 
 
-def _cut_between(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-    frames = sent(interaction.body)
-    if frames is None or not frames.places():
-        return None
+@changing(
+    "cut-between", "the body ends between two frames", "SSE-EOF-MIDCALL", "SSE-EOF-NO-FINISH-TEXT"
+)
+@on_frames()
+def _cut_between(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.places()))
     kept = replace(frames, frames=frames.frames[:at])
-    return kept.into(interaction), f"before frame {at} of {len(frames.frames)}"
+    return kept, f"before frame {at} of {len(frames.frames)}"
 
 
-def _dropped(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-    frames = sent(interaction.body)
-    if frames is None or not frames.places():
-        return None
+@changing("frame-dropped", "one frame is missing", new_calls=True)
+@on_frames()
+def _dropped(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.places()))
-    return frames.put(at).into(interaction), f"frame {at} of {len(frames.frames)}"
+    return frames.put(at), f"frame {at} of {len(frames.frames)}"
 
 
-def _duplicated(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-    frames = sent(interaction.body)
-    if frames is None or not frames.places():
-        return None
+@changing("frame-duplicated", "one frame comes twice", new_calls=True)
+@on_frames()
+def _duplicated(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.places()))
     frame = frames.frames[at]
-    return frames.put(at, frame, frame).into(interaction), f"frame {at} of {len(frames.frames)}"
+    return frames.put(at, frame, frame), f"frame {at} of {len(frames.frames)}"
 
 
-def _swapped(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-    frames = sent(interaction.body)
-    if frames is None or len(frames.frames) < 2:  # noqa: PLR2004 - a pair
-        return None
+@changing("frames-swapped", "two frames in the other order", new_calls=True)
+@on_frames(applies=lambda frames: frames.frames[1:])
+def _swapped(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     at = draw(st.integers(0, len(frames.frames) - 2))
     one, two = frames.frames[at : at + 2]
     if one.raw == two.raw:
         return None
-    return frames.put(at, two).put(at + 1, one).into(interaction), f"frames {at} and {at + 1}"
+    return frames.put(at, two).put(at + 1, one), f"frames {at} and {at + 1}"
 
 
+@changing(
+    GLUED, "an error behind half a frame", "ERR-INJECTED-MID-EVENT", "ERR-UNFRAMED", "EVENT-GLUED"
+)
 def _error_glued(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-    """Append a gateway's error to a frame that was not finished."""
+    """Append a gateway's error to an incomplete frame."""
     body = interaction.body
     if not body:
         return None
@@ -134,19 +132,32 @@ def _error_glued(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, s
     return glued_after(interaction, at, framed)
 
 
-def _error_frame(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-    """Put an error of the common shape between two frames; the stream ends there, or goes on."""
-    frames = sent(interaction.body)
-    if frames is None or frames.framing == "messages" or not frames.places():
-        return None
+@changing(
+    "error-frame",
+    "an error object between frames, or in place of the rest",
+    "ERR-IN-200",
+    "ERR-CODE-NOT-INT",
+)
+@on_frames(applies=lambda frames: frames.framing != "messages" and frames.places())
+def _error_frame(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
+    """Put an error of the common form between two frames; the stream ends there, or continues."""
     at = draw(st.sampled_from(frames.places()))
     error = frames.made(draw(st.sampled_from(_ERRORS)))
     if draw(st.booleans()):
-        return frames.inserted(at, error).into(interaction), f"before frame {at}"
+        return frames.inserted(at, error), f"before frame {at}"
     kept: tuple[SentFrame, ...] = (*frames.frames[:at], error)
-    return replace(frames, frames=kept).into(interaction), f"in place of the rest from frame {at}"
+    return replace(frames, frames=kept), f"in place of the rest from frame {at}"
 
 
+@changing(
+    "failed",
+    "the turn fails in the middle, as the API tells it",
+    "ERR-IN-200",
+    "ANT-ERROR-EVENT",
+    "REFUSAL-DELTA",
+    "DASH-ERROR-EVENT",
+)
+@rewriting
 def _failed(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     failure = draw(st.sampled_from(_FAILURES))
     at = draw(st.integers(0, len(deltas) - 1))
@@ -154,37 +165,56 @@ def _failed(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     return (*kept, failure), f"{failure.code} after delta {at}"
 
 
+@changing(
+    "finish-other",
+    "another finish reason",
+    "FINISH-UNKNOWN",
+    "FINISH-LENGTH-WITH-CALL",
+    "FINISH-TOOLCALLS-WITHOUT-CALLS",
+)
+@rewriting
 def _other_finish(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
-    """Name another reason: one that the dialect has a word for, or a word that nobody knows."""
+    """Send another reason: one of the dialect, or an unknown one."""
     reasons = [*(Finish(reason) for reason in FinishReason), Finish(FinishReason.OTHER, "x_new")]
     finish = draw(st.sampled_from(reasons))
     changed = tuple(finish if isinstance(delta, Finish) else delta for delta in deltas)
     return changed, finish.raw or finish.reason.value
 
 
+@changing("finish-stop", "the finish reason says stop, whatever came", "FINISH-STOP-WITH-CALLS")
+@rewriting
 def _stop_word(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     stop = Finish(FinishReason.STOP)
     return tuple(stop if isinstance(d, Finish) else d for d in deltas), "stop, whatever was said"
 
 
+@changing("status-other", "an HTTP status of failure with the same body")
 def _other_status(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str]:
     status = draw(st.sampled_from(_STATUSES))
     return replace(interaction, status=status), str(status)
 
 
+@changing(
+    "no-answer",
+    "a page, a note or nothing instead of the body",
+    "HTTP-HTML-BODY",
+    "STREAM-NO-EVENTS",
+)
 def _page(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str]:
     body = draw(st.sampled_from(_PAGES))
     return with_body(interaction, body), repr(body.decode())
 
 
+@changing("compressed", "a body that nobody unpacked", "SSE-GZIP")
 def _compressed(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     if not interaction.body:
         return None
-    # Without the header, which would let whoever loads the saved cassette unpack it.
+    # Without the header, because the loader of a saved cassette would decompress it.
     packed = with_body(interaction, gzip.compress(interaction.body, mtime=0))
     return packed, f"{len(packed.body)} bytes"
 
 
+@changing("byte-changed", "one byte is another", "AWS-CHECKSUM", new_calls=True)
 def _byte_changed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     body = interaction.body
     if not body:
@@ -196,74 +226,28 @@ def _byte_changed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, 
     )
 
 
-def _done_early(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-    frames = sent(interaction.body)
-    if frames is None or frames.framing != "sse" or frames.frames[-1].data != DONE:
-        return None
+@changing("done-early", "`[DONE]` before the turn has ended", new_calls=True)
+@on_frames("sse", lambda frames: frames.frames[-1].data == DONE)
+def _done_early(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.places()))
     kept = replace(frames, frames=(*frames.frames[:at], frames.frames[-1]))
-    return kept.into(interaction), f"[DONE] in place of frame {at}"
+    return kept, f"[DONE] in place of frame {at}"
 
 
 MUTATORS: Final = (
-    changing(CUT, "the body ends after any byte", _cut, "SSE-EOF-MIDCALL", "AWS-MESSAGE-CUT"),
-    changing(
-        "cut-between",
-        "the body ends between two frames",
-        _cut_between,
-        "SSE-EOF-MIDCALL",
-        "SSE-EOF-NO-FINISH-TEXT",
-    ),
-    changing("done-early", "`[DONE]` before the turn has ended", _done_early, new_calls=True),
-    changing("frame-dropped", "one frame is missing", _dropped, new_calls=True),
-    changing("frame-duplicated", "one frame comes twice", _duplicated, new_calls=True),
-    changing("frames-swapped", "two frames in the other order", _swapped, new_calls=True),
-    changing(
-        "failed",
-        "the turn fails in the middle, as the API tells it",
-        rewriting(_failed),
-        "ERR-IN-200",
-        "ANT-ERROR-EVENT",
-        "REFUSAL-DELTA",
-        "DASH-ERROR-EVENT",
-    ),
-    changing(
-        "error-frame",
-        "an error object between frames, or in place of the rest",
-        _error_frame,
-        "ERR-IN-200",
-        "ERR-CODE-NOT-INT",
-    ),
-    changing(
-        GLUED,
-        "an error behind half a frame",
-        _error_glued,
-        "ERR-INJECTED-MID-EVENT",
-        "ERR-UNFRAMED",
-        "EVENT-GLUED",
-    ),
-    changing(
-        "finish-stop",
-        "the finish reason says stop, whatever came",
-        rewriting(_stop_word),
-        "FINISH-STOP-WITH-CALLS",
-    ),
-    changing(
-        "finish-other",
-        "another finish reason",
-        rewriting(_other_finish),
-        "FINISH-UNKNOWN",
-        "FINISH-LENGTH-WITH-CALL",
-        "FINISH-TOOLCALLS-WITHOUT-CALLS",
-    ),
-    changing("status-other", "an HTTP status of failure with the same body", _other_status),
-    changing(
-        "no-answer",
-        "a page, a note or nothing instead of the body",
-        _page,
-        "HTTP-HTML-BODY",
-        "STREAM-NO-EVENTS",
-    ),
-    changing("compressed", "a body that nobody unpacked", _compressed, "SSE-GZIP"),
-    changing("byte-changed", "one byte is another", _byte_changed, "AWS-CHECKSUM", new_calls=True),
+    _cut,
+    _cut_between,
+    _done_early,
+    _dropped,
+    _duplicated,
+    _swapped,
+    _failed,
+    _error_frame,
+    _error_glued,
+    _stop_word,
+    _other_finish,
+    _other_status,
+    _page,
+    _compressed,
+    _byte_changed,
 )

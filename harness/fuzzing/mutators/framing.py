@@ -5,27 +5,22 @@ or was sent by a real server that clients had to survive.
 """
 
 import re
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec.structs import replace
 
 from harness.dialects.table import DIALECTS
-from harness.fuzzing.mutators.mutator import Mutate, preserving
+from harness.fuzzing.mutators.mutator import preserving
 from harness.fuzzing.mutators.sent import (
     BYTE_ORDER_MARK,
     DONE,
-    Framing,
     Sent,
     SentFrame,
-    sent,
+    on_frames,
     value_of,
 )
-from harness.wire.interaction import Interaction
-
-Reframe: TypeAlias = Callable[[DrawFn, Sent], tuple[Sent, str] | None]
 
 _COMMENTS: Final = (
     ":",
@@ -37,24 +32,14 @@ _COMMENTS: Final = (
 # A space behind another one is part of the value.
 _SPACED: Final = re.compile(rb"(?<![^\r\n])(data|event): (?! )")
 _NO_FINISH: Final = re.compile(rb'"finish_reason": ?(?:null|"")')
+# Gateways add `[DONE]` to APIs that do not have it.
+_WITHOUT_DONE: Final = ("anthropic", "openai-responses", "google-interactions")
+_WITH_DONE: Final = ("openai-chat", "openai-completions", "mistral", "cohere")
 _FIELDS: Final = ("id: 7", "id:", "retry: 3000", "retry: soon", "x-request: 1", "unknown")
 
 
-def reframing(framing: Framing, reframe: Reframe) -> Mutate:
-    """Return the mutation that `reframe` is, for bodies of one framing."""
-
-    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-        frames = sent(interaction.body)
-        if frames is None or frames.framing != framing or not frames.places():
-            return None
-        changed = reframe(draw, frames)
-        if changed is None or changed[0] == frames:
-            return None
-        return changed[0].into(interaction), changed[1]
-
-    return mutate
-
-
+@preserving("comment", "a comment between frames", "SSE-COMMENT", "SSE-COMMENT-DISPATCH")
+@on_frames("sse")
 def _comment(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.integers(0, len(frames.frames) - _unended(frames)))
     text = draw(st.sampled_from(_COMMENTS))
@@ -64,6 +49,8 @@ def _comment(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames.inserted(at, comment), f"{text!r} {dispatched} before frame {at}"
 
 
+@preserving("other-fields", "fields of an event that carry no data")
+@on_frames("sse")
 def _field(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.places()))
     text = draw(st.sampled_from(_FIELDS))
@@ -86,16 +73,21 @@ def _line_ends(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return replace(frames, frames=changed, line_end=line_end), f"each is {line_end!r}"
 
 
-def _spaces(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    del draw
+@preserving("no-space", "no space after `data:`", "SSE-NO-SPACE")
+@on_frames("sse")
+def _spaces(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     changed = tuple(replace(frame, raw=_SPACED.sub(rb"\1:", frame.raw)) for frame in frames.frames)
     return replace(frames, frames=changed), "in no frame"
 
 
+@preserving("byte-order-mark", "the body starts with one", "SSE-BOM")
+@on_frames("sse")
 def _byte_order_mark(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return replace(frames, head=BYTE_ORDER_MARK), "at the start"
 
 
+@preserving("data-lines", "one payload in two data lines", "SSE-MULTILINE-DATA")
+@on_frames("sse")
 def _data_lines(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     """Break a payload where JSON allows white space: after a brace that opens it."""
     at = draw(st.sampled_from(frames.places()))
@@ -106,12 +98,22 @@ def _data_lines(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.put(at, lines), f"frame {at} in two"
 
 
+@preserving(
+    "ping-data",
+    "a frame that keeps the line alive",
+    "SSE-EMPTY-DATA",
+    "SSE-DATA-NULL",
+    "SSE-COMMENT-AS-DATA",
+)
+@on_frames("sse")
 def _ping(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.places()))
     data = draw(st.sampled_from((b"", b"null", b": keep-alive")))
     return frames.inserted(at, frames.made(data)), f"{data.decode()!r} before frame {at}"
 
 
+@preserving("no-final-blank", "the last event lacks its blank line", "SSE-NO-FINAL-BLANK")
+@on_frames("sse")
 def _no_final_blank(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     """After the end of the answer only; before, it is one of the pairs of policies."""
     last = frames.frames[-1]
@@ -122,8 +124,9 @@ def _no_final_blank(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.put(len(frames.frames) - 1, replace(last, raw=raw)), f"[DONE] ends with {ends!r}"
 
 
-def _done_missing(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    del draw
+@preserving("done-missing", "no `[DONE]` ends the stream", "SSE-DONE-MISSING", dialects=_WITH_DONE)
+@on_frames("sse")
+def _done_missing(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     if not any(_has_finish(frame) for frame in frames.frames):
         return None  # then `[DONE]` is the only end
     left = tuple(frame for frame in frames.frames if frame.data != DONE)
@@ -135,8 +138,9 @@ def _has_finish(frame: SentFrame) -> bool:
     return b"finish_reason" in data and _NO_FINISH.search(data) is None
 
 
-def _done_added(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    del draw
+@preserving("done-added", "a gateway adds `[DONE]`", "RESP-DONE-SENTINEL", dialects=_WITHOUT_DONE)
+@on_frames("sse")
+def _done_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     if any(frame.data == DONE for frame in frames.frames) or _unended(frames):
         return None
     return frames.inserted(len(frames.frames), frames.made(DONE)), "at the end"
@@ -148,6 +152,8 @@ def _unended(frames: Sent) -> bool:
     return not raw.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
 
 
+@preserving("after-done", "a comment or a second `[DONE]` after the first", "SSE-AFTER-DONE")
+@on_frames("sse")
 def _after_done(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     if frames.frames[-1].data != DONE or _unended(frames):
         return None
@@ -155,6 +161,8 @@ def _after_done(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.inserted(len(frames.frames), more), f"{more.raw!r}"
 
 
+@preserving("blank-line", "a blank line between lines")
+@on_frames("lines")
 def _blank_line(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     # Behind a line without its end it would be that end.
     ended = frames.frames[-1].raw.endswith(b"\n")
@@ -164,13 +172,16 @@ def _blank_line(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.inserted(at, SentFrame(frames.line_end)), f"before line {at}"
 
 
-def _no_final_newline(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    del draw
+@preserving("no-final-newline", "the last line lacks its line end", "NDJSON-NO-FINAL-NEWLINE")
+@on_frames("lines")
+def _no_final_newline(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     last = frames.frames[-1]
     raw = last.raw.rstrip(b"\r\n")
     return frames.put(len(frames.frames) - 1, replace(last, raw=raw)), "after the last line"
 
 
+@preserving("line-space", "blanks around a line")
+@on_frames("lines")
 def _line_space(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.places()))
     frame = frames.frames[at]
@@ -179,76 +190,22 @@ def _line_space(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames.put(at, replace(frame, raw=raw)), f"around line {at}"
 
 
-_WITHOUT_DONE: Final = tuple(row.name for row in DIALECTS.values() if row.done == "added")
-_WITH_DONE: Final = tuple(row.name for row in DIALECTS.values() if row.done == "sent")
-
 MUTATORS: Final = (
-    preserving(
-        "comment",
-        "a comment between frames",
-        reframing("sse", _comment),
-        "SSE-COMMENT",
-        "SSE-COMMENT-DISPATCH",
+    _comment,
+    _field,
+    preserving("line-ends", "lines end with CRLF, CR or LF", "SSE-CRLF", "SSE-CR-ONLY")(
+        on_frames("sse")(_line_ends)
     ),
-    preserving("other-fields", "fields of an event that carry no data", reframing("sse", _field)),
-    preserving(
-        "line-ends",
-        "lines end with CRLF, CR or LF",
-        reframing("sse", _line_ends),
-        "SSE-CRLF",
-        "SSE-CR-ONLY",
-    ),
-    preserving("no-space", "no space after `data:`", reframing("sse", _spaces), "SSE-NO-SPACE"),
-    preserving(
-        "byte-order-mark", "the body starts with one", reframing("sse", _byte_order_mark), "SSE-BOM"
-    ),
-    preserving(
-        "data-lines",
-        "one payload in two data lines",
-        reframing("sse", _data_lines),
-        "SSE-MULTILINE-DATA",
-    ),
-    preserving(
-        "ping-data",
-        "a frame that keeps the line alive",
-        reframing("sse", _ping),
-        "SSE-EMPTY-DATA",
-        "SSE-DATA-NULL",
-        "SSE-COMMENT-AS-DATA",
-    ),
-    preserving(
-        "no-final-blank",
-        "the last event lacks its blank line",
-        reframing("sse", _no_final_blank),
-        "SSE-NO-FINAL-BLANK",
-    ),
-    preserving(
-        "done-missing",
-        "no `[DONE]` ends the stream",
-        reframing("sse", _done_missing),
-        "SSE-DONE-MISSING",
-        dialects=_WITH_DONE,
-    ),
-    preserving(
-        "done-added",
-        "a gateway adds `[DONE]`",
-        reframing("sse", _done_added),
-        "RESP-DONE-SENTINEL",
-        dialects=_WITHOUT_DONE,
-    ),
-    preserving(
-        "after-done",
-        "a comment or a second `[DONE]` after the first",
-        reframing("sse", _after_done),
-        "SSE-AFTER-DONE",
-    ),
-    preserving("blank-line", "a blank line between lines", reframing("lines", _blank_line)),
-    preserving(
-        "no-final-newline",
-        "the last line lacks its line end",
-        reframing("lines", _no_final_newline),
-        "NDJSON-NO-FINAL-NEWLINE",
-    ),
-    preserving("crlf-lines", "lines end with CRLF or LF", reframing("lines", _line_ends)),
-    preserving("line-space", "blanks around a line", reframing("lines", _line_space)),
+    _spaces,
+    _byte_order_mark,
+    _data_lines,
+    _ping,
+    _no_final_blank,
+    _done_missing,
+    _done_added,
+    _after_done,
+    _blank_line,
+    _no_final_newline,
+    preserving("crlf-lines", "lines end with CRLF or LF")(on_frames("lines")(_line_ends)),
+    _line_space,
 )

@@ -5,6 +5,7 @@ steps; it never looks at a normalizer.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TypeAlias
 
 import msgspec
@@ -74,33 +75,31 @@ class MutatedInput(msgspec.Struct, frozen=True):
 
 
 def preserving(
-    name: str,
-    summary: str,
-    mutate: Mutate,
-    *quirks: str,
-    dialects: Iterable[str] = (),
-    needs: Iterable[str] = (),
-) -> Mutator:
-    """Return a mutator after which the turn must be what it was."""
-    return Mutator(name, True, summary, quirks, mutate, frozenset(dialects), frozenset(needs))  # noqa: FBT003 - the functions' names say it
+    name: str, summary: str, *quirks: str, dialects: Iterable[str] = (), needs: Iterable[str] = ()
+) -> Callable[[Mutate], Mutator]:
+    """Return a decorator: the mutation must keep the turn equal."""
+    return partial(
+        Mutator,
+        name,
+        True,  # noqa: FBT003 - the function's name says it
+        summary,
+        quirks,
+        dialects=frozenset(dialects),
+        needs=frozenset(needs),
+    )
 
 
 def changing(
-    name: str,
-    summary: str,
-    mutate: Mutate,
-    *quirks: str,
-    dialects: Iterable[str] = (),
-    new_calls: bool = False,
-) -> Mutator:
-    """Return a mutator after which the turn may be another one."""
-    return Mutator(
+    name: str, summary: str, *quirks: str, dialects: Iterable[str] = (), new_calls: bool = False
+) -> Callable[[Mutate], Mutator]:
+    """Return a decorator: the mutation may change the turn."""
+    return partial(
+        Mutator,
         name,
         False,  # noqa: FBT003 - the function's name says it
         summary,
         quirks,
-        mutate,
-        frozenset(dialects),
+        dialects=frozenset(dialects),
         new_calls=new_calls,
     )
 

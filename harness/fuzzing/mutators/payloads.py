@@ -12,7 +12,7 @@ from hypothesis.strategies import DrawFn
 
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import Mutate, preserving
-from harness.fuzzing.mutators.sent import Sent, SentFrame, dumped, sent, value_of
+from harness.fuzzing.mutators.sent import Sent, SentFrame, dumped, on_frames, sent, value_of
 from harness.wire.interaction import Interaction
 
 Revalue = Callable[[DrawFn, Any], bytes | None]
@@ -25,20 +25,16 @@ _MORE: Final = (
 )  # fmt: skip
 
 
-def revalued(revalue: Revalue, *, each: bool = False) -> Mutate:
+def editing_payloads(revalue: Revalue, *, each: bool = False) -> Mutate:
     """Return the mutation that gives one frame, or each, the payload of `revalue`."""
 
-    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-        frames = sent(interaction.body)
-        if frames is None or not frames.places():
-            return None
-        places = frames.places()
-        chosen = places if each else (draw(st.sampled_from(places)),)
-        changed = frames
+    @on_frames()
+    def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
+        indexes = frames.places()
+        chosen = indexes if each else (draw(st.sampled_from(indexes)),)
         for at in chosen:
-            changed = changed.put(at, _with_payload(draw, changed, at, revalue))
-        where = "in each frame" if each else f"in frame {chosen[0]}"
-        return None if changed == frames else (changed.into(interaction), where)
+            frames = frames.put(at, _with_payload(draw, frames, at, revalue))
+        return frames, "in each frame" if each else f"in frame {chosen[0]}"
 
     return mutate
 
@@ -48,10 +44,6 @@ def _with_payload(draw: DrawFn, frames: Sent, at: int, revalue: Revalue) -> Sent
     value = value_of(frame)
     data = None if value is None else revalue(draw, value)
     return frame if data is None else frames.changed(frame, data)
-
-
-def _reversed_keys(_draw: DrawFn, value: Any) -> bytes:  # noqa: ANN401 - a payload
-    return dumped(_reversed(value))
 
 
 def _reversed(value: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -69,12 +61,8 @@ def _with_member(draw: DrawFn, value: Any) -> bytes | None:  # noqa: ANN401 - a 
     return None if name in value else dumped({**value, name: more})
 
 
-def _compact(_draw: DrawFn, value: Any) -> bytes:  # noqa: ANN401 - a payload
-    return dumped(value, b"")
-
-
 def _escaped(_draw: DrawFn, value: Any) -> bytes:  # noqa: ANN401 - a payload
-    """Escape every character that ASCII lacks, and the slash."""
+    """Escape every character that is not ASCII, and the slash."""
     text = dumped(value).decode()
     units = (_unit(c) if ord(c) > 0x7E or c == "/" else c for c in text)  # noqa: PLR2004 - the last printable character
     return "".join(units).encode()
@@ -87,6 +75,13 @@ def _unit(character: str) -> str:
     return "".join(f"\\u{pairs[at : at + 4]}" for at in range(0, len(pairs), 4))
 
 
+@preserving(
+    "unknown-event",
+    "an event that no client knows",
+    "ANT-UNKNOWN-EVENT",
+    "RESP-UNKNOWN-EVENT",
+    dialects=tuple(row.name for row in DIALECTS.values() if row.unknown_events),
+)
 def _unknown_event(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     frames = sent(interaction.body)
     if frames is None or frames.framing != "sse":
@@ -105,16 +100,13 @@ def _unknown_event(draw: DrawFn, interaction: Interaction) -> tuple[Interaction,
 
 
 MUTATORS: Final = (
-    preserving("key-order", "members in another order", revalued(_reversed_keys, each=True)),
-    preserving("compact", "no white space in payloads", revalued(_compact, each=True)),
-    preserving("escaped", "characters written as escapes", revalued(_escaped, each=True)),
-    preserving("unknown-member", "a member that no client knows", revalued(_with_member)),
-    preserving(
-        "unknown-event",
-        "an event that no client knows",
-        _unknown_event,
-        "ANT-UNKNOWN-EVENT",
-        "RESP-UNKNOWN-EVENT",
-        dialects=tuple(row.name for row in DIALECTS.values() if row.unknown_events),
+    preserving("key-order", "members in another order")(
+        editing_payloads(lambda _, value: dumped(_reversed(value)), each=True)
     ),
+    preserving("compact", "no white space in payloads")(
+        editing_payloads(lambda _, value: dumped(value, b""), each=True)
+    ),
+    preserving("escaped", "characters written as escapes")(editing_payloads(_escaped, each=True)),
+    preserving("unknown-member", "a member that no client knows")(editing_payloads(_with_member)),
+    _unknown_event,
 )

@@ -32,6 +32,8 @@ def _with_text(delta: Piece, text: str) -> Piece:
             return TextDelta(text)
 
 
+@preserving("piece-split", "one piece of text or arguments comes in two")
+@rewriting
 def _split(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str] | None:
     places = [
         at
@@ -49,6 +51,8 @@ def _split(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str] | None:
     return (*deltas[:at], *halves, *deltas[at + 1 :]), f"{text!r} after {cut} characters"
 
 
+@preserving("pieces-of-one", "each character comes alone")
+@rewriting
 def _singly(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     return tuple(_characters(deltas)), "one character a delta"
 
@@ -61,6 +65,8 @@ def _characters(deltas: Deltas) -> Iterator[Delta]:
             yield delta
 
 
+@preserving("pieces-merged", "pieces that follow each other come in one")
+@rewriting
 def _merged(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     left: list[Delta] = []
     for delta in deltas:
@@ -77,6 +83,9 @@ def _joins(before: Piece, delta: Piece) -> bool:
     return type(before) is type(delta) and index == other
 
 
+@preserving(
+    "respelled", "written by the dialect's own writer with one switch of its spelling changed"
+)
 def _rewritten_with_option(
     draw: DrawFn, interaction: Interaction
 ) -> tuple[Interaction, str] | None:
@@ -91,18 +100,7 @@ def _rewritten_with_option(
     return rewritten(interaction, deltas, f"{name} is {value!r}", spelling)
 
 
-MUTATORS: Final = (
-    preserving("piece-split", "one piece of text or arguments comes in two", rewriting(_split)),
-    preserving("pieces-merged", "pieces that follow each other come in one", rewriting(_merged)),
-    preserving("pieces-of-one", "each character comes alone", rewriting(_singly)),
-    preserving(
-        "respelled",
-        "written by the dialect's own writer with one switch of its spelling changed",
-        _rewritten_with_option,
-    ),
-)
-
-
+@preserving("tools-taught", "tools are offered in words too")
 def _tools_in_prompt(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     tools = tuple(asdict(tool) for tool in offered_tools(interaction))
     if interaction.tools or not tools:
@@ -111,6 +109,4 @@ def _tools_in_prompt(_draw: DrawFn, interaction: Interaction) -> tuple[Interacti
     return replace(interaction, tools=tools), f"{names}, beside the fields of the request"
 
 
-REQUEST_MUTATORS: Final = (
-    preserving("tools-taught", "tools are offered in words too", _tools_in_prompt),
-)
+MUTATORS: Final = (_split, _merged, _singly, _rewritten_with_option, _tools_in_prompt)

@@ -7,12 +7,14 @@ one document, is None: there is nothing to mutate in it.
 
 import json
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
+from hypothesis.strategies import DrawFn
 
-from harness.fuzzing.mutators.mutator import with_body
+from harness.fuzzing.mutators.mutator import Mutate, with_body
 from harness.wire.aws import MessageDecoder, borders, encode_event, encode_exception, wrap_chunk
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
@@ -99,6 +101,9 @@ class Sent(msgspec.Struct, frozen=True):
         return with_body(interaction, self.head + b"".join(frame.raw for frame in self.frames))
 
 
+EditFrames: TypeAlias = Callable[[DrawFn, Sent], tuple[Sent, str] | None]
+
+
 @lru_cache(_BODIES_KEPT)
 def sent(body: bytes) -> Sent | None:
     """Return the frames of `body`; None where it is too large or has none to tell apart."""
@@ -151,6 +156,31 @@ def _message(raw: bytes) -> SentFrame:
     if not found:
         return SentFrame(raw)
     return SentFrame(raw, found[0].data, found[0].event, failure=bool(found[0].failure))
+
+
+def on_frames(
+    framing: Framing | None = None, applies: Callable[[Sent], object] = Sent.places
+) -> Callable[[EditFrames], Mutate]:
+    """Return a decorator that makes an edit of frames a mutation.
+
+    Args:
+        framing: of the bodies that it applies to; None for any.
+        applies: whether it applies to these frames; by default, if one has a payload.
+    """
+
+    def adapt(edit: EditFrames) -> Mutate:
+        def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+            frames = sent(interaction.body)
+            if frames is None or framing not in (None, frames.framing) or not applies(frames):
+                return None
+            changed = edit(draw, frames)
+            if changed is None or changed[0] == frames:
+                return None
+            return changed[0].into(interaction), changed[1]
+
+        return mutate
+
+    return adapt
 
 
 # Payloads

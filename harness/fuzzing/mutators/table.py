@@ -18,7 +18,6 @@ from harness.fuzzing.mutators import (
     pieces,
     texts,
 )
-from harness.fuzzing.mutators import pieces as requests
 from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, Mutator
 from harness.normalizers.protocol import CAPABILITIES
 from harness.wire.interaction import Interaction
@@ -27,7 +26,6 @@ _ALL: Final[tuple[Mutator, ...]] = (
     *framing.MUTATORS,
     *payloads.MUTATORS,
     *pieces.MUTATORS,
-    *requests.REQUEST_MUTATORS,
     *chat_entries.MUTATORS,
     *chat_chunks.MUTATORS,
     *chat_ends.MUTATORS,

@@ -36,6 +36,8 @@ _QUOTED: Final = ("Write `{}` to call it.", "The model says “{}” then.", "> 
 _ENDS_CODE: Final = ("`", "~~~")
 
 
+@changing("text-added", "more text, of odd characters", new_calls=True)
+@rewriting
 def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     text = draw(words(most=20).filter(bool))
     at = draw(st.sampled_from([at for at in range(_end_of(deltas) + 1) if not _amid(deltas, at)]))
@@ -54,11 +56,17 @@ def _amid(deltas: Deltas, at: int) -> bool:
     return len(pair) > 1 and all(isinstance(delta, TextDelta) for delta in pair)
 
 
+@changing("reasoning-added", "reasoning before the answer")
+@rewriting
 def _reasoning_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     text = draw(words(most=20).filter(bool))
     return (ReasoningDelta(text), *deltas), repr(text)
 
 
+@changing(
+    "text-tail", "the text ends as a marker begins", "TEXT-LITERAL-MARKER-TRUNCATES", new_calls=True
+)
+@rewriting
 def _text_tail(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     """End the text with what a marker begins with, alone in its delta."""
     mark = draw(st.sampled_from(MARKERS))
@@ -93,10 +101,23 @@ def adding_text_call(put: Put) -> Mutate:
     return mutate
 
 
+@changing(
+    "text-call",
+    "a call spelled in the text",
+    "TEXT-NARRATION",
+    "TEXT-WHOLE-CALL-ONE-DELTA",
+    "TEXT-LEAK-AND-CALL",
+    new_calls=True,
+)
+@adding_text_call
 def _as_reply(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
     return _before_end(deltas, TextDelta(text + draw(st.sampled_from(_AFTER)))), "in the text"
 
 
+@changing(
+    "text-example", "a call in a code fence or in a quotation", "TEXT-FP-FENCE", "TEXT-FP-PROSE"
+)
+@adding_text_call
 def _in_code(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
     # In a fence that is open, the marks of another one would close it.
     if any(mark in text for mark in _ENDS_CODE) or _in_fence(deltas):
@@ -117,6 +138,8 @@ def _in_fence(deltas: Deltas) -> bool:
     return bool(context.fence)
 
 
+@changing("text-draft", "a call drafted in the reasoning", "TEXT-THINK-PHANTOM")
+@adding_text_call
 def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
     """Draft a call before an answer; what ends in reasoning may be the answer itself."""
     if not any(isinstance(delta, TextDelta | ToolCallStart) for delta in deltas):
@@ -125,49 +148,24 @@ def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]
     return (ReasoningDelta(text + tail), *deltas), "in the reasoning"
 
 
+@changing(
+    "text-call-cut",
+    "a call spelled in the text, and not to its end",
+    "TEXT-UNCLOSED",
+    new_calls=True,
+)
+@adding_text_call
 def _cut_off(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
     cut = draw(st.integers(1, max(1, len(text) - 1)))
     return _before_end(deltas, TextDelta(text[:cut])), f"cut after {cut} characters"
 
 
 MUTATORS: Final = (
-    # Behind a call spelled in text, more of it may be more of its input.
-    changing("text-added", "more text, of odd characters", rewriting(_text_added), new_calls=True),
-    changing("reasoning-added", "reasoning before the answer", rewriting(_reasoning_added)),
-    changing(
-        "text-tail",
-        "the text ends as a marker begins",
-        rewriting(_text_tail),
-        "TEXT-LITERAL-MARKER-TRUNCATES",
-        new_calls=True,
-    ),
-    changing(
-        "text-call",
-        "a call spelled in the text",
-        adding_text_call(_as_reply),
-        "TEXT-NARRATION",
-        "TEXT-WHOLE-CALL-ONE-DELTA",
-        "TEXT-LEAK-AND-CALL",
-        new_calls=True,
-    ),
-    changing(
-        "text-example",
-        "a call in a code fence or in a quotation",
-        adding_text_call(_in_code),
-        "TEXT-FP-FENCE",
-        "TEXT-FP-PROSE",
-    ),
-    changing(
-        "text-draft",
-        "a call drafted in the reasoning",
-        adding_text_call(_in_reasoning),
-        "TEXT-THINK-PHANTOM",
-    ),
-    changing(
-        "text-call-cut",
-        "a call spelled in the text, and not to its end",
-        adding_text_call(_cut_off),
-        "TEXT-UNCLOSED",
-        new_calls=True,
-    ),
+    _text_added,
+    _reasoning_added,
+    _text_tail,
+    _as_reply,
+    _in_code,
+    _in_reasoning,
+    _cut_off,
 )
