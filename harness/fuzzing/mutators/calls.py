@@ -33,6 +33,14 @@ _OTHER_NAMES: Final = (
     "nope", "get_weather ", "functions.get_weather", "GET_WEATHER", "get_weather</tool_call>",
     "get_weather<|channel|>commentary", "天气", "null", "a" * 80, "tool\u2028name",
 )  # fmt: skip
+_MALFORMED: Final = (
+    "ARGS-TRUNCATED-FINISH-OK", "ARGS-NATURAL-LANGUAGE", "ARGS-CONCAT-OBJECTS",
+    "ARGS-TRAILING-TEXT", "ARGS-TRAILING-MARKUP", "ARGS-EXTRA-BRACE", "ARGS-MISSING-BRACE",
+    "ARGS-TRAILING-COMMA", "ARGS-FENCED", "ARGS-PY-LITERAL", "ARGS-CONTROL-CHARS",
+    "ARGS-BAD-ESCAPE", "ARGS-DOUBLE-ENCODED", "ARGS-UNQUOTED-VALUE", "ARGS-EXPRESSION",
+    "ARGS-NON-OBJECT", "ARGS-NAN", "ARGS-DUPLICATE-KEYS", "ARGS-COMMENTS", "ARGS-SMART-QUOTES",
+    "ARGS-UNESCAPED-QUOTE",
+)  # fmt: skip
 _EMPTY: Final = ("", " ", "{}", "null")
 
 
@@ -110,27 +118,7 @@ def _with_arguments(draw: DrawFn, call: Call, text: str) -> Call:
 @changing(
     "arguments-malformed",
     "the arguments of a call are none: cut, prose, several objects and so on",
-    "ARGS-TRUNCATED-FINISH-OK",
-    "ARGS-NATURAL-LANGUAGE",
-    "ARGS-CONCAT-OBJECTS",
-    "ARGS-TRAILING-TEXT",
-    "ARGS-TRAILING-MARKUP",
-    "ARGS-EXTRA-BRACE",
-    "ARGS-MISSING-BRACE",
-    "ARGS-TRAILING-COMMA",
-    "ARGS-FENCED",
-    "ARGS-PY-LITERAL",
-    "ARGS-CONTROL-CHARS",
-    "ARGS-BAD-ESCAPE",
-    "ARGS-DOUBLE-ENCODED",
-    "ARGS-UNQUOTED-VALUE",
-    "ARGS-EXPRESSION",
-    "ARGS-NON-OBJECT",
-    "ARGS-NAN",
-    "ARGS-DUPLICATE-KEYS",
-    "ARGS-COMMENTS",
-    "ARGS-SMART-QUOTES",
-    "ARGS-UNESCAPED-QUOTE",
+    *_MALFORMED,
     dialects=_TEXTUAL,
 )
 @editing_call

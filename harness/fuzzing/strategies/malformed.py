@@ -1,7 +1,7 @@
-"""Argument texts that are no arguments, by class: what models and gateways really sent.
+"""Argument texts that are not valid arguments, by class: what models and gateways sent.
 
-Each text is certainly unusable: strict JSON finds no one object in it. A client that runs a
-call with one of them has repaired, guessed or invented.
+Strict JSON finds no single object in any of them. A client that executes a call with one of
+them has repaired, guessed or invented arguments.
 """
 
 import json
@@ -22,12 +22,16 @@ _PROSE: Final = (
     "Sure! ", "None", "undefined", "{city}", "city=Oslo", "get_weather(city='Oslo')",
     "[object Object]",
 )  # fmt: skip
-# A call within: a client that looks for one finds it.
+# A call in a broken text: a client that searches for one finds it.
 _INNER: Final = '{"name": "get_weather", "arguments": {"city": "Bergen"}}'
+_AROUND_CALL: Final = (("{]", ""), ("{", "}"), ('{"call": ', ""), ("call: ", ""))
+_COMMENTS: Final = (" // the city\n}", " /* all */}", " # all\n}")
+_BAD_ESCAPES: Final = (r"C:\path", r"\d+", r"\x41", r"\'", r"\u12", "\\")
+_CONTROLS: Final = ("\n", "\t", "\0", "\x1b")
 
 
 class Malformed(msgspec.Struct, frozen=True):
-    """One text and the class it is of."""
+    """One text and its class."""
 
     kind: str
     text: str
@@ -38,7 +42,7 @@ def malformed_arguments(schema: Schema, *kinds: str) -> SearchStrategy[Malformed
 
     Args:
         schema: the JSON Schema of a tool's parameters.
-        kinds: names of `CLASSES` to draw from; all of them where none is given.
+        kinds: names of `CLASSES` to draw from; by default, all of them.
     """
     return _malformed(arguments(schema), kinds or tuple(CLASSES))
 
@@ -48,7 +52,7 @@ def _malformed(
     draw: DrawFn, values: SearchStrategy[dict[str, Any]], kinds: tuple[str, ...]
 ) -> Malformed:
     kind = draw(st.sampled_from(kinds))
-    # Empty arguments cannot be broken in most of the ways.
+    # Most classes need a member to break.
     value = draw(values) or {"city": "Oslo"}
     text = CLASSES[kind](draw, value)
     if not text.strip() or parse(text).value is not None:
@@ -61,10 +65,6 @@ def _truncated(draw: DrawFn, value: dict[str, Any]) -> str:
     return text[: draw(st.integers(1, len(text) - 1))]
 
 
-def _prose(draw: DrawFn, _value: dict[str, Any]) -> str:
-    return draw(st.sampled_from(_PROSE))
-
-
 def _concatenated(draw: DrawFn, value: dict[str, Any]) -> str:
     other = draw(st.sampled_from((value, {}, {"city": "Bergen"})))
     return json_text(value) + draw(st.sampled_from(("", "\n", " ", ","))) + json_text(other)
@@ -75,48 +75,18 @@ def _trailing_text(draw: DrawFn, value: dict[str, Any]) -> str:
     return json_text(value) + draw(st.sampled_from(more))
 
 
-def _trailing_comma(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return json_text(value)[:-1] + ",}"
-
-
-def _single_quotes(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return json_text(value).replace('"', "'")
-
-
-def _python(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return repr({**value, "ok": True, "nothing": None})
-
-
 def _unquoted_keys(_draw: DrawFn, value: dict[str, Any]) -> str:
-    inside = ", ".join(f"k{place}: {json_text(each)}" for place, each in enumerate(value.values()))
-    return "{" + inside + "}"
-
-
-def _unquoted_value(_draw: DrawFn, _value: dict[str, Any]) -> str:
-    return '{"city": Oslo}'
+    members = (f"k{index}: {json_text(each)}" for index, each in enumerate(value.values()))
+    return "{" + ", ".join(members) + "}"
 
 
 def _fenced(draw: DrawFn, value: dict[str, Any]) -> str:
     return f"```{draw(st.sampled_from(('json', '', 'JSON')))}\n{json_text(value)}\n```"
 
 
-def _doubly_encoded(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return json.dumps(json_text(value))
-
-
-def _byte_order_mark(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return "\ufeff" + json_text(value)
-
-
 def _not_a_number(draw: DrawFn, value: dict[str, Any]) -> str:
-    word = draw(
-        st.sampled_from(("NaN", "Infinity", "-Infinity", "01", "+1", ".5", "0x1F", "1_000"))
-    )
-    return f'{json_text(value)[:-1]}, "limit": {word}}}'
-
-
-def _expression(_draw: DrawFn, _value: dict[str, Any]) -> str:
-    return '{"limit": 2 + 3}'
+    numbers = ("NaN", "Infinity", "-Infinity", "01", "+1", ".5", "0x1F", "1_000")
+    return f'{json_text(value)[:-1]}, "limit": {draw(st.sampled_from(numbers))}}}'
 
 
 def _wrong_type(draw: DrawFn, value: dict[str, Any]) -> str:
@@ -130,67 +100,41 @@ def _duplicate_keys(_draw: DrawFn, value: dict[str, Any]) -> str:
 
 
 def _control_characters(draw: DrawFn, _value: dict[str, Any]) -> str:
-    raw = draw(st.sampled_from(("\n", "\t", "\0", "\x1b")))
-    return f'{{"city": "Os{raw}lo"}}'
+    return f'{{"city": "Os{draw(st.sampled_from(_CONTROLS))}lo"}}'
 
 
 def _bad_escape(draw: DrawFn, _value: dict[str, Any]) -> str:
-    escape = draw(st.sampled_from((r"C:\path", r"\d+", r"\x41", r"\'", r"\u12", "\\")))
-    return f'{{"path": "{escape}"}}'
-
-
-def _comments(draw: DrawFn, value: dict[str, Any]) -> str:
-    return json_text(value)[:-1] + draw(
-        st.sampled_from((" // the city\n}", " /* all */}", " # all\n}"))
-    )
-
-
-def _smart_quotes(_draw: DrawFn, _value: dict[str, Any]) -> str:
-    return "{“city”: “Oslo”}"
-
-
-def _unescaped_quote(_draw: DrawFn, _value: dict[str, Any]) -> str:
-    return '{"query": "say "hi" to all"}'
-
-
-def _extra_brace(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return json_text(value) + "}"
-
-
-def _missing_brace(_draw: DrawFn, value: dict[str, Any]) -> str:
-    return json_text(value)[:-1]
+    return f'{{"path": "{draw(st.sampled_from(_BAD_ESCAPES))}"}}'
 
 
 def _call_within(draw: DrawFn, _value: dict[str, Any]) -> str:
-    before, after = draw(
-        st.sampled_from((("{]", ""), ("{", "}"), ('{"call": ', ""), ("call: ", "")))
-    )
+    before, after = draw(st.sampled_from(_AROUND_CALL))
     return f"{before}{_INNER}{after}"
 
 
 CLASSES: Final[dict[str, Break]] = {
     "truncated": _truncated,
-    "prose": _prose,
+    "prose": lambda draw, _: draw(st.sampled_from(_PROSE)),
     "concatenated": _concatenated,
     "trailing-text": _trailing_text,
-    "trailing-comma": _trailing_comma,
-    "single-quotes": _single_quotes,
-    "python-literal": _python,
+    "trailing-comma": lambda _, value: json_text(value)[:-1] + ",}",
+    "single-quotes": lambda _, value: json_text(value).replace('"', "'"),
+    "python-literal": lambda _, value: repr({**value, "ok": True, "nothing": None}),
     "unquoted-keys": _unquoted_keys,
-    "unquoted-value": _unquoted_value,
+    "unquoted-value": lambda *_: '{"city": Oslo}',
     "fenced": _fenced,
-    "doubly-encoded": _doubly_encoded,
-    "byte-order-mark": _byte_order_mark,
+    "doubly-encoded": lambda _, value: json.dumps(json_text(value)),
+    "byte-order-mark": lambda _, value: "\ufeff" + json_text(value),
     "not-a-number": _not_a_number,
-    "expression": _expression,
+    "expression": lambda *_: '{"limit": 2 + 3}',
     "wrong-top-type": _wrong_type,
     "duplicate-keys": _duplicate_keys,
     "control-characters": _control_characters,
     "bad-escape": _bad_escape,
-    "comments": _comments,
-    "smart-quotes": _smart_quotes,
-    "unescaped-quote": _unescaped_quote,
-    "extra-brace": _extra_brace,
-    "missing-brace": _missing_brace,
+    "comments": lambda draw, value: json_text(value)[:-1] + draw(st.sampled_from(_COMMENTS)),
+    "smart-quotes": lambda *_: "{“city”: “Oslo”}",
+    "unescaped-quote": lambda *_: '{"query": "say "hi" to all"}',
+    "extra-brace": lambda _, value: json_text(value) + "}",
+    "missing-brace": lambda _, value: json_text(value)[:-1],
     "call-within": _call_within,
 }
