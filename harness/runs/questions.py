@@ -5,14 +5,15 @@ the database can reach neither files nor the network. Every answer is ordered, s
 equal runs give equal answers.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from types import TracebackType
 from typing import Any, Literal, Self
 
 import duckdb
 import msgspec
 
-from harness.judging.results import Level, Outcome, Result
+from harness.judging.results import ConversationFacts, Level, Outcome, Result
 from harness.project import GateRule
 from harness.runs.run import Run
 from harness.runs.selection import area_of
@@ -132,12 +133,14 @@ class Questions:
         self.lead = run.header.lead
         self._database = duckdb.connect(":memory:", config=dict(_SEALED))
         self._database.execute(query_text("schema"))
-        self._insert("outcomes", [(o.value, o.badness, o.conforms) for o in Outcome])
-        self._insert("results", [_result_row(result) for result in run.results])
-        self._insert("turns", [row for r in run.results for row in _turn_rows(r)])
-        conversations = [row for r in run.results for row in _conversation_rows(r)]
-        self._insert("conversations", conversations)
-        self._insert("findings", [row for r in run.results for row in _finding_rows(r)])
+        self._insert(
+            "outcomes",
+            ({"outcome": o, "badness": o.badness, "conforms": o.conforms} for o in Outcome),
+        )
+        self._insert("results", map(_result_row, run.results))
+        self._insert("turns", _parts(run, lambda result: result.turns))
+        self._insert("conversations", _parts(run, _complete_conversation))
+        self._insert("findings", _parts(run, lambda result: result.findings))
 
     def __enter__(self) -> Self:
         return self
@@ -241,13 +244,14 @@ class Questions:
     def _rows(self, query: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
         return self._database.execute(query, dict(values)).fetchall()
 
-    def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        if not rows:
+    def _insert(self, table: str, rows: Iterable[Mapping[str, object]]) -> None:
+        kept = list(rows)
+        if not kept:
             return
         columns = self._database.execute(f"DESCRIBE {table}").fetchall()
         # One list a column, unnested in the database: a hundred times faster than row by row.
         lists = ", ".join(f"unnest(?::{kind}[])" for _, kind, *_ in columns)
-        values = [list(column) for column in zip(*rows, strict=True)]
+        values = [[_encodable(row[name]) for row in kept] for name, *_ in columns]
         self._database.execute(f"INSERT INTO {table} SELECT {lists}", values)
 
 
@@ -262,69 +266,33 @@ def _conversation_rate(row: Sequence[Any]) -> ConversationRate:
     return ConversationRate(**said, failed=BlameSplit(*row[len(counted) :]))
 
 
-def _result_row(result: Result) -> tuple[Any, ...]:
-    texts = (
-        result.cell,
-        result.scenario,
-        result.cassette,
-        result.normalizer,
-        result.outcome.value,
-        result.model,
-        result.prompt,
-        result.origin,
-        result.text_dialect,
-        result.kind,
-        result.provider,
-        result.dialect,
-        area_of(result.scenario),
-        result.blame,
-    )
-    return (*map(join_surrogates, texts), [join_surrogates(quirk) for quirk in result.quirks])
+def _result_row(result: Result) -> dict[str, object]:
+    area = area_of(result.scenario)
+    return {**msgspec.structs.asdict(result), "area": area, "cell_blame": result.blame}
 
 
-def _turn_rows(result: Result) -> list[tuple[Any, ...]]:
-    cell = join_surrogates(result.cell)
-    return [
-        (
-            cell,
-            turn.interaction,
-            join_surrogates(turn.digest),
-            turn.success,
-            turn.blame,
-            turn.parse_errors,
-            turn.parse_error_blame,
-            turn.asked,
-            join_surrogates(turn.why),
-        )
-        for turn in result.turns
-    ]
+def _parts(
+    run: Run, parts_of: Callable[[Result], Iterable[msgspec.Struct]]
+) -> Iterator[dict[str, object]]:
+    """Yield a row for each part of each result."""
+    for result in run.results:
+        for part in parts_of(result):
+            yield {**msgspec.structs.asdict(part), "cell": result.cell}
 
 
-def _conversation_rows(result: Result) -> list[tuple[Any, ...]]:
+def _complete_conversation(result: Result) -> tuple[ConversationFacts, ...]:
     facts = result.conversation
-    if facts is None or not facts.whole:
-        return []
-    return [
-        (
-            join_surrogates(result.cell),
-            facts.success,
-            facts.blame,
-            facts.turns,
-            facts.broken_turns,
-            facts.parse_error_turns,
-            facts.recovered,
-            facts.retries,
-            facts.tool_use,
-            facts.json_fallback,
-            facts.compared,
-            facts.as_recorded,
-        )
-    ]
+    return (facts,) if facts is not None and facts.whole else ()
 
 
-def _finding_rows(result: Result) -> list[tuple[Any, ...]]:
-    cell = join_surrogates(result.cell)
-    return [
-        (cell, join_surrogates(finding.rule), finding.level, finding.outcome.value)
-        for finding in result.findings
-    ]
+def _encodable(value: object) -> object:
+    """Return `value` as the database stores it: a lone surrogate has no UTF-8 encoding."""
+    match value:
+        case Enum():
+            return value.value
+        case str():
+            return join_surrogates(value)
+        case tuple():
+            return [_encodable(item) for item in value]
+        case _:
+            return value
