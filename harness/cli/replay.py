@@ -20,9 +20,9 @@ from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
 from harness.reporting.text.cell import conversation_lines, findings_lines, timeline
 from harness.reporting.visible import marked, plain
-from harness.runs.plan import Job, Subject
+from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.run import Header, Selection
-from harness.runs.selection import select_subjects, subject_id
+from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
 from harness.runs.worker import judge_job, load_subject
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, seams

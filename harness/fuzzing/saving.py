@@ -16,8 +16,8 @@ from harness.fuzzing.mutators import MUTATORS
 from harness.judging.results import Result
 from harness.judging.scenario_text import turn_lines
 from harness.runs.gate import replay_command
-from harness.runs.plan import Job, Subject
-from harness.runs.selection import select_subjects, subject_id
+from harness.runs.plan import Job, Subject, subject_id
+from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_text import dump

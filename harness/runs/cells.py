@@ -18,9 +18,9 @@ from harness.judging.conversations.recording import NotReplayable, script_from_r
 from harness.judging.judge import LoadedSubject
 from harness.normalizers.discovery import default_normalizer_names
 from harness.project import project
-from harness.runs.plan import Job, Subject, plan
+from harness.runs.plan import Job, Subject, plan, subject_id
 from harness.runs.policy import project_paths
-from harness.runs.selection import area_of, select_subjects, subject_id
+from harness.runs.selection import area_of, select_subjects
 from harness.runs.worker import load_subject
 
 

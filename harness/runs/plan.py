@@ -4,9 +4,13 @@ A job names what to replay; it never carries bytes, so that a plan of any size s
 """
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Literal
 
 import msgspec
+
+from harness.judging.conversations.judge import LOG_PREFIX
+from harness.judging.judge import CASSETTE_PREFIX
 
 MAX_BATCH = 16
 
@@ -36,6 +40,16 @@ class Subject(msgspec.Struct, frozen=True):
     def of_turns(self) -> bool:
         """Whether its turns are replayed through normalizers."""
         return self.kind != "log" and not self.conversation
+
+
+def subject_id(subject: Subject) -> str:
+    """Return the id that `subject` gives to its cells, without loading it."""
+    root, path = Path(subject.roots[0]).resolve(), Path(subject.path).resolve()
+    relative = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
+    name = relative.with_suffix("").as_posix()
+    if subject.kind == "log":
+        return f"{LOG_PREFIX}{name}" + (f"#{subject.place + 1}" if subject.place else "")
+    return name if subject.kind == "scenario" else CASSETTE_PREFIX + name
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -12,8 +12,8 @@ import msgspec
 from harness.project import GateRule, Project, project
 from harness.runs.baseline import Baseline, read_baseline
 from harness.runs.expectations import AcceptedFailure, entry_for_cell, read_expectations
-from harness.runs.plan import Job
-from harness.runs.selection import ExistingNames, existing_names, subject_id
+from harness.runs.plan import Job, subject_id
+from harness.runs.selection import ExistingNames, existing_names
 
 EXPECTATIONS = "expectations.toml"
 

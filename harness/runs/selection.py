@@ -16,14 +16,13 @@ from harness.conversation.discovery import installed_agent_names
 from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
-from harness.judging.conversations.judge import LOG_PREFIX
 from harness.judging.judge import CASSETTE_PREFIX
 from harness.judging.scenario_file import SHARED_FOLDERS
 from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.mutants import MUTANTS
 from harness.project import project
 from harness.runs import logs
-from harness.runs.plan import Subject
+from harness.runs.plan import Subject, subject_id
 
 _SUFFIXES = (".yaml", ".yml", logs.SUFFIX)
 _HEAD_BYTES = 1 << 20
@@ -98,16 +97,6 @@ def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
                 hint="rename one, or run them one after the other",
             )
     return tuple(known.values())
-
-
-def subject_id(subject: Subject) -> str:
-    """Return the id that `subject` gives to its cells, without loading it."""
-    root, path = Path(subject.roots[0]).resolve(), Path(subject.path).resolve()
-    relative = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
-    name = relative.with_suffix("").as_posix()
-    if subject.kind == "log":
-        return f"{LOG_PREFIX}{name}" + (f"#{subject.place + 1}" if subject.place else "")
-    return name if subject.kind == "scenario" else CASSETTE_PREFIX + name
 
 
 def _files(path: Path) -> Iterator[tuple[Path, Path]]:

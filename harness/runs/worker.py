@@ -38,9 +38,8 @@ from harness.recording.identify import identify
 from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
 from harness.runs.logs import load_log
-from harness.runs.plan import Job, Subject
+from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.run import AnyCase
-from harness.runs.selection import subject_id
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction

@@ -18,9 +18,9 @@ from harness.reporting.visible import marked
 from harness.runs.cells import selected_clients
 from harness.runs.expectations import AcceptedFailure, entry_for_cell
 from harness.runs.gate import replay_command
-from harness.runs.plan import Job
+from harness.runs.plan import Job, subject_id
 from harness.runs.policy import expectations_of
-from harness.runs.selection import select_subjects, subject_id
+from harness.runs.selection import select_subjects
 from harness.runs.worker import is_job_supported, judge_job
 
 CellFailed = pytest.fail.Exception

@@ -19,9 +19,9 @@ from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
 from harness.runs.cells import SelectedClients, requested_cells
 from harness.runs.expectations import stale_entry
-from harness.runs.plan import Job
+from harness.runs.plan import Job, subject_id
 from harness.runs.policy import expectations_of
-from harness.runs.selection import ExistingNames, existing_names, subject_id
+from harness.runs.selection import ExistingNames, existing_names
 from harness.runs.worker import is_job_supported
 from harness.testing.items import check_cell, expectation_marks, today
 

@@ -13,9 +13,9 @@ from harness.runs.cells import (
     recorded_conversations,
     requested_cells,
 )
-from harness.runs.plan import Job, Subject, plan
+from harness.runs.plan import Job, Subject, plan, subject_id
 from harness.runs.rankings import rankings
-from harness.runs.selection import select_subjects, subject_id
+from harness.runs.selection import select_subjects
 from harness.runs.worker import crash_result, judge_job, load_subject
 from harness.wire.cassette_file import save_cassette
 from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP, recorded

@@ -17,11 +17,11 @@ from harness.judging.results import Outcome
 from harness.normalizers.discovery import load_normalizer
 from harness.reporting.page import render_page
 from harness.runs.gate import judge_gate
-from harness.runs.plan import Job, Subject, plan
+from harness.runs.plan import Job, Subject, plan, subject_id
 from harness.runs.questions import Questions
 from harness.runs.rankings import rankings
 from harness.runs.run import Run
-from harness.runs.selection import select_subjects, subject_id, unrecognized_files
+from harness.runs.selection import select_subjects, unrecognized_files
 from harness.runs.worker import crash_result, judge_job
 from harness.turns.deltas import Finish, FinishReason, ParseError
 from harness.turns.messages import assistant, user

@@ -7,7 +7,8 @@ import pytest
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
-from harness.runs.selection import select_subjects, subject_id
+from harness.runs.plan import subject_id
+from harness.runs.selection import select_subjects
 
 SCENARIO = "title: t\ncassette: {}\nexpect:\n- finish: stop\n"
 CASSETTE = "interactions: []\nversion: 1\n"

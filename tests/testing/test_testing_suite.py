@@ -15,7 +15,7 @@ from harness.errors import UsageError
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.profiles import PROFILES, Profile
 from harness.runs.cells import SelectedClients, requested_cells
-from harness.runs.selection import subject_id
+from harness.runs.plan import subject_id
 from harness.testing import conformance_suite
 from harness.testing.items import _replay_paths
 from harness.testing.suite import _seed_paths
