@@ -27,8 +27,7 @@ from harness.conversation.mutants import MUTANTS as AGENTS
 from harness.dialects.table import oracle_reading
 from harness.fuzzing.conversations.search import ConversationSource
 from harness.fuzzing.found import Found, InputT
-from harness.fuzzing.profiles import PROFILES, Budget
-from harness.fuzzing.search import InputSource, Search
+from harness.fuzzing.search import PROFILES, Budget, InputSource, Search
 from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import Seed, seeds
 from harness.judging.examine import examine

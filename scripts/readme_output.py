@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from harness.reporting.text.terminal import tables
+from harness.runs.gate import summarize
 from harness.runs.store import read_run
-from harness.runs.summary import summarize
 
 _SHOWN: Final = ("Normalizers by conformance", "Outcomes of cells", "Models by turn success")
 _BLOCK: Final = re.compile(rf"(?<=```text\n){_SHOWN[0]}\n.*?(?=```)", re.DOTALL)

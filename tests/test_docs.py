@@ -17,9 +17,9 @@ from harness.judging.results import Outcome
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import ScenarioFile, TurnFile
 from harness.normalizers.protocol import CAPABILITIES
+from harness.runs.gate import Summary
 from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
-from harness.runs.summary import Summary
 from harness.runs.worker import judge_job
 from harness.text_calls import TEXT_DIALECTS, WrittenCall
 

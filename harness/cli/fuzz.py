@@ -19,7 +19,7 @@ from harness.runs.selection import select_subjects
 
 if TYPE_CHECKING:
     from harness.fuzzing.found import FuzzFinding, FuzzReport
-    from harness.fuzzing.profiles import Profile
+    from harness.fuzzing.search import Profile
     from harness.fuzzing.targets import FuzzOptions
 
 DATABASE: Final = Path(".harness-fuzz")
@@ -156,7 +156,7 @@ def _require_targets(names: tuple[str, ...], agents: tuple[str, ...]) -> None:
 
 
 def _profile(name: str, examples: int | None, seconds: float | None) -> "Profile":
-    from harness.fuzzing.profiles import find_profile  # noqa: PLC0415 - as above
+    from harness.fuzzing.search import find_profile  # noqa: PLC0415 - as above
 
     found = find_profile(name)
     if examples is not None:  # without a time limit, the search is repeatable

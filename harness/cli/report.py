@@ -13,7 +13,7 @@ from harness.cli.gate import project_policy
 from harness.cli.options import open_option, today_option
 from harness.cli.run_files import context_of, find_run, read_finished_run, write_page, write_text
 from harness.reporting.text.files import KINDS, files
-from harness.runs.summary import summarize
+from harness.runs.gate import summarize
 
 _PAGE = "html"
 # The pages for coding agents are many files, so they are not written by default.

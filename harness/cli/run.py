@@ -42,12 +42,12 @@ from harness.runs.cells import (
     selected_clients,
 )
 from harness.runs.execute import Progress, execute
+from harness.runs.gate import Summary, summarize
 from harness.runs.plan import Job
 from harness.runs.policy import GatePolicy, without_skipped
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent
 from harness.runs.selection import unrecognized_files
 from harness.runs.store import RunWriter, read_run
-from harness.runs.summary import Summary, summarize
 from harness.runs.worker import crash_result, judge_job
 
 _MIN_PARALLEL_JOBS = 64

@@ -16,9 +16,8 @@ from harness.reporting.text.files import Badge
 from harness.runs.baseline import Baseline
 from harness.runs.compare import Comparison
 from harness.runs.expectations import ExpectationsFile
-from harness.runs.gate import Gate
+from harness.runs.gate import Gate, Summary
 from harness.runs.run import Footer, Header
-from harness.runs.summary import Summary
 
 
 def scenario_schema() -> dict[str, Any]:

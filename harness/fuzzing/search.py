@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from random import Random
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
+from harness.errors import UsageError
 from harness.fuzzing.found import (
     FailureLocation,
     Found,
@@ -26,10 +27,75 @@ from harness.fuzzing.found import (
     location_of,
     merge_findings,
 )
-from harness.fuzzing.profiles import Budget, Profile
 from harness.judging.replaying import deadlines
 from harness.judging.results import Finding
 from harness.runs.pool import stop_requested
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """What a search may spend.
+
+    Fields:
+        examples: inputs that are judged, each under several chunkings; for each process.
+        seconds: of the whole search.
+        shrinking: seconds that all shrinking together may take on top.
+    """
+
+    name: str
+    examples: int
+    seconds: float
+    shrinking: float
+
+
+PROFILES: Final[dict[str, Profile]] = {
+    profile.name: profile
+    for profile in (
+        Profile("dev", examples=1_500, seconds=15, shrinking=15),
+        Profile("ci", examples=12_000, seconds=60, shrinking=60),
+        Profile("deep", examples=10_000_000, seconds=1_800, shrinking=300),
+    )
+}
+DEFAULT: Final = "dev"
+
+
+def find_profile(name: str) -> Profile:
+    """Return the profile called `name`.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in PROFILES:
+        raise UsageError(f"there is no profile {name!r}", hint=f"known: {', '.join(PROFILES)}")
+    return PROFILES[name]
+
+
+class Budget:
+    """Counts examples and time; asked before each example."""
+
+    def __init__(
+        self, examples: int, seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.examples = 0
+        self.chunkings = 0
+        self._most = examples
+        self._clock = clock
+        self._end = clock() + seconds
+
+    @property
+    def spent(self) -> bool:
+        """Whether examples or time are used up."""
+        return self.examples >= self._most or self._clock() >= self._end
+
+    @property
+    def examples_left(self) -> int:
+        """How many examples may still be judged."""
+        return max(0, self._most - self.examples)
+
+    def count(self, chunkings: int) -> None:
+        """Note one example, and under how many chunkings it was judged."""
+        self.examples += 1
+        self.chunkings += chunkings
+
 
 T = TypeVar("T")
 

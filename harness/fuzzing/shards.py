@@ -16,7 +16,7 @@ import msgspec
 from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.search import fuzz_agent
 from harness.fuzzing.found import FuzzFinding, FuzzReport, merge_findings
-from harness.fuzzing.profiles import Profile, find_profile
+from harness.fuzzing.search import Profile, find_profile
 from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
 from harness.normalizers.discovery import load_normalizer

@@ -8,8 +8,8 @@ import msgspec
 
 from harness.fuzzing.conversations.plans import DIALECT_KEY
 from harness.fuzzing.found import FuzzFinding, FuzzReport
-from harness.fuzzing.profiles import Profile
 from harness.fuzzing.saving import delete_saved, replay_saved, save
+from harness.fuzzing.search import Profile
 from harness.fuzzing.shards import FuzzTask, fuzz_here, fuzz_in_processes
 from harness.judging.results import Result
 from harness.runs.plan import Subject

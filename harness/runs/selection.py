@@ -21,10 +21,10 @@ from harness.judging.scenario_file import SHARED_FOLDERS
 from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.mutants import MUTANTS
 from harness.project import project
-from harness.runs import logs
+from harness.runs import worker
 from harness.runs.plan import Subject, subject_id
 
-_SUFFIXES = (".yaml", ".yml", logs.SUFFIX)
+_SUFFIXES = (".yaml", ".yml", worker.LOG_SUFFIX)
 _HEAD_BYTES = 1 << 20
 # A scenario's keys come early; a cassette's `interactions` may stand behind a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
@@ -65,7 +65,7 @@ def select_subjects(
 
 
 def _split_log(subject: Subject) -> Iterator[Subject]:
-    yield from logs.each_log(subject) if subject.kind == "log" else (subject,)
+    yield from worker.each_log(subject) if subject.kind == "log" else (subject,)
 
 
 def _check_dialect(dialect: str) -> None:
@@ -81,7 +81,7 @@ def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     Files of the shared folders `tools` and `prompts` are part of scenarios.
     """
     files = (file for path in paths if path.is_dir() for file, _ in _files(path))
-    odd = (file for file in files if file.suffix != logs.SUFFIX and _kind(file) is None)
+    odd = (file for file in files if file.suffix != worker.LOG_SUFFIX and _kind(file) is None)
     return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
 
 
@@ -105,7 +105,7 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
         below = (found for found in path.rglob("*") if found.suffix in _SUFFIXES)
         yield from ((found, path) for found in below if _is_candidate(found, path))
     elif path.is_file():
-        if _kind(path) is None and path.suffix != logs.SUFFIX:
+        if _kind(path) is None and path.suffix != worker.LOG_SUFFIX:
             raise UnreadableError(
                 "expected a scenario (key `expect` or `conversation`) or a cassette "
                 "(key `interactions`)",
@@ -125,11 +125,11 @@ def _is_candidate(found: Path, folder: Path) -> bool:
     inside = found.relative_to(folder).parts
     if not found.is_file() or any(part.startswith(".") for part in inside):
         return False
-    return found.suffix != logs.SUFFIX or logs.is_log(_head(found))
+    return found.suffix != worker.LOG_SUFFIX or worker.is_log(_head(found))
 
 
 def _subject(path: Path, base: Path) -> Subject | None:
-    if path.suffix == logs.SUFFIX:
+    if path.suffix == worker.LOG_SUFFIX:
         return Subject("log", str(path), (str(base),))
     kind = _kind(path)
     if kind == b"scenario":

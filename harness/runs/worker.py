@@ -1,18 +1,23 @@
 """One job -> one result: loads what the job names, here or in a worker process, and judges it."""
 
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 from harness.conversation.discovery import load_agent
+from harness.conversation.history.jsonl import LoggedConversation, decode, is_conversation
+from harness.conversation.history.third_party import read_messages
 from harness.errors import UnreadableError
+from harness.files.load import read_file
 from harness.files.names import did_you_mean, nearest
 from harness.judging.blame import request_digest
 from harness.judging.conversations.judge import (
+    agent_of,
     count_log,
     crashed_conversation_result,
     is_supported_by_agent,
@@ -37,12 +42,54 @@ from harness.normalizers.protocol import CAPABILITIES
 from harness.recording.identify import identify
 from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
-from harness.runs.logs import load_log
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.run import AnyCase
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction
+
+LOG_SUFFIX: Final = ".jsonl"
+_FILES_KEPT: Final = 4
+
+
+def is_log(head: bytes) -> bool:
+    """Return whether a file that begins so holds our conversations."""
+    return is_conversation(head)
+
+
+def each_log(subject: Subject) -> Iterator[Subject]:
+    """Yield a subject for each conversation in the file of one.
+
+    Raises:
+        UnreadableError: the file holds none, or is damaged.
+    """
+    for place, logged in enumerate(_logs(subject.path)):
+        yield msgspec.structs.replace(subject, place=place, agent=agent_of(logged))
+
+
+def load_log(subject: Subject) -> LoggedConversation:
+    """Return the conversation of one subject.
+
+    Raises:
+        UnreadableError: the file is not what it was when the run began.
+    """
+    logs = _logs(subject.path)
+    if subject.place >= len(logs):
+        raise UnreadableError("conversations are missing at its end", where=subject.path)
+    return logs[subject.place]
+
+
+@lru_cache(_FILES_KEPT)
+def _logs(path: str) -> tuple[LoggedConversation, ...]:
+    data = read_file(Path(path))
+    found = decode(data, path) if is_conversation(data) else read_messages(data)
+    if not found:
+        raise UnreadableError(
+            "expected conversations, one message or one list of `messages` a line",
+            where=path,
+            hint="take other recordings in with `harness import`",
+        )
+    return found
 
 
 def source_of(cassette: Cassette) -> CassetteFacts:

@@ -55,7 +55,7 @@ def fuzz_items(
     if profile is None:
         return
     try:
-        from harness.fuzzing.profiles import find_profile  # noqa: PLC0415 - see the rule above
+        from harness.fuzzing.search import find_profile  # noqa: PLC0415 - see the rule above
     except ModuleNotFoundError as error:
         raise UsageError(
             f"searching needs {error.name}, which is not installed",

@@ -9,8 +9,8 @@ from harness import shipped
 from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.search import fuzz_agent
 from harness.fuzzing.found import FuzzFinding, merge_findings
-from harness.fuzzing.profiles import Profile
 from harness.fuzzing.saving import cell_of, command_of, delete_saved, plain_name, replay_saved, save
+from harness.fuzzing.search import Profile
 from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
 from harness.judging.judge import LoadedSubject

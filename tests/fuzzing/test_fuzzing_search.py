@@ -11,8 +11,7 @@ from harness.errors import UsageError
 from harness.fuzzing import search
 from harness.fuzzing.found import BugSignature, FailureLocation, Found, merge_findings
 from harness.fuzzing.mutators import MutatedInput, Mutation
-from harness.fuzzing.profiles import PROFILES, Budget, Profile, find_profile
-from harness.fuzzing.search import EnoughError, Search
+from harness.fuzzing.search import PROFILES, Budget, EnoughError, Profile, Search, find_profile
 from harness.fuzzing.shards import FuzzTask, fuzz_here, fuzz_in_processes
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.search import TurnSource, fuzz_normalizer

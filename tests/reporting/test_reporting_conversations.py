@@ -13,10 +13,10 @@ from harness.reporting.pages.conversations import conversation_view
 from harness.reporting.report import anchor
 from harness.reporting.text.cell import conversation_lines
 from harness.reporting.text.terminal import tables
+from harness.runs.gate import summarize
 from harness.runs.plan import Job
 from harness.runs.run import SCHEMA, AgentFacts, Footer, Header, Run, Selection
 from harness.runs.selection import select_subjects
-from harness.runs.summary import summarize
 from harness.runs.worker import judge_job
 
 HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202e"

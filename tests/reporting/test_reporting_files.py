@@ -21,8 +21,7 @@ from harness.reporting.text.files import KINDS, badge, files, results_csv, turns
 from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
 from harness.runs.compare import compare
-from harness.runs.gate import judge_gate
-from harness.runs.summary import Summary, summarize
+from harness.runs.gate import Summary, judge_gate, summarize
 from tests.reporting.reporting_hostile import EVIL, NAMES, a_hostile_run
 from tests.runs.runs_samples import a_finding, a_result, a_run
 

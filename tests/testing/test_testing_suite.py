@@ -13,7 +13,7 @@ import pytest
 import harness.fuzzing.shards  # noqa: F401 - see above
 from harness.errors import UsageError
 from harness.fuzzing.found import FuzzFinding
-from harness.fuzzing.profiles import PROFILES, Profile
+from harness.fuzzing.search import PROFILES, Profile
 from harness.runs.cells import SelectedClients, requested_cells
 from harness.runs.plan import subject_id
 from harness.testing import conformance_suite

@@ -11,8 +11,7 @@ from harness.conversation.agent import Agent
 from harness.fuzzing.conversations.plans import ConversationPlan, conversation_plans, smaller_plans
 from harness.fuzzing.conversations.scenarios import build_scenario
 from harness.fuzzing.found import FuzzFinding, FuzzReport, SmallestInput, signature_of
-from harness.fuzzing.profiles import Profile
-from harness.fuzzing.search import Draws, Shrinking, fuzz
+from harness.fuzzing.search import Draws, Profile, Shrinking, fuzz
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.session import SessionLimits
 from harness.judging.results import Finding

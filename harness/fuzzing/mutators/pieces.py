@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import preserving
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
-from harness.fuzzing.strategies.bodies import option_values
+from harness.fuzzing.strategies.turns import option_values
 from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, Delta, ReasoningDelta, TextDelta, ToolCallRejected
 from harness.wire.interaction import Interaction

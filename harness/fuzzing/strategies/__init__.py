@@ -12,12 +12,6 @@ from harness.fuzzing.strategies.arguments import (
     numbers,
     words,
 )
-from harness.fuzzing.strategies.bodies import (
-    bodies,
-    chunkings,
-    option_values,
-    writer_options,
-)
 from harness.fuzzing.strategies.malformed import CLASSES, Malformed, malformed_arguments
 from harness.fuzzing.strategies.replies import (
     ProviderReply,
@@ -26,7 +20,17 @@ from harness.fuzzing.strategies.replies import (
     replies,
     texts_with_calls,
 )
-from harness.fuzzing.strategies.turns import TurnScript, deltas, fragments, turn_scripts, turns
+from harness.fuzzing.strategies.turns import (
+    TurnScript,
+    bodies,
+    chunkings,
+    deltas,
+    fragments,
+    option_values,
+    turn_scripts,
+    turns,
+    writer_options,
+)
 
 __all__ = [
     "CLASSES",

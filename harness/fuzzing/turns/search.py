@@ -12,8 +12,7 @@ from harness.dialects.table import DIALECTS
 from harness.fuzzing.found import FuzzFinding, FuzzReport, SmallestInput, signature_of
 from harness.fuzzing.mutators import Mutator
 from harness.fuzzing.mutators.endings import truncated_inputs
-from harness.fuzzing.profiles import Profile
-from harness.fuzzing.search import Draws, Shrinking, fuzz
+from harness.fuzzing.search import Draws, Profile, Shrinking, fuzz
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.inputs import (
     generated_trials,

@@ -12,9 +12,8 @@ from harness.reporting.text.agent_pages import agent_pages
 from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.visible import marked
-from harness.runs.gate import Gate, Verdict
+from harness.runs.gate import Gate, Summary, Verdict
 from harness.runs.run import Run
-from harness.runs.summary import Summary
 
 _FORMULA = ("=", "+", "-", "@")
 _CELL = (

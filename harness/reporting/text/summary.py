@@ -9,9 +9,8 @@ from itertools import groupby
 from harness.reporting.failures import FAILING_NO_CELL, Failure, list_failures
 from harness.reporting.text.terminal import tables
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text
-from harness.runs.gate import RuleVerdict
+from harness.runs.gate import RuleVerdict, Summary
 from harness.runs.run import Run, pluralize
-from harness.runs.summary import Summary
 
 # GitHub rejects a step summary over 1 MiB; a readable one needs less than a fifth of that.
 MAX_BYTES = 200_000

@@ -21,8 +21,8 @@ from harness.reporting.boards import (
 )
 from harness.reporting.visible import markdown_escaped, markdown_table, plain
 from harness.reporting.words import OUTCOME_WORDS, percent
+from harness.runs.gate import Summary
 from harness.runs.rankings import Ranked
-from harness.runs.summary import Summary
 
 Format = Literal["pretty", "markdown"]
 
@@ -73,7 +73,7 @@ def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = 
     """Return the rankings of a run as text, ending in a newline.
 
     Args:
-        summary: what `harness.runs.summary.summarize` says of a run.
+        summary: what `harness.runs.gate.summarize` says of a run.
         style: of the tables.
         colour: whether `pretty` may use ANSI colours; None asks the variable NO_COLOR
             (no-color.org). `click.echo` still strips them where the output is no terminal.
