@@ -35,7 +35,6 @@ from harness.normalizers.discovery import load_normalizer
 from harness.reporting.text.terminal import tables
 from harness.reporting.visible import marked
 from harness.runs.cells import (
-    FILTER_KEYS,
     RequestedCells,
     SelectedClients,
     requested_cells,
@@ -46,7 +45,7 @@ from harness.runs.gate import Summary, summarize
 from harness.runs.plan import Job
 from harness.runs.policy import GatePolicy, without_skipped
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent
-from harness.runs.selection import unrecognized_files
+from harness.runs.selection import FILTER_KEYS, unrecognized_files
 from harness.runs.store import RunWriter, read_run
 from harness.runs.worker import crash_result, judge_job
 

@@ -4,35 +4,34 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from fnmatch import fnmatchcase
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, TypeAlias
 
 import msgspec
 
 from harness.conversation.discovery import default_agent_names
-from harness.errors import UsageError
-from harness.files.names import nearest
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
-from harness.judging.judge import LoadedSubject
 from harness.normalizers.discovery import default_normalizer_names
 from harness.project import project
-from harness.runs.plan import Job, Subject, plan, subject_id
+from harness.runs.plan import Job, Subject, plan
 from harness.runs.policy import project_paths
-from harness.runs.selection import area_of, select_subjects
+from harness.runs.selection import filter_subjects, select_subjects
 from harness.runs.worker import load_subject
 
 
 class SelectedClients(msgspec.Struct, frozen=True):
-    """Names, each once, in the order in which they were given."""
+    """Names of the clients under test, each once, in the order given."""
 
     normalizers: tuple[str, ...]
     agents: tuple[str, ...]
 
 
 def selected_clients(normalizers: Iterable[str], agents: Iterable[str]) -> SelectedClients:
-    """Return what is to run."""
+    """Return the clients to run.
+
+    If you name only one kind, only that one runs. If you name none, those that the project lists
+    run, or else all conforming ones of both kinds.
+    """
     chosen = SelectedClients(tuple(dict.fromkeys(normalizers)), tuple(dict.fromkeys(agents)))
     if chosen.normalizers or chosen.agents:
         return chosen
@@ -42,62 +41,15 @@ def selected_clients(normalizers: Iterable[str], agents: Iterable[str]) -> Selec
     return SelectedClients(default_normalizer_names(), default_agent_names())
 
 
-_Term: TypeAlias = tuple[str, str]
-
-_BY_ID: Final[dict[str, Callable[[str], str]]] = {"id": str, "area": area_of}
-_BY_CONTENT: Final[dict[str, Callable[[LoadedSubject], Iterable[str]]]] = {
-    "dialect": lambda loaded: {each.dialect for each in loaded.cassette.interactions},
-    "provider": lambda loaded: (loaded.cassette.provider,),
-    "model": lambda loaded: (loaded.cassette.model,),
-    "prompt": lambda loaded: (loaded.cassette.prompt,),
-    "quirk": lambda loaded: loaded.scenario.quirks if loaded.scenario else (),
-}
-FILTER_KEYS: Final = (*_BY_ID, *_BY_CONTENT)
-
-
-def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject]:
-    """Yield those of `subjects` that fit each of `words`; all of them where there are none.
-
-    Args:
-        subjects: in their order.
-        words: `key:glob`, separated by blanks; the keys are `KEYS`.
-
-    Raises:
-        UsageError: a word is none of these.
-        UnreadableError: a file that must be looked into cannot be used.
-    """
-    terms = [_parse_term(word) for word in words.split()]
-    return (subject for subject in subjects if all(_fits(subject, term) for term in terms))
-
-
-def _parse_term(word: str) -> _Term:
-    key, _, glob = word.partition(":")
-    if key in FILTER_KEYS and glob:
-        return key, glob
-    near = "" if key in FILTER_KEYS else nearest(key, FILTER_KEYS)
-    hint = f"{near} " if near else ""
-    raise UsageError(
-        f"expected words `key:glob`, found {word!r}",
-        where="select",
-        hint=f"{hint}keys: {', '.join(FILTER_KEYS)}",
-    )
-
-
-def _fits(subject: Subject, term: _Term) -> bool:
-    key, glob = term
-    if key in _BY_ID:
-        return fnmatchcase(_BY_ID[key](subject_id(subject)), glob)
-    if subject.kind == "log":  # it has no bytes to look into
-        return False
-    return any(fnmatchcase(value, glob) for value in _BY_CONTENT[key](load_subject(subject)))
-
-
 class RecordedConversations(msgspec.Struct, frozen=True):
-    """What the cassettes of a selection hold.
+    """The unlabelled cassettes with a conversation, for agents.
+
+    Such a cassette is judged twice: its turns through normalizers, the conversation through
+    agents. The reasons for refusing others are counted, so that they are reported.
 
     Fields:
         subjects: those with a conversation.
-        refused: why others of several requests have none -> how many.
+        refused: reason -> number of other cassettes with several requests.
     """
 
     subjects: tuple[Subject, ...] = ()
@@ -105,7 +57,7 @@ class RecordedConversations(msgspec.Struct, frozen=True):
 
 
 def recorded_conversations(subjects: Iterable[Subject]) -> RecordedConversations:
-    """Return what the cassettes among `subjects` hold for agents.
+    """Return the conversations in the cassettes among `subjects`.
 
     Raises:
         UnreadableError: a cassette cannot be used.
@@ -125,14 +77,14 @@ def recorded_conversations(subjects: Iterable[Subject]) -> RecordedConversations
 
 
 class RequestedCells(msgspec.Struct, frozen=True):
-    """See above.
+    """The cells to judge.
 
     Fields:
-        paths: those that were given, else those of the project; none for what ships.
-        words: which of what they hold; "" for all.
-        subjects: scenarios, cassettes that none labels, and logs.
-        jobs: a cell each; a cassette that holds a conversation has some of agents too.
-        refused: why agents cannot have other cassettes of several requests -> how many.
+        paths: those given, else those of the project; none for the bundled files.
+        words: the filters; "" for all subjects.
+        subjects: scenarios, cassettes without a scenario, and logs.
+        jobs: one for each cell; a cassette with a conversation also has cells of agents.
+        refused: reason -> number of cassettes whose conversation agents cannot run.
     """
 
     paths: tuple[Path, ...]
@@ -145,19 +97,19 @@ class RequestedCells(msgspec.Struct, frozen=True):
 def requested_cells(
     chosen: SelectedClients, paths: Iterable[Path] = (), words: str | None = None, dialect: str = ""
 ) -> RequestedCells:
-    """Return what is to be judged.
+    """Return the cells to judge.
 
     Args:
         chosen: the normalizers and agents.
-        paths: files and folders; none for those of the project, else the scenarios and
-            recordings that ship.
-        words: as `narrow` takes them; None for those of the project, or all where `paths` are
-            given: what is named is wanted whole.
-        dialect: what the cassettes hold, whatever they say; "" where they are right.
+        paths: files and folders; without any, those of the project, else the bundled scenarios
+            and recordings.
+        words: the filters of `filter_subjects`; None for those of the project, or for no filter
+            if `paths` are given.
+        dialect: that of all cassettes; "" for the one that each states.
 
     Raises:
-        UsageError: a path, a word or the dialect is none, or two files would have the same id.
-        UnreadableError: a file that was named, or must be looked into, cannot be used.
+        UsageError: a path, filter or dialect is unknown, or two files have the same id.
+        UnreadableError: a file that was named, or must be loaded, cannot be used.
     """
     given = tuple(paths)
     if words is None:

@@ -5,9 +5,11 @@ a selected scenario names is judged through that scenario only.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -16,17 +18,18 @@ from harness.conversation.discovery import installed_agent_names
 from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
-from harness.judging.judge import CASSETTE_PREFIX
+from harness.files.names import nearest
+from harness.judging.judge import CASSETTE_PREFIX, LoadedSubject
 from harness.judging.scenario_file import SHARED_FOLDERS
 from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.mutants import MUTANTS
 from harness.project import project
-from harness.runs import worker
 from harness.runs.plan import Subject, subject_id
+from harness.runs.worker import LOG_SUFFIX, each_log, is_log, load_subject
 
-_SUFFIXES = (".yaml", ".yml", worker.LOG_SUFFIX)
+_SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
 _HEAD_BYTES = 1 << 20
-# A scenario's keys come early; a cassette's `interactions` may stand behind a large body.
+# A scenario's keys come early; a cassette's `interactions` may come after a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
 _CONVERSATION = re.compile(rb"^conversation:", re.MULTILINE)
 _CASSETTE = re.compile(rb"^interactions:", re.MULTILINE)
@@ -36,18 +39,17 @@ _NAMED = re.compile(rb"^cassette:\s*['\"]?([^\s'\"#]+)", re.MULTILINE)
 def select_subjects(
     paths: Iterable[Path], dialect: str = "", *, recordings: bool = False
 ) -> tuple[Subject, ...]:
-    """Return the subjects that `paths` name or hold; what ships where there are none.
+    """Return the subjects that `paths` name or contain; without paths, the bundled ones.
 
-    Hidden folders below a path are not looked into.
+    Hidden folders below a path are skipped.
 
     Args:
         paths: files and folders.
-        dialect: what their cassettes hold, whatever they say; "" where they are right.
-        recordings: of what ships, the recordings too, and not the scenarios alone.
+        dialect: that of all cassettes; "" for the one that each states.
+        recordings: whether the bundled subjects include recordings, and not only scenarios.
 
     Raises:
-        UsageError: nobody reads the dialect, a path does not exist, or two files would have the
-            same id.
+        UsageError: the dialect is unknown, a path does not exist, or two files have the same id.
         UnreadableError: a file that was named is neither scenario nor cassette.
     """
     _check_dialect(dialect)
@@ -65,7 +67,7 @@ def select_subjects(
 
 
 def _split_log(subject: Subject) -> Iterator[Subject]:
-    yield from worker.each_log(subject) if subject.kind == "log" else (subject,)
+    yield from each_log(subject) if subject.kind == "log" else (subject,)
 
 
 def _check_dialect(dialect: str) -> None:
@@ -81,12 +83,12 @@ def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     Files of the shared folders `tools` and `prompts` are part of scenarios.
     """
     files = (file for path in paths if path.is_dir() for file, _ in _files(path))
-    odd = (file for file in files if file.suffix != worker.LOG_SUFFIX and _kind(file) is None)
+    odd = (file for file in files if file.suffix != LOG_SUFFIX and _kind(file) is None)
     return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
 
 
 def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-    """Return `subjects`, unless two would have the same id and so the same cells."""
+    """Return `subjects`, unless two have the same id and therefore the same cells."""
     known: dict[str, Subject] = {}
     for subject in subjects:
         other = known.setdefault(subject_id(subject), subject)
@@ -100,12 +102,12 @@ def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
 
 
 def _files(path: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield each file that `path` stands for, and the folder that names it if no better does."""
+    """Yield each file that `path` names or contains, and the default folder of its id."""
     if path.is_dir():
         below = (found for found in path.rglob("*") if found.suffix in _SUFFIXES)
         yield from ((found, path) for found in below if _is_candidate(found, path))
     elif path.is_file():
-        if _kind(path) is None and path.suffix != worker.LOG_SUFFIX:
+        if _kind(path) is None and path.suffix != LOG_SUFFIX:
             raise UnreadableError(
                 "expected a scenario (key `expect` or `conversation`) or a cassette "
                 "(key `interactions`)",
@@ -125,11 +127,11 @@ def _is_candidate(found: Path, folder: Path) -> bool:
     inside = found.relative_to(folder).parts
     if not found.is_file() or any(part.startswith(".") for part in inside):
         return False
-    return found.suffix != worker.LOG_SUFFIX or worker.is_log(_head(found))
+    return found.suffix != LOG_SUFFIX or is_log(_head(found))
 
 
 def _subject(path: Path, base: Path) -> Subject | None:
-    if path.suffix == worker.LOG_SUFFIX:
+    if path.suffix == LOG_SUFFIX:
         return Subject("log", str(path), (str(base),))
     kind = _kind(path)
     if kind == b"scenario":
@@ -167,7 +169,7 @@ def _cassette_roots(scenario_root: Path) -> tuple[Path, ...]:
 
 
 def _cassette_paths(subject: Subject) -> Iterator[Path]:
-    """Yield the paths that the cassette of a scenario may have."""
+    """Yield the paths at which the cassette of a scenario may be."""
     match = _NAMED.search(_head(Path(subject.path)))
     if match:
         name = match[1].decode("utf-8", "replace") + ".yaml"
@@ -175,22 +177,69 @@ def _cassette_paths(subject: Subject) -> Iterator[Path]:
 
 
 def area_of(scenario: str) -> str:
-    """Return the folder part of a scenario's id, or of an unlabelled cassette's."""
+    """Return the folder part of the id of a scenario, or of a cassette without one."""
     return scenario.removeprefix(CASSETTE_PREFIX).rpartition("/")[0]
 
 
+_BY_ID: Final[dict[str, Callable[[str], str]]] = {"id": str, "area": area_of}
+_BY_CONTENT: Final[dict[str, Callable[[LoadedSubject], Iterable[str]]]] = {
+    "dialect": lambda loaded: {each.dialect for each in loaded.cassette.interactions},
+    "provider": lambda loaded: (loaded.cassette.provider,),
+    "model": lambda loaded: (loaded.cassette.model,),
+    "prompt": lambda loaded: (loaded.cassette.prompt,),
+    "quirk": lambda loaded: loaded.scenario.quirks if loaded.scenario else (),
+}
+FILTER_KEYS: Final = (*_BY_ID, *_BY_CONTENT)
+
+
+def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject]:
+    """Yield those of `subjects` that match each filter in `words`; without filters, all of them.
+
+    Files are loaded only if a filter is about their content.
+
+    Args:
+        subjects: in their order.
+        words: filters `key:glob`, separated by blanks; the keys are `FILTER_KEYS`.
+
+    Raises:
+        UsageError: a word is not such a filter.
+        UnreadableError: a file that must be loaded cannot be used.
+    """
+    terms = [_parse_filter(word) for word in words.split()]
+    return (subject for subject in subjects if all(_matches(subject, *term) for term in terms))
+
+
+def _parse_filter(word: str) -> tuple[str, str]:
+    key, _, glob = word.partition(":")
+    if key in FILTER_KEYS and glob:
+        return key, glob
+    near = "" if key in FILTER_KEYS else nearest(key, FILTER_KEYS)
+    raise UsageError(
+        f"expected words `key:glob`, found {word!r}",
+        where="select",
+        hint=f"{near} keys: {', '.join(FILTER_KEYS)}".strip(),
+    )
+
+
+def _matches(subject: Subject, key: str, glob: str) -> bool:
+    if key in _BY_ID:
+        return fnmatchcase(_BY_ID[key](subject_id(subject)), glob)
+    if subject.kind == "log":  # it has no cassette
+        return False
+    return any(fnmatchcase(value, glob) for value in _BY_CONTENT[key](load_subject(subject)))
+
+
 class ExistingNames(msgspec.Struct, frozen=True):
-    """Ids of scenarios and unlabelled cassettes, and names of normalizers and agents."""
+    """Ids of scenarios and of cassettes without one; names of normalizers and agents."""
 
     scenarios: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
 
 
 def existing_names(paths: Iterable[Path] = ()) -> ExistingNames:
-    """Return what ships, what is installed, what the project lists, and what `paths` hold.
+    """Return the names that a run may have left out on purpose.
 
-    Args:
-        paths: those that still exist are looked into.
+    They are bundled, installed, listed by the project, or in those of `paths` that still exist.
     """
     found = project()
     listed = (found.root / path for path in found.table.paths)

@@ -9,13 +9,12 @@ from harness.errors import UnreadableError, UsageError
 from harness.judging.results import Outcome
 from harness.runs.cells import (
     SelectedClients,
-    filter_subjects,
     recorded_conversations,
     requested_cells,
 )
 from harness.runs.plan import Job, Subject, plan, subject_id
 from harness.runs.rankings import rankings
-from harness.runs.selection import select_subjects
+from harness.runs.selection import filter_subjects, select_subjects
 from harness.runs.worker import crash_result, judge_job, load_subject
 from harness.wire.cassette_file import save_cassette
 from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP, recorded
