@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec.structs import replace
 
-from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import preserving
 from harness.fuzzing.mutators.sent import (
     BYTE_ORDER_MARK,
@@ -32,9 +31,8 @@ _COMMENTS: Final = (
 # A space behind another one is part of the value.
 _SPACED: Final = re.compile(rb"(?<![^\r\n])(data|event): (?! )")
 _NO_FINISH: Final = re.compile(rb'"finish_reason": ?(?:null|"")')
-# Gateways add `[DONE]` to APIs that do not have it.
-_WITHOUT_DONE: Final = ("anthropic", "openai-responses", "google-interactions")
-_WITH_DONE: Final = ("openai-chat", "openai-completions", "mistral", "cohere")
+_WITHOUT_DONE: Final = tuple(row.name for row in DIALECTS.values() if row.done == "added")
+_WITH_DONE: Final = tuple(row.name for row in DIALECTS.values() if row.done == "sent")
 _FIELDS: Final = ("id: 7", "id:", "retry: 3000", "retry: soon", "x-request: 1", "unknown")
 
 
