@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec.structs import replace
 
+from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import preserving
 from harness.fuzzing.mutators.sent import (
     BYTE_ORDER_MARK,
