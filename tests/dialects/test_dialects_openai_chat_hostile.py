@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,25 +92,3 @@ EVENTS = st.lists(st.binary(max_size=20), max_size=3).map(
 @given(st.binary(max_size=60) | EVENTS)
 def test_no_bytes_raise_or_break_the_protocol(body: bytes) -> None:
     read_turn(body, plain=True)
-
-
-@pytest.mark.parametrize("depth", [200, 250, 300, *range(800, 1000, 9), 10_000])
-@pytest.mark.parametrize(
-    "where",
-    [
-        "%s",
-        '{"choices": %s}',
-        '{"id": %s, "choices": []}',
-        '{"error": %s}',
-        '{"error": {"message": %s}}',
-        '{"message": %s, "code": %s}',
-        '{"choices": [{"index": %s}]}',
-        '{"choices": [{"delta": {"content": %s}}]}',
-        '{"choices": [{"delta": {"tool_calls": [{"id": %s, "type": %s}]}}]}',
-        '{"choices": [{"delta": {"tool_calls": [{"function": {"arguments": %s}}]}}]}',
-    ],
-)
-def test_no_depth_raises(where: str, depth: int) -> None:
-    deep = "[" * depth + "]" * depth
-    body = sse(where.replace("%s", deep)) * 2
-    read_turn(body)

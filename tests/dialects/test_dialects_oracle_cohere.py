@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.cohere.write import write
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
-from harness.fuzzing.strategies import TurnScript, turn_scripts
 from harness.wire import cassette_file
 from tests.dialects.openai_chat_streams import sse
 from tests.dialects.oracle_agreement import assert_agrees, check, interaction
@@ -27,7 +25,6 @@ from tests.dialects.test_dialects_cohere_read import (
     v1_end,
     v2,
 )
-from tests.dialects.test_dialects_cohere_roundtrip import FINISHES, SPELLINGS
 
 SHIPPED = sorted((Path(__file__).parents[2] / "cassettes" / "cohere").glob("*/*.yaml"))
 
@@ -41,11 +38,6 @@ def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
     for one in cassette_file.load_cassette(path).interactions:
         if one.dialect == "cohere":
             assert_agrees(one)
-
-
-@given(turn_scripts(FINISHES), SPELLINGS)
-def test_it_agrees_with_the_reader_on_what_is_written(script: TurnScript, spelling: Any) -> None:  # noqa: ANN401 - a spelling
-    assert_agrees(interaction("cohere", b"".join(write(script.deltas(), spelling))))
 
 
 @given(st.lists(EVENTS, max_size=4), st.integers(0, 40), st.booleans())

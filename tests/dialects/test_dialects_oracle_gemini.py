@@ -8,17 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.gemini import writer_options as gemini_spelling
-from harness.dialects.google_interactions import writer_options as interactions_spelling
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.expected import expectation_from
 from harness.turns.arguments import parse
-from harness.turns.deltas import Finish, FinishReason
 from harness.turns.fold import fold
 from harness.wire import cassette_file
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction, Read, Request
-from tests.dialects.google_streams import Script, scripts, spellings, sse
+from tests.dialects.google_streams import sse
 
 ROOT = Path(__file__).parents[2] / "cassettes"
 SHIPPED = [
@@ -62,38 +59,7 @@ def test_something_ships() -> None:
     assert len(SHIPPED) > 40
 
 
-FINISHES = {
-    "gemini": st.sampled_from(
-        (
-            Finish(FinishReason.STOP, "STOP"),
-            Finish(FinishReason.LENGTH, "MAX_TOKENS"),
-            Finish(FinishReason.OTHER, "OTHER"),
-        )
-    ),
-    "google-interactions": st.sampled_from(
-        (
-            Finish(FinishReason.STOP, "completed"),
-            Finish(FinishReason.TOOL_CALLS, "requires_action"),
-            Finish(FinishReason.LENGTH, "incomplete"),
-        )
-    ),
-}
-SPELLINGS = {
-    "gemini": spellings(gemini_spelling.WriterOptions),
-    "google-interactions": spellings(interactions_spelling.WriterOptions),
-}
-
-
-@pytest.mark.parametrize("dialect", FINISHES)
-@given(data=st.data(), cut=st.integers(0, 40))
-def test_it_agrees_with_the_reader_on_any_spelling(
-    dialect: str, data: st.DataObject, cut: int
-) -> None:
-    script: Script = data.draw(scripts(FINISHES[dialect]))
-    body = b"".join(DIALECTS[dialect].write(script.deltas(), data.draw(SPELLINGS[dialect])))
-    assert_agrees(interaction(dialect, body))
-    assert_agrees(interaction(dialect, body[: len(body) - cut]))
-
+each_dialect = pytest.mark.parametrize("dialect", ["gemini", "google-interactions"])
 
 # Members and words of both APIs, with values of any type
 
@@ -129,7 +95,7 @@ _EVENTS = _objects(
 )
 
 
-@pytest.mark.parametrize("dialect", FINISHES)
+@each_dialect
 @given(events=st.lists(_EVENTS | _SCALARS, max_size=5), array=st.booleans())
 def test_it_never_raises_and_agrees_where_it_is_sure(
     dialect: str, events: list[Any], *, array: bool
@@ -138,7 +104,7 @@ def test_it_never_raises_and_agrees_where_it_is_sure(
     assert_agrees(interaction(dialect, body))
 
 
-@pytest.mark.parametrize("dialect", FINISHES)
+@each_dialect
 @given(body=st.binary(max_size=60) | st.text('[]{},"a:\n', max_size=40).map(str.encode))
 def test_it_never_raises_whatever_the_bytes(dialect: str, body: bytes) -> None:
     assert_agrees(interaction(dialect, body))

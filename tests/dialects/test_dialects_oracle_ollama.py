@@ -9,13 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.ollama.write import write
 from harness.dialects.table import oracle_reading
-from harness.fuzzing.strategies import TurnScript, turn_scripts
 from harness.wire import cassette_file
 from tests.dialects.oracle_agreement import assert_agrees, check, interaction
 from tests.dialects.test_dialects_ollama_read import DONE, LINES, called, function, lines, said
-from tests.dialects.test_dialects_ollama_roundtrip import FINISHES, SPELLINGS
 
 SHIPPED = sorted((Path(__file__).parents[2] / "cassettes" / "ollama").glob("*/*.yaml"))
 
@@ -29,11 +26,6 @@ def test_it_agrees_with_the_reader_on_what_ships(path: Path) -> None:
     for one in cassette_file.load_cassette(path).interactions:
         if one.dialect == "ollama":
             assert_agrees(one)
-
-
-@given(turn_scripts(FINISHES), SPELLINGS)
-def test_it_agrees_with_the_reader_on_what_is_written(script: TurnScript, spelling: Any) -> None:  # noqa: ANN401 - a spelling
-    assert_agrees(interaction("ollama", b"".join(write(script.deltas(), spelling))))
 
 
 @given(st.lists(LINES, max_size=4), st.integers(0, 40))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from harness.dialects.kit.oracle.reading import CallReading, OracleReading
 from harness.dialects.openai_responses.read import read
 from harness.dialects.openai_responses.write import write
+from harness.dialects.openai_responses.writer_options import WriterOptions
 from harness.dialects.table import oracle_reading
 from harness.judging.expectation import Expectation
 from harness.judging.expected import ANY_CODE, expectation_from
@@ -32,7 +33,8 @@ from tests.dialects.openai_responses_streams import (
     sse,
     whole,
 )
-from tests.dialects.test_dialects_openai_responses_roundtrip import Script, scripts
+from tests.dialects.round_trips import written_turns
+from tests.dialects.scripted_turns import Script
 
 
 def reading_of(body: bytes, status: int = 200) -> OracleReading:
@@ -196,16 +198,12 @@ _CHECKS: dict[str, Any] = {
 }
 
 
-@given(scripts())
-def test_it_agrees_with_the_reader_on_what_is_written(script: Script) -> None:
-    assert_agree(b"".join(write(script.deltas(), script.spelling)))
-
-
-@given(scripts(), st.data())
+@given(written_turns("openai-responses"), st.data())
 def test_it_agrees_with_the_reader_on_streams_with_lost_and_moved_events(
-    script: Script, data: st.DataObject
+    written: tuple[Script, WriterOptions], data: st.DataObject
 ) -> None:
-    events = list(write(script.deltas(), script.spelling))
+    script, options = written
+    events = list(write(script.deltas(), options))
     for _ in range(data.draw(st.integers(1, 2))):
         at = data.draw(st.integers(0, len(events) - 1))
         match data.draw(st.sampled_from(("lost", "twice", "moved"))):

@@ -4,23 +4,17 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.openai_completions.write import WriterOptions as CompletionSpelling
 from harness.dialects.table import DIALECTS, read_request
-from harness.dialects.tgi.write import WriterOptions as TokenSpelling
 from harness.turns.deltas import (
     Delta,
     Finish,
     FinishReason,
     StreamFailure,
-    TextDelta,
-    ToolCallStart,
     Usage,
-    UsageDelta,
 )
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
@@ -169,99 +163,6 @@ def test_what_is_no_answer_of_the_api_fails(dialect: str, body: bytes, code: str
     failure = read(dialect, body).failure
     assert failure is not None
     assert failure.code == code
-
-
-# Whole answers
-
-
-@given(text=st.text(max_size=9), word=st.sampled_from(["stop", "length", "eos"]))
-def test_a_whole_completion_is_its_stream(text: str, word: str) -> None:
-    usage = {"prompt_tokens": 3, "completion_tokens": 2}
-    whole = json.dumps(completion(text, word, usage=usage)).encode()
-    pieces = [completion(each) for each in text]
-    stream = sse(*pieces, completion("", word), {"choices": [], "usage": usage}, "[DONE]")
-    assert read("openai-completions", whole) == read("openai-completions", stream)
-
-
-@given(
-    text=st.text(max_size=9), word=st.sampled_from(["eos_token", "length"]), listed=st.booleans()
-)
-def test_a_whole_text_is_its_stream(text: str, word: str, *, listed: bool) -> None:
-    details = {"finish_reason": word, "generated_tokens": 2, "input_length": 3}
-    answer: Json = {"generated_text": text, "details": details}
-    whole = json.dumps([answer] if listed else answer).encode()
-    pieces = [token(each) for each in text]
-    stream = sse(*pieces, token("</s>", special=True, **answer))
-    assert read("tgi", whole) == read("tgi", stream)
-
-
-# Any deltas in any spelling
-
-TEXTS = st.lists(st.builds(TextDelta, st.text(min_size=1, max_size=9)), max_size=4)
-COUNTS = st.integers(0, 9)
-USAGES = st.lists(st.builds(Usage, COUNTS, COUNTS).map(UsageDelta), max_size=1)
-SPELLINGS = {
-    "openai-completions": st.builds(
-        CompletionSpelling,
-        finish=st.sampled_from(["own-chunk", "with-text"]),
-        usage=st.sampled_from(["own-chunk", "with-finish"]),
-        done=st.booleans(),
-        choice=st.sampled_from([0, None, 2]),
-        logprobs=st.booleans(),
-        space=st.booleans(),
-        crlf=st.booleans(),
-    ),
-    "tgi": st.builds(
-        TokenSpelling,
-        last=st.sampled_from(["special", "text"]),
-        details=st.sampled_from(["given", "null"]),
-        index=st.booleans(),
-        space=st.booleans(),
-        special_text=st.sampled_from(["</s>", "<|im_end|>"]),
-    ),
-}
-FINISHES = {
-    "openai-completions": ("stop", "length", "content_filter", "eos"),
-    "tgi": ("eos_token", "stop_sequence", "length", "eos"),
-}
-MEANINGS = {
-    "eos": FinishReason.OTHER,
-    "eos_token": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-}
-
-
-def _finish(word: str) -> Finish:
-    return Finish(MEANINGS.get(word) or FinishReason(word), word)
-
-
-ENDS = {
-    dialect: st.sampled_from(words).map(_finish)
-    | st.builds(StreamFailure, st.sampled_from(["x", "7"]), st.text(min_size=1, max_size=9))
-    for dialect, words in FINISHES.items()
-}
-
-
-@given(st.data())
-@pytest.mark.parametrize("dialect", BOTH)
-def test_what_is_written_in_any_spelling_is_read_to_the_same_turn(
-    dialect: str, data: st.DataObject
-) -> None:
-    spelling, end = data.draw(SPELLINGS[dialect]), data.draw(ENDS[dialect])
-    texts, usage = data.draw(TEXTS), data.draw(USAGES)
-    assume(isinstance(end, Finish) or not usage)  # nothing counts after an error
-    turn = fold([*texts, *usage, end])
-    silent = isinstance(spelling, TokenSpelling) and spelling.details == "null"
-    if silent and isinstance(end, Finish):
-        turn = msgspec.structs.replace(turn, finish=Finish(FinishReason.STOP, ""), usage=None)
-    body = b"".join(DIALECTS[dialect].write([*texts, end, *usage], spelling))
-    assert read(dialect, body) == turn
-
-
-@pytest.mark.parametrize("dialect", BOTH)
-def test_a_call_cannot_be_spelled(dialect: str) -> None:
-    with pytest.raises(ValueError, match="cannot write ToolCallStart"):
-        DIALECTS[dialect].write([ToolCallStart(0, "a", "b")])
 
 
 # Hostile bytes
