@@ -8,6 +8,8 @@ and what it means, is asked of the whole object when its last brace has come.
 import re
 from typing import Final
 
+from harness.text_calls.boundaries import end_of
+from harness.text_calls.json_scan import MATTERS, PAIRS, JsonString
 from harness.text_calls.notations.action_protocol import (
     ACTION_KEY,
     ANSWER_KEYS,
@@ -17,103 +19,9 @@ from harness.text_calls.notations.action_protocol import (
     TOOL_CALL,
 )
 
-_PLAIN = re.compile(r'[^"\\]*+')
-_ESCAPES: Final = {
-    '"': '"',
-    "\\": "\\",
-    "/": "/",
-    "b": "\b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-}
-_HEX: Final = frozenset("0123456789abcdefABCDEF")
-_HEX_END: Final = 6  # of \uXXXX
-_LONE: Final = "\ufffd"
-
-
-class JsonString:
-    """One string, from behind its opening quotation mark on.
-
-    Fields:
-        ended: its closing quotation mark was taken.
-        broken: an escape that JSON has not was met; `held` is as much of it as was taken.
-        held: the start of an escape, as it was spelled.
-    """
-
-    __slots__ = ("_high", "broken", "ended", "held")
-
-    def __init__(self) -> None:
-        self.ended = False
-        self.broken = False
-        self.held = ""
-        self._high = ""
-
-    def feed(self, text: str, at: int) -> tuple[str, int]:
-        """Take `text` from `at` on; return the characters it gave, and how far it was taken."""
-        out: list[str] = []
-        while at < len(text) and not (self.ended or self.broken):
-            if self.held:
-                at = self._escape(text, at, out)
-                continue
-            plain = _PLAIN.match(text, at)
-            stop = plain.end() if plain else at
-            if stop > at:
-                self._say(text[at:stop], out)
-            at = stop
-            if at == len(text):
-                break
-            if text[at] == '"':
-                self._say("", out)
-                self.ended = True
-            else:
-                self.held = "\\"
-            at += 1
-        return "".join(out), at
-
-    def _escape(self, text: str, at: int, out: list[str]) -> int:
-        """Take one character of an escape."""
-        sign = text[at]
-        if self.held == "\\" and sign in _ESCAPES:
-            self._say(_ESCAPES[sign], out)
-            self.held = ""
-        elif (self.held == "\\" and sign == "u") or (len(self.held) > 1 and sign in _HEX):
-            self.held += sign
-        else:
-            self.broken = True
-            return at
-        if len(self.held) == _HEX_END:
-            self._unit(chr(int(self.held.removeprefix("\\u"), 16)), out)
-            self.held = ""
-        return at + 1
-
-    def _unit(self, unit: str, out: list[str]) -> None:
-        """Take one UTF-16 unit that an escape spelled."""
-        if "\ud800" <= unit <= "\udbff":
-            self._say("", out)
-            self._high = unit
-        elif "\udc00" <= unit <= "\udfff":
-            pair = (self._high + unit).encode("utf-16-le", "surrogatepass")
-            out.append(pair.decode("utf-16-le") if self._high else _LONE)
-            self._high = ""
-        else:
-            self._say(unit, out)
-
-    def _say(self, text: str, out: list[str]) -> None:
-        """Say `text`, and before it that the first half of a pair stayed alone."""
-        if self._high:
-            out.append(_LONE)
-            self._high = ""
-        out.append(text)
-
-
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _SCALAR = re.compile(r"[-+.0-9A-Za-z]*+")
 _SCALAR_BEGINS: Final = frozenset("-0123456789tfn")
-# Inside a value that is no string: what matters, or what no JSON has.
-_MATTERS = re.compile(r'["{}\[\]]|[^ \t\n\r0-9:,.+\-eEtrufalsn"{}\[\]]')
-_PAIRS: Final = {"}": "{", "]": "["}
 
 
 class ActionObject:
@@ -138,6 +46,9 @@ class ActionObject:
         self._base = 0  # where `_size` characters were taken in the text at hand
         self._rest = 0
         self._step = self._brace
+        # The steps that white space may precede.
+        keys = (self._first_key, self._next_key)
+        self._between = (*keys, self._colon, self._begin_value, self._comma)
         self._key = ""
         self._string = JsonString()
         self._value: list[str] = []
@@ -169,6 +80,10 @@ class ActionObject:
         """Take `text` from `at` on, up to the end of the object; return how far."""
         self._base = start = at
         while at < len(text) and not (self.whole or self.stuck):
+            if self._step in self._between:
+                at = end_of(_SPACE, text, at)
+                if at == len(text):
+                    break
             at = self._step(text, at)
         self._raw.append(text[start:at])
         self._size += at - start
@@ -182,16 +97,12 @@ class ActionObject:
         return at + 1
 
     def _first_key(self, text: str, at: int) -> int:
-        at = _skip(text, at)
-        if at < len(text) and text[at] == "}":
+        if text[at] == "}":
             self.whole = True
             return at + 1
         return self._next_key(text, at)
 
     def _next_key(self, text: str, at: int) -> int:
-        at = _skip(text, at)
-        if at == len(text):
-            return at
         if text[at] != '"':
             return self._stop(at)
         self._begin_string()
@@ -210,18 +121,12 @@ class ActionObject:
         return at
 
     def _colon(self, text: str, at: int) -> int:
-        at = _skip(text, at)
-        if at == len(text):
-            return at
         if text[at] != ":":
             return self._stop(at)
         self._step = self._begin_value
         return at + 1
 
     def _begin_value(self, text: str, at: int) -> int:
-        at = _skip(text, at)
-        if at == len(text):
-            return at
         sign = text[at]
         if sign == '"':
             self._begin_string()
@@ -247,8 +152,7 @@ class ActionObject:
         return at
 
     def _scalar(self, text: str, at: int) -> int:
-        match = _SCALAR.match(text, at)
-        at = match.end() if match else at
+        at = end_of(_SCALAR, text, at)
         if at < len(text):
             self._step = self._comma
         return at
@@ -258,7 +162,7 @@ class ActionObject:
             _, at = self._string.feed(text, at)
             self._quoted = not self._string.ended
             return self._stop(at) if self._string.broken else at
-        match = _MATTERS.search(text, at)
+        match = MATTERS.search(text, at)
         if match is None:
             return len(text)
         sign = match[0]
@@ -266,7 +170,7 @@ class ActionObject:
             self._string, self._quoted = JsonString(), True
         elif sign in "{[":
             self._stack.append(sign)
-        elif self._stack[-1] != _PAIRS.get(sign):
+        elif self._stack[-1] != PAIRS.get(sign):
             return self._stop(match.start())
         else:
             self._stack.pop()
@@ -274,9 +178,6 @@ class ActionObject:
         return match.end()
 
     def _comma(self, text: str, at: int) -> int:
-        at = _skip(text, at)
-        if at == len(text):
-            return at
         if text[at] == "}":
             self.whole = True
         elif text[at] == ",":
@@ -328,8 +229,3 @@ class ActionObject:
             self.said.append((reasoning, text))
             self.reasoned = self.reasoned or reasoning
             self.answered = self.answered or not reasoning
-
-
-def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at

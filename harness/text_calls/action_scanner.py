@@ -13,9 +13,11 @@ from typing import Final
 
 import msgspec
 
-from harness.text_calls.action_object import ActionObject, JsonString
+from harness.text_calls.action_object import ActionObject
+from harness.text_calls.boundaries import end_of
 from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.found import Found, check_call
+from harness.text_calls.json_scan import JsonString
 from harness.text_calls.notations.action_protocol import ACTION_PROTOCOL, FINISH, Reply, read_reply
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.scanner import Scanner
@@ -125,10 +127,10 @@ class ActionScanner:
 
     def _begin(self, head: str) -> int:
         """Choose how to go on, and return from where; -1 where more text must tell."""
-        start = _skip(head, 0)
+        start = end_of(_SPACE, head, 0)
         fence = _FENCE.match(head, start)
         if fence:
-            start = _skip(head, fence.end())
+            start = end_of(_SPACE, head, fence.end())
         if start > _SPACE_CHARACTERS:
             return start
         if start == len(head) or (not fence and _may_begin(head[start:])):
@@ -187,7 +189,7 @@ class ActionScanner:
         """A reply that is a string: held until it is whole, or cannot be a reply."""
         piece, stop = self._string.feed(text, at)
         self._raw.append(text[at:stop])
-        lead = "" if self._begun else piece[_skip(piece, 0) :]
+        lead = "" if self._begun else piece[end_of(_SPACE, piece, 0) :]
         self._begun = self._begun or lead[:1] in tuple(_WRAPPED_BEGINS)
         if self._string.broken or (lead and not self._begun):
             self._pass_on(self._before + "".join(self._raw))
@@ -258,7 +260,7 @@ class ActionScanner:
     def _after(self, text: str, at: int) -> int:
         """Nothing but the end of the code block may follow; else the calls do not count."""
         rest = self._held + text[at:]
-        gap = _skip(rest, 0)
+        gap = end_of(_SPACE, rest, 0)
         start = min(gap, _SPACE_CHARACTERS)
         rest = rest[:start] + rest[gap:]
         if self._fence and rest.startswith(self._fence, start):
@@ -315,11 +317,6 @@ class ActionScanner:
 def _may_begin(head: str) -> bool:
     """Whether this is the start of a fence or of a tag, and not all of it."""
     return _CUT_FENCE.fullmatch(head) is not None or any(tag.startswith(head) for tag in _THINK)
-
-
-def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
 
 
 def _why_broken(raw: str) -> str:

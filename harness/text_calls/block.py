@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from harness.text_calls.boundaries import Ending
+from harness.text_calls.boundaries import Ending, end_of
 from harness.text_calls.context import Context
 from harness.text_calls.dialect import HEAD_CHARACTERS, BlockStart, Offered, Section, TextDialect
 from harness.text_calls.notations.think import THINK, TOKENS
@@ -21,8 +21,6 @@ class Transcript:
         section: the reasoning that is open; None in visible text.
         visible: where in the visible text we are.
     """
-
-    __slots__ = ("_code", "_quoted", "_thought", "said", "section", "visible")
 
     def __init__(self, policy: TextPolicy, section: Section | None) -> None:
         self.said: list[tuple[bool, str]] = []
@@ -120,7 +118,7 @@ class Trailing(msgspec.Struct, frozen=True):
 
 def trailing(dialect: TextDialect, text: str, at: int, *, final: bool) -> Trailing | None:
     """Return what may close a block of `dialect` that ended before `at`; None where more tells."""
-    gap = GAP.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
+    gap = end_of(GAP, text, at)
     if gap - at == _GAP_CHARACTERS:
         return Trailing(at, over=True)
     if gap == len(text) and not final:

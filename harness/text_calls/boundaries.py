@@ -13,6 +13,12 @@ MORE = -1
 _SOLID: Final = re.compile(r"\S")
 
 
+def end_of(pattern: "re.Pattern[str]", text: str, at: int) -> int:
+    """Return where the match of `pattern` at `at` ends; `at` if there is none."""
+    match = pattern.match(text, at)
+    return match.end() if match else at
+
+
 class Ending(ABC):
     """Looks for the end of one block. Holds no text but the little that a marker may span."""
 

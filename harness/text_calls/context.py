@@ -20,8 +20,6 @@ _CLOSING_TAG: Final = "</"
 class ShownTags:
     """The tags of one paragraph, its characters taken as they come."""
 
-    __slots__ = ("_code", "_part", "_said")
-
     def __init__(self) -> None:
         # The tag whose name may go on, the names said on this line, the open tag of an example.
         self._part = ""
@@ -84,8 +82,6 @@ _FIRST_CJK: Final = "\u2e80"
 
 class Quotation:
     """The quotation marks of one line, its characters taken as they come."""
-
-    __slots__ = ("_before", "_last", "_open")
 
     def __init__(self) -> None:
         # The last character, the one before it, and the marks that are open; the last
@@ -160,24 +156,6 @@ class Context:
         fence: the marks that opened the code block we are in; "" outside one.
         quoting: markup that a quotation mark opened was said last, but for white space.
     """
-
-    __slots__ = (
-        "_after_blank",
-        "_lead",
-        "_list",
-        "_marked",
-        "_quote",
-        "_span",
-        "_ticks",
-        "beside",
-        "blank",
-        "fence",
-        "last",
-        "line_blank",
-        "quotation",
-        "quoting",
-        "tags",
-    )
 
     def __init__(self) -> None:
         self.last = ""

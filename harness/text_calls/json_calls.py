@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from harness.text_calls.boundaries import end_of
 from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.parameters import declared_names, lacks_required
 from harness.turns.json_prefix import PrefixState, scan
@@ -94,7 +95,8 @@ def read_pairs(text: str) -> Pairs | None:
     """Return the members of the JSON object `text` as they stand; None where it is none."""
     if not text.startswith("{") or scan(text).state is not PrefixState.COMPLETE:
         return None
-    return tuple(_iter_pairs(text))
+    parts = _iter_children(text)
+    return tuple((read_string(key), value) for key, value in zip(parts, parts, strict=True))
 
 
 def read_members(text: str) -> dict[str, str] | None:
@@ -127,21 +129,20 @@ def read_string(text: str | None) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _iter_pairs(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the members of a text that is one JSON object."""
-    at = _skip(text, 1)
-    while text[at] != "}":
+def read_items(text: str) -> tuple[str, ...]:
+    """Return the items of a text that is one JSON array, each as its own JSON text."""
+    return tuple(_iter_children(text))
+
+
+def _iter_children(text: str) -> Iterator[str]:
+    """Yield the items of an array, or the keys and values of an object, as they stand."""
+    at = end_of(_SPACE, text, 1)
+    while text[at] not in "}]":
         end = scan(text, at).end
-        key = read_string(text[at:end])
-        start = _skip(text, _skip(text, end) + 1)
-        end = scan(text, start).end
-        yield key, text[start:end]
-        at = _skip(text, end)
-        at = _skip(text, at + 1) if text[at] == "," else at
-
-
-def _skip(text: str, at: int) -> int:
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
+        yield text[at:end]
+        at = end_of(_SPACE, text, end)
+        if text[at] in ",:":
+            at = end_of(_SPACE, text, at + 1)
 
 
 def _of_value(text: str, offered: Offered, *, marked: bool) -> list[WrittenCall]:

@@ -1,50 +1,87 @@
-"""Where JSON in a text ends, found while the text arrives, whatever its strings contain."""
+"""JSON in a text that is still arriving: its strings, and where it ends.
+
+Markers inside its strings do not end a block. Only as much of RFC 8259 is checked as decides
+where the text stops being JSON: then the first closing marker that stood anywhere in the block is
+its end after all, so that one broken call does not swallow the next. Whether it was strict JSON
+is decided by the reader of the complete block.
+"""
 
 import re
-from typing import Final
+from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import MORE, Ending, SequenceEnd, literal_end
+from harness.text_calls.boundaries import MORE, Ending, SequenceEnd, end_of, literal_end
 
-_IN_STRING = re.compile(r'[^"\\\x00-\x1f]*+')
-# Outside strings: what matters, or what no JSON has.
-_MATTERS = re.compile(r'["{}\[\]]|[^ \t\n\r0-9:,.+\-eEtrufalsn"{}\[\]]')
-_SPACE = re.compile(r"[ \t\n\r]*+")
-_BRACKET = re.compile(r"[{\[]")
-_BETWEEN = re.compile(r"[ \t\n\r,;]*+")
-_PAIRS = {"}": "{", "]": "["}
-_AFTER_STRING = ":,}]"
-_BACKSLASH = "\\"
+_SPACE: Final = re.compile(r"[ \t\n\r]*+")
+_LINE_SPACE: Final = re.compile(r"[ \t\r]*+")
+_BRACKET: Final = re.compile(r"[{\[]")
+_BETWEEN: Final = re.compile(r"[ \t\n\r,;]*+")
+_BACKSLASH: Final = "\\"
+# Outside strings: what matters, or what JSON never contains.
+MATTERS: Final = re.compile(r'["{}\[\]]|[^ \t\n\r0-9:,.+\-eEtrufalsn"{}\[\]]')
+# The same if a line end matters too; then what matters once it is not JSON.
+_MATTERS_IN_LINES: Final = re.compile(r'["{}\[\]\n]|[^ \t\r0-9:,.+\-eEtrufalsn]')
+_BRACKETS_IN_LINES: Final = re.compile(r'["{}\[\]\n]')
+PAIRS: Final = {"}": "{", "]": "["}
+_AFTER_STRING: Final = ":,}]"
+_KEY_CHARACTERS: Final = 16
+
+_PLAIN: Final = re.compile(r'[^"\\]*+')
+_ESCAPES: Final = dict(zip('"\\/bfnrt', '"\\/\b\f\n\r\t', strict=True))
+_HEX: Final = frozenset("0123456789abcdefABCDEF")
+_HEX_END: Final = 6  # of \uXXXX
+_LONE: Final = "\ufffd"
 
 
-class JsonEnd(Ending):
+class _Walk(Ending):
+    """Walks over brackets and strings; says of a string only where it ends.
+
+    Fields:
+        broken: it is not JSON.
+    """
+
+    # What a string may contain, escapes aside.
+    inside: ClassVar["re.Pattern[str]"]
+
+    def __init__(self) -> None:
+        self.broken = False
+        self._in_string = False
+        self._escaped = False
+        self._taken = 0
+
+    def _string(self, text: str, at: int) -> int:
+        """Take a part of a string; return how far."""
+        if self._escaped:
+            self._escaped = False
+            return at + 1
+        end = end_of(self.inside, text, at)
+        if end == len(text):
+            return end
+        if text[end] == _BACKSLASH:
+            self._escaped = True
+        else:
+            self._in_string = False
+            self._after(text[end])
+        return end + 1
+
+    def _after(self, sign: str) -> None:
+        """Take the character that ends a string: its quotation mark, or one it cannot contain."""
+
+
+class JsonEnd(_Walk):
     """A block that ends after one JSON object or array, or after several in a row.
 
     Args:
-        opened: the bracket that the opening marker itself was; "" where JSON still follows.
-        lead: other text may stand before the first value; it belongs to the block.
+        opened: the bracket that the opening marker itself was; "" if JSON still follows.
+        lead: other text may precede the first value; it belongs to the block.
         several: further values follow, with white space, commas or semicolons between them.
         closers: markers that end a block whose JSON is broken; the block ends before them.
-            Without any, broken JSON goes on to the end of the text.
+            Without any, broken JSON continues to the end of the text.
 
     Fields:
-        broken: it is no JSON.
-        broken_at: where it stopped being JSON outside strings; `MORE` where it did not.
+        broken_at: where it stopped being JSON outside strings; `MORE` if it did not.
     """
 
-    __slots__ = (
-        "_after_string",
-        "_closer",
-        "_closer_at",
-        "_end",
-        "_escaped",
-        "_in_string",
-        "_lead",
-        "_several",
-        "_stack",
-        "_taken",
-        "broken",
-        "broken_at",
-    )
+    inside = re.compile(r'[^"\\\x00-\x1f]*+')
 
     def __init__(
         self,
@@ -54,17 +91,14 @@ class JsonEnd(Ending):
         several: bool = False,
         closers: tuple[str, ...] = (),
     ) -> None:
+        super().__init__()
         self._stack = list(opened)
         self._lead = lead
         self._several = several
         self._closer = literal_end(*closers, inclusive=False) if closers else None
         self._closer_at = MORE
-        self._taken = 0
-        self._end = MORE  # of the last whole value, where another may follow
-        self._in_string = False
-        self._escaped = False
+        self._end = MORE  # of the last complete value, if another may follow
         self._after_string = False
-        self.broken = False
         self.broken_at = MORE
 
     def feed(self, text: str, start: int) -> int:
@@ -85,30 +119,28 @@ class JsonEnd(Ending):
     def _json(self, text: str, start: int) -> int:
         at, stop = start, len(text)
         offset = self._taken - start
-        while at < stop:
+        while at < stop and not self.broken:
             if self._in_string:
                 at = self._string(text, at)
+            elif self._stack:
+                at = self._token(text, at)
                 if self.broken:
-                    return MORE
-                continue
-            if not self._stack:
+                    self.broken_at = offset + at
+                elif not self._stack:
+                    self._end = offset + at
+                    if not self._several:
+                        return self._end
+            else:
                 at = self._gap(text, at)
                 if at == stop:
                     break
                 if text[at] not in "{[":
-                    return self._no_value()
+                    # The end, or not JSON at all.
+                    self.broken = self._end == MORE
+                    return self._end
                 self._stack.append(text[at])
                 self._end, self._lead = MORE, False
                 at += 1
-                continue
-            at = self._token(text, at)
-            if self.broken:
-                self.broken_at = offset + at
-                return MORE
-            if not self._stack:
-                self._end = offset + at
-                if not self._several:
-                    return self._end
         return MORE
 
     def _gap(self, text: str, at: int) -> int:
@@ -116,40 +148,22 @@ class JsonEnd(Ending):
         if self._lead:
             match = _BRACKET.search(text, at)
             return match.start() if match else len(text)
-        gap = _BETWEEN if self._end != MORE else _SPACE
-        return gap.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
+        return end_of(_BETWEEN if self._end != MORE else _SPACE, text, at)
 
-    def _no_value(self) -> int:
-        """Something else stands where a value could: the end, or no JSON at all."""
-        if self._end == MORE:
-            self.broken = True
-        return self._end
-
-    def _string(self, text: str, at: int) -> int:
-        if self._escaped:
-            self._escaped = False
-            return at + 1
-        at = _IN_STRING.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
-        if at == len(text):
-            return at
-        if text[at] == '"':
-            self._in_string, self._after_string = False, True
-        elif text[at] == _BACKSLASH:
-            self._escaped = True
-        else:
-            self.broken = True
-        return at + 1
+    def _after(self, sign: str) -> None:
+        self.broken = sign != '"'
+        self._after_string = True
 
     def _token(self, text: str, at: int) -> int:
         if self._after_string:
-            at = _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
+            at = end_of(_SPACE, text, at)
             if at == len(text):
                 return at
             self._after_string = False
             if text[at] not in _AFTER_STRING:
                 self.broken = True
                 return at
-        match = _MATTERS.search(text, at)
+        match = MATTERS.search(text, at)
         if match is None:
             return len(text)
         sign = match[0]
@@ -157,50 +171,33 @@ class JsonEnd(Ending):
             self._in_string = True
         elif sign in "{[":
             self._stack.append(sign)
-        elif not (sign in _PAIRS and self._stack.pop() == _PAIRS[sign]):
+        elif not (sign in PAIRS and self._stack.pop() == PAIRS[sign]):
             self.broken = True
             return match.start()
         return match.end()
 
 
-_IN_LOOSE_STRING = re.compile(r'[^"\\\n]*+')
-_LINE_SPACE = re.compile(r"[ \t\r]*+")
-# Outside strings: what matters, or what no JSON has; then what matters once it is no JSON.
-_LOOSE_MATTERS = re.compile(r'["{}\[\]\n]|[^ \t\r0-9:,.+\-eEtrufalsn]')
-_BRACKETS = re.compile(r'["{}\[\]\n]')
-_ESCAPE_SIGN = "\\"
-_KEY_CHARACTERS: Final = 16
+class LooseEnd(_Walk):
+    """The end of what one opening bracket opened: a JSON object, or what only looks like one.
 
-
-class LooseEnd(Ending):
-    """The end of what one opening bracket opened.
+    A reader that takes JSON anywhere in an answer must not look for a call inside an object that
+    is not a call (quirk TEXT-INNER-FRAGMENT), so each thing in braces is one block up to the brace
+    that closes it. What is not JSON may never be closed: it ends if a blank line follows, or a
+    line with a tag, which JSON never contains, unless its first key is one that calls have.
 
     Args:
         keys: first keys that make it a call, broken or not, which only its own bracket ends.
     """
 
-    __slots__ = (
-        "_broken",
-        "_call",
-        "_depth",
-        "_escaped",
-        "_in_string",
-        "_key",
-        "_keys",
-        "_line_start",
-        "_taken",
-    )
+    inside = re.compile(r'[^"\\\n]*+')
 
     def __init__(self, keys: frozenset[str]) -> None:
+        super().__init__()
         self._keys = keys
         self._key: str | None = ""
         self._call = False
         self._depth = 1
-        self._in_string = False
-        self._escaped = False
-        self._broken = False
         self._line_start = False
-        self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
         """See `Ending.feed`."""
@@ -210,10 +207,10 @@ class LooseEnd(Ending):
                 at = self._string(text, at)
                 continue
             if self._line_start:
-                at = _LINE_SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
+                at = end_of(_LINE_SPACE, text, at)
                 if at == stop:
                     break
-                if not self._call and (text[at] == "<" or (self._broken and text[at] == "\n")):
+                if not self._call and (text[at] == "<" or (self.broken and text[at] == "\n")):
                     return self._taken + at - start
                 self._line_start = False
             at = self._token(text, at)
@@ -223,7 +220,7 @@ class LooseEnd(Ending):
         return MORE
 
     def _token(self, text: str, at: int) -> int:
-        match = (_BRACKETS if self._broken else _LOOSE_MATTERS).search(text, at)
+        match = (_BRACKETS_IN_LINES if self.broken else _MATTERS_IN_LINES).search(text, at)
         if match is None:
             return len(text)
         sign = match[0]
@@ -236,27 +233,96 @@ class LooseEnd(Ending):
         elif sign == "\n":
             self._line_start = True
         else:
-            self._broken = True
+            self.broken = True
         return match.end()
 
     def _string(self, text: str, at: int) -> int:
-        if self._escaped:
-            self._escaped = False
-            return at + 1
-        end = _IN_LOOSE_STRING.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
-        if self._key is not None:
-            self._key = (self._key + text[at : min(end, at + _KEY_CHARACTERS)])[:_KEY_CHARACTERS]
-        if end == len(text):
-            return end
-        if text[end] == _ESCAPE_SIGN:
-            self._escaped = True
-            return end + 1
-        if text[end] == "\n":
-            self._broken = self._line_start = True
-        self._in_string = False
+        if self._key is not None and not self._escaped:
+            end = min(end_of(self.inside, text, at), at + _KEY_CHARACTERS)
+            self._key = (self._key + text[at:end])[:_KEY_CHARACTERS]
+        return super()._string(text, at)
+
+    def _after(self, sign: str) -> None:
+        if sign == "\n":
+            self.broken = self._line_start = True
         self._call = self._call or self._key in self._keys
         self._key = None
-        return end + 1
+
+
+class JsonString:
+    r"""The characters of one string, from after its opening quotation mark on.
+
+    An incomplete escape is held back, and so is the first half of a surrogate pair (`\ud83d`
+    before `\ude00`), since only both are a character. A control character that JSON requires to
+    be escaped is taken unchanged: what is read here is shown, never executed.
+
+    Fields:
+        ended: its closing quotation mark was taken.
+        broken: an escape that JSON does not have was found; `held` is the part that was taken.
+        held: the start of an escape, as it was written.
+    """
+
+    def __init__(self) -> None:
+        self.ended = False
+        self.broken = False
+        self.held = ""
+        self._high = ""
+
+    def feed(self, text: str, at: int) -> tuple[str, int]:
+        """Take `text` from `at` on; return the characters it gave, and how far it was taken."""
+        out: list[str] = []
+        while at < len(text) and not (self.ended or self.broken):
+            if self.held:
+                at = self._escape(text, at, out)
+                continue
+            stop = end_of(_PLAIN, text, at)
+            if stop > at:
+                self._emit(text[at:stop], out)
+            at = stop
+            if at == len(text):
+                break
+            if text[at] == '"':
+                self._emit("", out)
+                self.ended = True
+            else:
+                self.held = "\\"
+            at += 1
+        return "".join(out), at
+
+    def _escape(self, text: str, at: int, out: list[str]) -> int:
+        """Take one character of an escape."""
+        sign = text[at]
+        if self.held == "\\" and sign in _ESCAPES:
+            self._emit(_ESCAPES[sign], out)
+            self.held = ""
+        elif (self.held == "\\" and sign == "u") or (len(self.held) > 1 and sign in _HEX):
+            self.held += sign
+        else:
+            self.broken = True
+            return at
+        if len(self.held) == _HEX_END:
+            self._unit(chr(int(self.held.removeprefix("\\u"), 16)), out)
+            self.held = ""
+        return at + 1
+
+    def _unit(self, unit: str, out: list[str]) -> None:
+        """Take one UTF-16 unit that an escape wrote."""
+        if "\ud800" <= unit <= "\udbff":
+            self._emit("", out)
+            self._high = unit
+        elif "\udc00" <= unit <= "\udfff":
+            pair = (self._high + unit).encode("utf-16-le", "surrogatepass")
+            out.append(pair.decode("utf-16-le") if self._high else _LONE)
+            self._high = ""
+        else:
+            self._emit(unit, out)
+
+    def _emit(self, text: str, out: list[str]) -> None:
+        """Emit `text`, after a replacement for the first half of a pair that stayed alone."""
+        if self._high:
+            out.append(_LONE)
+            self._high = ""
+        out.append(text)
 
 
 class HeadedEnd(SequenceEnd):
@@ -268,8 +334,7 @@ class HeadedEnd(SequenceEnd):
     """
 
     def __init__(self, closers: tuple[str, ...], *, brackets: str = "{[") -> None:
-        header = literal_end(*closers, *brackets, inclusive=False)
-        super().__init__(header, self._json)
+        super().__init__(literal_end(*closers, *brackets, inclusive=False), self._json)
         self._closers = closers
 
     def _json(self, text: str, at: int) -> Ending | None:

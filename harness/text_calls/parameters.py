@@ -121,8 +121,6 @@ def lacks_required(given: Collection[str], schema: Schema) -> bool:
 class _Root:
     """The schema of a tool, for local references."""
 
-    __slots__ = ("_schema",)
-
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
 
@@ -283,8 +281,6 @@ _FIRST: Final = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n
 
 class _Fit:
     """Whether one reading fits schemas; each node of the schema is asked once."""
-
-    __slots__ = ("_known", "_reading", "_root")
 
     def __init__(self, root: _Root, reading: _Reading) -> None:
         self._root = root

@@ -15,6 +15,7 @@ from typing import Final
 
 import msgspec
 
+from harness.text_calls.boundaries import end_of
 from harness.text_calls.dialect import WrittenCall
 from harness.turns.exact_json import encode_json
 from harness.turns.json_prefix import PrefixState, scan
@@ -81,9 +82,9 @@ def read_python_calls(text: str, at: int = 0, separators: str = ",") -> Calls:
     while match := CALL.match(text, at):
         call, at = _call(text, match)
         calls.append(call)
-        at = _space(text, at)
+        at = end_of(_SPACE, text, at)
         if at < len(text) and text[at] in separators:
-            at = _space(text, at + 1)
+            at = end_of(_SPACE, text, at + 1)
     return Calls(tuple(calls), at)
 
 
@@ -121,7 +122,7 @@ def _is_whole(string: str) -> bool:
 def _arguments(text: str) -> str:
     """Return the JSON object that the keyword arguments make."""
     members: list[str] = []
-    at = _space(text, 0)
+    at = end_of(_SPACE, text, 0)
     while at < len(text):
         match = _KEYWORD.match(text, at)
         if match is None:
@@ -131,7 +132,7 @@ def _arguments(text: str) -> str:
             members += _unpacked(value)
         else:
             members.append(f"{_json(match[1])}: {value}")
-        at = _space(text, at)
+        at = end_of(_SPACE, text, at)
     return "{" + ", ".join(members) + "}"
 
 
@@ -241,10 +242,6 @@ def _unknown_escape(letter: str) -> str:
 
 def _json(text: str) -> str:
     return encode_json(text).decode()
-
-
-def _space(text: str, at: int) -> int:
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
 
 
 def _shown(text: str, at: int) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from harness.text_calls.boundaries import MORE, Ending
+from harness.text_calls.boundaries import MORE, Ending, end_of
 from harness.text_calls.json_scan import JsonEnd
 
 THOUGHT: Final = "Thought:"
@@ -58,18 +58,6 @@ _STAY: Final = -2
 
 class ActionEnd(Ending):
     """The end of what `Action:` began; each step looks at a bounded tail of what came before."""
-
-    __slots__ = (
-        "_base",
-        "_closer",
-        "_end",
-        "_fresh",
-        "_json",
-        "_json_base",
-        "_rest",
-        "_step",
-        "_taken",
-    )
 
     def __init__(self) -> None:
         self._step: Callable[[str, int], int] = self._line
@@ -176,7 +164,7 @@ class ActionEnd(Ending):
 
     def _word(self, buffer: str, at: int) -> int:
         """The word after the marks of a code block."""
-        end = _INFO.match(buffer, at).end()  # type: ignore[union-attr]  # it matches ""
+        end = end_of(_INFO, buffer, at)
         if end == len(buffer) and end - at < _MOST_WORD:
             return self._keep(buffer, at)
         self._step = self._inside

@@ -19,7 +19,7 @@ from harness.text_calls.block import (
     opening_of,
     trailing,
 )
-from harness.text_calls.boundaries import MORE
+from harness.text_calls.boundaries import MORE, end_of
 from harness.text_calls.dialect import Offered, RawBlock, Section, TextDialect
 from harness.text_calls.found import (
     Found,
@@ -53,23 +53,6 @@ class Scanner:
         found: the calls so far, those of the open reasoning not among them.
         blank: neither visible text nor a call was found yet.
     """
-
-    __slots__ = (
-        "_after",
-        "_block",
-        "_held",
-        "_home",
-        "_leftovers",
-        "_markup",
-        "_offered",
-        "_pending",
-        "_policy",
-        "_shown",
-        "_think_said",
-        "_transcript",
-        "_voids",
-        "found",
-    )
 
     def __init__(
         self, offered: Offered, policy: TextPolicy, section: Section | None = None
@@ -383,7 +366,7 @@ class Scanner:
         """After calls that count only if nothing else follows: more of them, or the rest."""
         pending, section = self._pending, self._section
         separators = GAP if section or pending.thought else _SEPARATORS
-        gap = separators.match(buffer, at).end()  # type: ignore[union-attr]  # it matches ""
+        gap = end_of(separators, buffer, at)
         if gap == at:
             if not final and self._markup.may_begin(buffer, at):
                 return self._hold(buffer, at)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from harness.text_calls.boundaries import end_of
 from harness.text_calls.context import Context
 from harness.text_calls.dialect import TextDialect
 from harness.text_calls.notations.bare_json import BARE_ANYWHERE
@@ -30,19 +31,6 @@ class Markup:
         orphans, noise: markers that are no openers, see `TextDialect`.
         longest: how many characters the longest marker has.
     """
-
-    __slots__ = (
-        "_by_letter",
-        "_later",
-        "_marks",
-        "_prefixes",
-        "_start",
-        "begins",
-        "explicit",
-        "longest",
-        "noise",
-        "orphans",
-    )
 
     def __init__(self, dialects: Iterable[TextDialect], closers: Iterable[str]) -> None:
         by_opener: dict[str, list[TextDialect]] = {}
@@ -183,7 +171,7 @@ def _begins_line(here: Context, text: str, at: int) -> bool:
 
 def _line_ends(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:
     """Whether nothing but markup follows on the line; None where more text must tell."""
-    gap = _SPACES.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
+    gap = end_of(_SPACES, text, at)
     if gap - at == _MOST_SPACES:
         return False
     if gap == len(text):

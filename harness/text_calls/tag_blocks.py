@@ -39,19 +39,6 @@ class TagBlockEnd(Ending):
         opener: the marker that began it, part of its first tag.
     """
 
-    __slots__ = (
-        "_at",
-        "_blank",
-        "_candidate",
-        "_depth",
-        "_grammar",
-        "_kept",
-        "_last",
-        "_run",
-        "_state",
-        "_wrapped",
-    )
-
     def __init__(self, grammar: Grammar, opener: str) -> None:
         self._grammar = grammar
         # What may be the start of a tag, and where it begins: before the block at first.

@@ -154,8 +154,6 @@ class _Reader:
             some may be missing, so that any tag of the call ends a value.
     """
 
-    __slots__ = ("_at", "_grammar", "_joined", "_tags", "_text", "_trusted", "_wrapped")
-
     def __init__(self, grammar: Grammar, text: str, tags: list[_Tag], *, trusted: bool) -> None:
         self._grammar = grammar
         self._text = text

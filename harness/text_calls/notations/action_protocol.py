@@ -18,6 +18,7 @@ from harness.text_calls.json_calls import (
     ID_KEYS,
     NAME_KEYS,
     Pairs,
+    read_items,
     read_json_call,
     read_pairs,
     read_string,
@@ -26,7 +27,6 @@ from harness.text_calls.json_calls import (
 )
 from harness.text_calls.json_scan import JsonEnd
 from harness.turns.exact_json import decode_exactly, join_surrogates, write_exactly
-from harness.turns.json_prefix import scan
 
 TOOL_CALL: Final = "tool_call"
 FINISH: Final = "finish"
@@ -95,16 +95,12 @@ def unescape_arguments(arguments: str) -> str:
         return arguments
 
 
-def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
-
-
 def _own(found: Pairs) -> Reply | None:
     """Return the reply whose members these are; None where they are not those of one."""
     said = dict(found)
     action = read_string(said.get(ACTION_KEY))
-    listed = _listed(said.get(CALLS_KEY, ""))
+    raw = said.get(CALLS_KEY, "")
+    listed = read_items(raw) if raw.startswith("[") else ()
     reasoning, answer = _text(said.get(REASONING_KEY, "")), _answer(said)
     if action == FINISH or (not action and REASONING_KEY in said and answer and not listed):
         error = "it stands beside the final answer"
@@ -138,20 +134,6 @@ def _text(raw: str) -> str:
     if raw.startswith('"'):
         return join_surrogates(read_string(raw))
     return "" if raw == "null" else raw
-
-
-def _listed(raw: str) -> tuple[str, ...]:
-    """Return the items of an array, each as its own JSON text; () where it is none."""
-    if not raw.startswith("["):
-        return ()
-    items: list[str] = []
-    at = _skip(raw, 1)
-    while raw[at] != "]":
-        end = scan(raw, at).end
-        items.append(raw[at:end])
-        at = _skip(raw, end)
-        at = _skip(raw, at + 1) if raw[at] == "," else at
-    return tuple(items)
 
 
 def _nothing_listed(said: dict[str, str]) -> Entry:

@@ -21,7 +21,7 @@ import msgspec
 
 from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, PatternEnd, literal
 from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCall
-from harness.text_calls.json_calls import read_members, read_string
+from harness.text_calls.json_calls import read_items, read_members, read_string
 from harness.text_calls.parameters import Elements, Value, type_parameters
 
 _SENTINEL: Final = "]<]minimax[>["
@@ -197,8 +197,7 @@ def _elements(text: str) -> str:
     if text.startswith("{"):
         return "".join(_element(key, value) for key, value in (read_members(text) or {}).items())
     if text.startswith("["):
-        items = msgspec.json.decode(text, type=list[msgspec.Raw])
-        return "".join(_element("item", bytes(item).decode()) for item in items)
+        return "".join(_element("item", item) for item in read_items(text))
     return text
 
 

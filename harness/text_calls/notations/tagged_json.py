@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from harness.text_calls.boundaries import MORE, Ending, chosen_end, literal_end
+from harness.text_calls.boundaries import MORE, Ending, chosen_end, end_of, literal_end
 from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import iter_values, read_json_calls, write_json_call
 from harness.text_calls.json_scan import JsonEnd
@@ -73,7 +73,7 @@ class TagEnd(Ending):
         tail, at = self._tail, self._json_end
         fence = _CODE_FENCE.match(tail) if self._fenced else None
         own = fence.end() if fence else 0
-        gap = _BETWEEN.match(tail, own).end()  # type: ignore[union-attr]  # it matches ""
+        gap = end_of(_BETWEEN, tail, own)
         body = tail[gap:]
         if body.startswith(self._closer):
             return at + gap
