@@ -100,6 +100,10 @@ class ActionEnd(Ending):
         self._rest = buffer[at:]
         return _STAY
 
+    def _keep_tail(self, buffer: str, at: int) -> int:
+        """Keep what may be the start of a label."""
+        return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
+
     def _line(self, buffer: str, at: int) -> int:
         """The line of the action, which is short, up to its end or to an object in it."""
         match = _LINE_END.search(buffer, at, at + _LINE_CHARACTERS)
@@ -124,11 +128,11 @@ class ActionEnd(Ending):
         """Up to the label of the input, or to an object without one."""
         match = _INPUT.search(buffer, at)
         if match is None:
-            return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
+            return self._keep_tail(buffer, at)
         if match["object"]:
             return self._open(match)
         if not match["label"]:
-            return self._stopped(match, match.lastindex)
+            return self._stopped(match)
         self._step = self._bold
         return match.end()
 
@@ -140,14 +144,17 @@ class ActionEnd(Ending):
         return at + 2 * buffer.startswith("**", at)
 
     def _input(self, buffer: str, at: int) -> int:
-        """The first character of the input tells an object, or what it stands in, from text."""
+        """The first character of the input tells an object, or its code block, from text."""
         match = _WORD.search(buffer, at)
         if match is None:
-            return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
-        if match[0] in "`~":
+            return self._keep_tail(buffer, at)
+        if match[0] in "`~" and not self._closer:
             self._step = self._marks
             return match.start()
-        return self._value(match, at)
+        if match[0] in "{[":
+            return self._open(match)
+        self._step = self._text
+        return at
 
     def _marks(self, buffer: str, at: int) -> int:
         """What begins a code block or a code span."""
@@ -159,7 +166,7 @@ class ActionEnd(Ending):
         if match.end() == len(buffer) and size < _MOST_MARKS:
             return self._keep(buffer, at)
         self._closer = match[0]
-        self._step = self._word if size >= len(FENCES[0]) else self._inside
+        self._step = self._word if size >= len(FENCES[0]) else self._input
         return match.end()
 
     def _word(self, buffer: str, at: int) -> int:
@@ -167,27 +174,14 @@ class ActionEnd(Ending):
         end = end_of(_INFO, buffer, at)
         if end == len(buffer) and end - at < _MOST_WORD:
             return self._keep(buffer, at)
-        self._step = self._inside
+        self._step = self._input
         return end
-
-    def _inside(self, buffer: str, at: int) -> int:
-        match = _WORD.search(buffer, at)
-        if match is None:
-            return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
-        return self._value(match, at)
-
-    def _value(self, match: "re.Match[str]", at: int) -> int:
-        """What begins here is JSON in brackets, or text from `at` on."""
-        if match[0] in "{[":
-            return self._open(match)
-        self._step = self._text
-        return at
 
     def _text(self, buffer: str, at: int) -> int:
         match = STOPS.search(buffer, at)
         if match is None:
-            return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
-        return self._stopped(match, match.lastindex)
+            return self._keep_tail(buffer, at)
+        return self._stopped(match)
 
     def _open(self, match: "re.Match[str]") -> int:
         at = match.end()
@@ -204,9 +198,9 @@ class ActionEnd(Ending):
         if end != MORE:
             end += self._json_base - self._base
         if stop is not None and (end == MORE or stop.start() < end):
-            return self._stopped(stop, stop.lastindex)
+            return self._stopped(stop)
         if end == MORE:
-            return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
+            return self._keep_tail(buffer, at)
         self._end = self._base + end
         self._step = self._after
         return end
@@ -234,8 +228,8 @@ class ActionEnd(Ending):
             return self._keep(buffer, at)
         return MORE
 
-    def _stopped(self, match: "re.Match[str]", made_up: int | None) -> int:
-        if made_up:
+    def _stopped(self, match: "re.Match[str]") -> int:
+        if match.lastindex:
             self._step = self._swallow
             return _STAY
         return self._over(match.start())

@@ -8,7 +8,7 @@ that text is not part of the block, which is broken.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, literal
@@ -25,10 +25,8 @@ from harness.text_calls.tags import (
     read_tagged_calls,
 )
 
-# Where we are: before the first tag, between calls, between parameters, in a value, right after
-# what may be the end of a value, of a call, of a call whose value was not closed, of a block so.
-_START, _BLOCK, _CALL, _VALUE, _AFTER_VALUE, _AFTER_CALL, _AFTER_OPEN, _AFTER_ALL = range(8)
-_MAYBE = frozenset((_AFTER_VALUE, _AFTER_CALL, _AFTER_OPEN, _AFTER_ALL))
+# A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
+_Step = Callable[[str, int, int], int]
 
 
 class TagBlockEnd(Ending):
@@ -44,7 +42,9 @@ class TagBlockEnd(Ending):
         # What may be the start of a tag, and where it begins: before the block at first.
         self._kept = opener
         self._at = -len(opener)
-        self._state = _START
+        # Where we are, and where what looked like the end may be part of the value after all.
+        self._state: _Step = self._start
+        self._maybe = (self._after_value, self._after_call, self._after_open, self._after_all)
         self._wrapped = False
         # Whether nothing but white space came since the last tag.
         self._blank = True
@@ -76,9 +76,9 @@ class TagBlockEnd(Ending):
     def close(self) -> int:
         """See `Ending.close`."""
         self._pass(self._kept, 0, len(self._kept))
-        if self._state == _AFTER_ALL and self._blank:
+        if self._state == self._after_all and self._blank:
             return self._candidate
-        return MORE if self._state in _MAYBE and self._blank else self._last
+        return MORE if self._state in self._maybe and self._blank else self._last
 
     def _pass(self, buffer: str, start: int, stop: int) -> None:
         if self._blank and start < stop:
@@ -91,10 +91,10 @@ class TagBlockEnd(Ending):
         self._run = 0
         if kind in (BLOCK, CALL, PARAMETER):
             self._last = MORE
-        if self._state in _MAYBE and not self._blank:
+        if self._state in self._maybe and not self._blank:
             # Text follows, so what looked like the end was part of the value.
-            self._state = _VALUE
-        return _STEPS[self._state](self, kind, start, end)
+            self._state = self._in_value
+        return self._state(kind, start, end)
 
     def _nested(self, kind: str, end: int) -> int:
         """Take a tag of a block inside a value, or of this one if the value only names a tag."""
@@ -120,17 +120,17 @@ class TagBlockEnd(Ending):
 
     def _start(self, kind: str, _start: int, _end: int) -> int:
         self._wrapped = kind == BLOCK
-        self._state = _BLOCK if self._wrapped else _CALL
+        self._state = self._between_calls if self._wrapped else self._between_parameters
         return MORE
 
     def _between_calls(self, kind: str, start: int, end: int) -> int:
         if kind == CALL:
-            self._state = _CALL
+            self._state = self._between_parameters
         return self._outside(kind, start, end)
 
     def _between_parameters(self, kind: str, start: int, end: int) -> int:
         if kind == PARAMETER:
-            self._state = _VALUE
+            self._state = self._in_value
         elif kind == END_CALL:
             return self._call_closed(start, end)
         elif kind == CALL and not self._wrapped:
@@ -146,7 +146,7 @@ class TagBlockEnd(Ending):
     def _call_closed(self, start: int, end: int) -> int:
         if not self._wrapped:
             return end
-        self._state = _AFTER_CALL
+        self._state = self._after_call
         self._may_cut(start)
         return MORE
 
@@ -157,11 +157,12 @@ class TagBlockEnd(Ending):
 
     def _in_value(self, kind: str, start: int, end: int) -> int:
         if kind == END_PARAMETER:
-            self._state = _AFTER_VALUE
+            self._state = self._after_value
         elif kind in (END_CALL, END_BLOCK):
             self._may_cut(start)
             is_call = kind == END_CALL and self._wrapped
-            self._state, self._candidate = (_AFTER_OPEN, MORE) if is_call else (_AFTER_ALL, end)
+            self._state = self._after_open if is_call else self._after_all
+            self._candidate = MORE if is_call else end
         elif self._nests(kind) > 0:
             self._depth = 1
         return MORE
@@ -169,22 +170,22 @@ class TagBlockEnd(Ending):
     def _after_value(self, kind: str, start: int, end: int) -> int:
         if kind == END_CALL:
             return self._call_closed(start, end)
-        self._state = _VALUE
+        self._state = self._in_value
         return MORE if kind == PARAMETER else self._in_value(kind, start, end)
 
     def _after_call(self, kind: str, start: int, end: int) -> int:
-        self._state = _VALUE
+        self._state = self._in_value
         if kind == CALL:
-            self._state = _CALL
+            self._state = self._between_parameters
             return MORE
         if kind in (BLOCK, END_BLOCK):
             return self._outside(kind, start, end)
         return self._in_value(kind, start, end)
 
     def _after_open(self, kind: str, start: int, end: int) -> int:
-        self._state = _VALUE
+        self._state = self._in_value
         if kind == CALL:
-            self._state = _CALL
+            self._state = self._between_parameters
             return MORE
         return self._in_value(kind, start, end)
 
@@ -193,20 +194,8 @@ class TagBlockEnd(Ending):
             return self._candidate
         if kind == END_BLOCK and not self._wrapped:
             return MORE  # the end of an outer tag whose start is missing
-        self._state = _VALUE
+        self._state = self._in_value
         return self._in_value(kind, start, end)
-
-
-_STEPS = {
-    _START: TagBlockEnd._start,  # noqa: SLF001 - the table of this module's own class
-    _BLOCK: TagBlockEnd._between_calls,  # noqa: SLF001 - as above
-    _CALL: TagBlockEnd._between_parameters,  # noqa: SLF001 - as above
-    _VALUE: TagBlockEnd._in_value,  # noqa: SLF001 - as above
-    _AFTER_VALUE: TagBlockEnd._after_value,  # noqa: SLF001 - as above
-    _AFTER_CALL: TagBlockEnd._after_call,  # noqa: SLF001 - as above
-    _AFTER_OPEN: TagBlockEnd._after_open,  # noqa: SLF001 - as above
-    _AFTER_ALL: TagBlockEnd._after_all,  # noqa: SLF001 - as above
-}
 
 
 class TagDialect(TextDialect):

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text_calls.action_object import JsonString
+from harness.text_calls.json_scan import JsonString
 from harness.turns.exact_json import join_surrogates
 
 
