@@ -7,7 +7,7 @@ So time is linear in the text if each of the four is, and no dialect depends on 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -34,31 +34,19 @@ class WrittenCall(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class Offered:
-    """The tools of one request; text that does not call one of them stays text."""
+class Offered(dict[str, Tool]):
+    """The tools of one request by name; text that does not call one of them stays text."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
-        self._tools = {tool.name: tool for tool in tools if tool.name}
-
-    def __bool__(self) -> bool:
-        """Whether any tool is offered."""
-        return bool(self._tools)
-
-    def __contains__(self, name: object) -> bool:
-        """Whether a tool of exactly this name is offered."""
-        return name in self._tools
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names."""
-        return iter(self._tools)
+        super().__init__((tool.name, tool) for tool in tools if tool.name)
 
     def begins(self, start: str) -> bool:
         """Whether some name begins with `start`."""
-        return any(name.startswith(start) for name in self._tools)
+        return any(name.startswith(start) for name in self)
 
     def schema(self, name: str) -> dict[str, Any]:
         """Return the JSON Schema of the arguments of the tool; {} if it is not known."""
-        tool = self._tools.get(name)
+        tool = self.get(name)
         return tool.parameters if tool else {}
 
 

@@ -10,7 +10,7 @@ nothing recurses. Source: Python's lexical analysis; quirk TEXT-PYTHONIC.
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -126,7 +126,7 @@ def _arguments(text: str) -> str:
     while at < len(text):
         match = _KEYWORD.match(text, at)
         if match is None:
-            raise _WrongError(f"{_shown(text, at)} is no keyword argument")
+            raise _WrongError(f"{shown(text, at)} is no keyword argument")
         value, at = _value(text, match.end())
         if match[2]:
             members += _unpacked(value)
@@ -153,7 +153,7 @@ def _value(text: str, at: int) -> tuple[str, int]:
         if sign == "," and depth == 0:
             break
         if scalar and not sign:
-            raise _WrongError(f"{_shown(text, start)} is no literal")
+            raise _WrongError(f"{shown(text, start)} is no literal")
         scalar = not sign
         depth += (sign in _OPENING) - (sign in _CLOSING)
         if sign in _CLOSING and _is_spare_comma(parts):
@@ -161,10 +161,10 @@ def _value(text: str, at: int) -> tuple[str, int]:
         parts.append(_written(match))
     else:
         if text[at:].strip():
-            raise _WrongError(f"{_shown(text, at)} is no literal")
+            raise _WrongError(f"{shown(text, at)} is no literal")
     value = "".join(parts)
     if scan(value).state is not PrefixState.COMPLETE:
-        raise _WrongError(f"{_shown(text, start)} is no literal")
+        raise _WrongError(f"{shown(text, start)} is no literal")
     return value, at
 
 
@@ -175,24 +175,21 @@ def _is_spare_comma(parts: list[str]) -> bool:
 
 def _written(match: "re.Match[str]") -> str:
     """Return the JSON token that means the same."""
-    kind = match.lastgroup or ""
-    return _WRITERS[kind](match)
-
-
-def _sign(match: "re.Match[str]") -> str:
-    return {",": ", ", ":": ": "}.get(match["sign"], match["sign"])
-
-
-def _word(match: "re.Match[str]") -> str:
+    if match["string"]:
+        return _string(match)
+    if match["number"]:
+        return _number(match["number"])
     word = match["word"]
+    if not word:
+        return {",": ", ", ":": ": "}.get(match["sign"], match["sign"])
     if word not in WORDS:
         raise _WrongError(f"{word!r} is a name and no literal"[:80])
     return WORDS[word]
 
 
-def _number(match: "re.Match[str]") -> str:
+def _number(digits: str) -> str:
     """Keep the digits; give a point the digits that JSON wants beside it."""
-    said = match["number"].replace("_", "").removeprefix("+")
+    said = digits.replace("_", "").removeprefix("+")
     sign = "-" if said.startswith("-") else ""
     said = said.removeprefix("-")
     said = f"0{said}" if said.startswith(".") else said
@@ -202,18 +199,10 @@ def _number(match: "re.Match[str]") -> str:
 def _string(match: "re.Match[str]") -> str:
     prefix, said = match["prefix"].lower(), match["string"]
     if prefix not in ("", "r", "u") or not _is_whole(said):
-        raise _WrongError(f"{_shown(match[0].strip(), 0)} is no string")
+        raise _WrongError(f"{shown(match[0].strip(), 0)} is no string")
     size = 3 if said[:3] in ("'''", '"""') else 1
     inside = said[size:-size]
     return _json(inside if prefix == "r" else _ESCAPE.sub(_unescaped, inside))
-
-
-_WRITERS: Final[Mapping[str, Callable[["re.Match[str]"], str]]] = {
-    "sign": _sign,
-    "word": _word,
-    "number": _number,
-    "string": _string,
-}
 
 
 def _unescaped(match: "re.Match[str]") -> str:
@@ -244,7 +233,8 @@ def _json(text: str) -> str:
     return encode_json(text).decode()
 
 
-def _shown(text: str, at: int) -> str:
+def shown(text: str, at: int) -> str:
+    """Quote a few characters of `text` from `at` on, for an error."""
     return repr(text[at : at + _SHOWN_CHARACTERS].strip())
 
 

@@ -16,13 +16,13 @@ import msgspec
 
 from harness.turns.json_prefix import PrefixState, Scan, scan
 from harness.turns.strict_json import (
-    MAX_DEPTH,
     Reading,
     exact_value,
     find_number,
     find_repeated_key,
     read_json,
 )
+from harness.wire.payload import MAX_DEPTH
 
 # A longer text is not tried as Python: its compiler is slow and deep, and a dict of that
 # size is no clearer for having its class named.
@@ -220,17 +220,17 @@ def _rejected_text(text: str) -> ParsedArguments:
     if seen.depth > MAX_DEPTH:
         found = f"brackets nested {seen.depth} deep, where at most {MAX_DEPTH} are read"
         return _rejected(ArgumentClass.NOT_JSON, found)
-    return _REJECTIONS[seen.state](text, seen)
-
-
-def _rejected_complete(_text: str, _seen: Scan) -> ParsedArguments:
-    found = "a JSON value for which this process has no stack left"
-    return _rejected(ArgumentClass.NOT_JSON, found)
-
-
-def _rejected_prefix(_text: str, seen: Scan) -> ParsedArguments:
-    found = f"the end of the text at offset {seen.offset}, where {seen.expected} was to follow"
-    return _rejected(ArgumentClass.TRUNCATED, found)
+    match seen.state:
+        case PrefixState.COMPLETE:
+            found = "a JSON value for which this process has no stack left"
+            return _rejected(ArgumentClass.NOT_JSON, found)
+        case PrefixState.PREFIX:
+            where = f"at offset {seen.offset}, where {seen.expected} was to follow"
+            return _rejected(ArgumentClass.TRUNCATED, f"the end of the text {where}")
+        case PrefixState.TRAILING:
+            return _rejected_trailing(text, seen)
+        case PrefixState.INVALID:
+            return _rejected_invalid(text, seen)
 
 
 def _rejected_trailing(text: str, seen: Scan) -> ParsedArguments:
@@ -254,12 +254,6 @@ def _rejected_invalid(text: str, seen: Scan) -> ParsedArguments:
     return _rejected(ArgumentClass.NOT_JSON, found)
 
 
-_REJECTIONS: dict[PrefixState, Callable[[str, Scan], ParsedArguments]] = {
-    PrefixState.COMPLETE: _rejected_complete,
-    PrefixState.PREFIX: _rejected_prefix,
-    PrefixState.TRAILING: _rejected_trailing,
-    PrefixState.INVALID: _rejected_invalid,
-}
 _FOREIGN: tuple[tuple[ArgumentClass, Callable[[str], bool], str], ...] = (
     (ArgumentClass.FENCED, is_fenced, "a Markdown fence around the whole text"),
     (ArgumentClass.PYTHON_LITERAL, is_python_dict, "a dict in Python's spelling"),

@@ -12,14 +12,13 @@ from typing import Any, NoReturn
 
 import msgspec
 
-# More open brackets than this are refused: json.loads recurses, and so do most consumers.
-MAX_DEPTH = 256
+from harness.wire.payload import MAX_DEPTH, is_too_deep
+
 # A longer integer is refused: making it costs more than its length.
 MAX_DIGITS = 1_000_000
 
 # Python converts this many digits at once wherever its own limit is set.
 _DIGITS_AT_ONCE = 640
-_CONTAINERS = (dict, list)
 # Values about which two correct decoders cannot differ; a long integer is a float in one.
 _PLAIN = frozenset((str, int, bool, type(None)))
 _DECODE_PLAIN = msgspec.json.Decoder().decode
@@ -109,7 +108,7 @@ def _read_with_hooks(text: str) -> Reading | None:
         value = decoder.decode(text)
     except (ValueError, RecursionError):
         return None
-    too_deep = text.count("[") + text.count("{") > MAX_DEPTH and _is_too_deep(value)
+    too_deep = text.count("[") + text.count("{") > MAX_DEPTH and is_too_deep(value)
     return Reading(value, hooks.unusable_number, hooks.repeats_key, too_deep)
 
 
@@ -156,19 +155,6 @@ def _long_integer(digits: str) -> int:
     low = digits[middle:]
     high: int = _long_integer(digits[:middle]) * 10 ** len(low)
     return high + _long_integer(low)
-
-
-def _is_too_deep(value: object) -> bool:
-    """Go down level by level, so that no depth recurses."""
-    level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
-    for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for node in level
-            for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, _CONTAINERS)
-        ]
-    return bool(level)
 
 
 def _exact_integer(number: str) -> tuple[str, str]:

@@ -30,7 +30,11 @@ _LENGTH = struct.Struct(">H")
 _STRING = 7
 
 
-class HeaderError(Exception):
+class _DamagedError(Exception):
+    """The bytes at hand are no message; the text says why."""
+
+
+class HeaderError(_DamagedError):
     """The block is damaged; the text says how."""
 
 
@@ -231,10 +235,6 @@ class MessageDecoder:
         return at
 
 
-class _DamagedError(Exception):
-    """The bytes at hand are no message; the text says why."""
-
-
 def _mismatch(what: str, expected: int, found: int) -> str:
     return f"expected a {what} with checksum {expected:08x}, found {found:08x}"
 
@@ -272,10 +272,7 @@ class _Meaning(msgspec.Struct, frozen=True):
 # The headers of one stream are a few, each of them many times: they are read once.
 @lru_cache(maxsize=64)
 def _meaning(block: bytes) -> _Meaning:
-    try:
-        headers = parse_headers(block)
-    except HeaderError as error:
-        raise _DamagedError(str(error)) from None
+    headers = parse_headers(block)
     kind = _text_header(headers, ":message-type")
     if kind not in _FAILURES:
         name = _text_header(headers, ":event-type")

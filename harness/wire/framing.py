@@ -19,11 +19,11 @@ _KEPT_BYTES = 300
 _FIELDS = (b":", b"data", b"event", b"id", b"retry")
 
 
-class EventStreamDecoder:
+class EventStreamDecoder(SSEDecoder):
     """Decode one body; `SSEDecoder` with a memory for what was no event."""
 
     def __init__(self) -> None:
-        self._events = SSEDecoder()
+        super().__init__()
         self._head = b""
         self._came = False
 
@@ -33,7 +33,7 @@ class EventStreamDecoder:
         Raises:
             StreamError: an event is larger than the limit.
         """
-        found = self._events.feed(data)
+        found = super().feed(data)
         if found:
             self._came = True
         elif not self._came and len(self._head) < _KEPT_BYTES:
@@ -46,7 +46,7 @@ class EventStreamDecoder:
         Raises:
             StreamError: as `feed`.
         """
-        found = self._events.close()
+        found = super().close()
         if found or self._came:
             return found
         words = self._head.strip().removeprefix(_BOM).strip()

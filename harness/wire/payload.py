@@ -31,8 +31,8 @@ def decode_json(data: bytes) -> Any:  # noqa: ANN401 - a provider's payload may 
         value = _DECODE(data)
     except (ValueError, RecursionError):
         value = _decode_slowly(data)
-    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):
-        _check_depth(value)
+    if len(data) > NEVER_DEEP_BYTES and may_be_deep(data) and is_too_deep(value):
+        raise NotJson(f"nested more than {MAX_DEPTH} deep")
     return value
 
 
@@ -49,8 +49,8 @@ def _decode_slowly(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
         raise NotJson(str(error)) from None
 
 
-def _check_depth(value: object) -> None:
-    """Go down level by level, so that no depth recurses."""
+def is_too_deep(value: object) -> bool:
+    """Return whether `value` is nested deeper than `MAX_DEPTH`; no depth recurses."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
         level = [
@@ -59,8 +59,7 @@ def _check_depth(value: object) -> None:
             if isinstance(node, dict | list)
             for child in (node.values() if isinstance(node, dict) else node)
         ]
-    if any(isinstance(node, dict | list) for node in level):
-        raise NotJson(f"nested more than {MAX_DEPTH} deep")
+    return any(isinstance(node, dict | list) for node in level)
 
 
 def _refuse(constant: str) -> None:

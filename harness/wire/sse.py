@@ -10,7 +10,7 @@ colon, decoding the payload later gives the same events.
 import re
 
 from harness.errors import StreamError
-from harness.wire.frames import MAX_EVENT_BYTES, Frame
+from harness.wire.frames import MAX_EVENT_BYTES, BoundedDecoder, Frame
 
 _BOM = b"\xef\xbb\xbf"
 # To look for a byte as a number takes a third of the time that one as text takes.
@@ -26,7 +26,7 @@ _HEADS_KEPT = 256
 _EVENT_NAMES: dict[bytes, str] = {}
 
 
-class SSEDecoder:
+class SSEDecoder(BoundedDecoder):
     """Decode one stream; `feed` reads as they come, each to its end, then `close`.
 
     `last_event_id` and `retry_ms` hold what `id` and `retry` fields said so far, as the
@@ -38,12 +38,12 @@ class SSEDecoder:
     """
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+        super().__init__()
         self.last_event_id = b""
         self.retry_ms: int | None = None
         self._max = max_event_bytes
         self._tail = bytearray()  # the unfinished line
         self._line_start = 0  # offset of the line that comes next
-        self._error: StreamError | None = None
         self._at_start = True  # a byte order mark may still come
         self._after_cr = False  # the LF of a CRLF may still come
         self._data: list[bytes] = []
@@ -52,34 +52,8 @@ class SSEDecoder:
         self._event = b""
         self._id = b""
 
-    def feed(self, data: bytes) -> list[Frame]:
-        """Return the events that `data` completes.
-
-        Raises:
-            StreamError: an event is larger than the limit; the events before it are returned
-                first, and the error is raised by the call that follows.
-        """
-        if self._error is not None:
-            raise self._error
-        frames: list[Frame] = []
-        try:
-            self._take(data, frames)
-        except StreamError as error:
-            if not frames:
-                raise
-            self._error = error
-        return frames
-
-    def close(self) -> list[Frame]:
-        """Return the event that the end of the stream cut short, if there is one.
-
-        Of a line without an end only a payload counts: any other field of it may be cut.
-
-        Raises:
-            StreamError: as `feed`.
-        """
-        if self._error is not None:
-            raise self._error
+    def _rest(self) -> list[Frame]:
+        """Of a line without an end only a payload counts: any other field of it may be cut."""
         line = bytes(self._tail)
         self._tail.clear()
         name, _, value = line.partition(b":")
@@ -87,7 +61,7 @@ class SSEDecoder:
             self._add_data(value.removeprefix(b" "), self._line_start)
         return [self._frame(complete=False)] if self._data else []
 
-    def _take(self, data: bytes, frames: list[Frame]) -> None:
+    def _take(self, data: bytes, found: list[Frame]) -> None:
         if self._after_cr and data:
             self._after_cr = False
             if data.startswith(b"\n"):
@@ -103,7 +77,7 @@ class SSEDecoder:
         self._tail.clear()
         if self._at_start:
             block = block[self._skip_bom(block) :]
-        if taken := self._take_events(block, frames):
+        if taken := self._take_events(block, found):
             block = block[taken:]
             if not block:
                 return
@@ -113,7 +87,7 @@ class SSEDecoder:
         has_tail = not self._after_cr and not lines[-1].endswith(b"\n")
         tail = lines.pop() if has_tail else b""
         # Where all of it fits into one event, no line of it needs to be measured.
-        self._take_lines(lines, frames, measured=len(block) + self._data_size > self._max)
+        self._take_lines(lines, found, measured=len(block) + self._data_size > self._max)
         if tail:
             self._tail += tail
             self._check_tail()

@@ -17,7 +17,8 @@ from harness.turns.arguments import (
     parse,
     same_value,
 )
-from harness.turns.strict_json import MAX_DEPTH, MAX_DIGITS
+from harness.turns.strict_json import MAX_DIGITS
+from harness.wire.payload import MAX_DEPTH
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.turns import strict_json
-from harness.turns.strict_json import MAX_DEPTH, find_number, find_repeated_key, read_json
+from harness.turns.strict_json import find_number, find_repeated_key, read_json
+from harness.wire.payload import MAX_DEPTH
 
 KEYS = st.sampled_from(["a", "b", '"', "\\", "é", "{", "1"])
 

@@ -37,7 +37,7 @@ from harness.text_calls.dialect import (
     WrittenCall,
 )
 from harness.text_calls.native import clean_name
-from harness.text_calls.python import WORDS, read_python_calls
+from harness.text_calls.python import WORDS, read_python_calls, shown
 from harness.turns.exact_json import encode_json
 from harness.turns.json_prefix import PrefixState, scan
 
@@ -54,7 +54,6 @@ _TOKEN = re.compile(
     r"|(?P<key>[^\W\d][\w.\-]*+)(?=\s*+:)|(?P<word>[A-Za-z]++)|(?P<sign>[\[\]{},:]))",
     re.DOTALL,
 )
-_SHOWN_CHARACTERS = 20
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -73,11 +72,11 @@ def read_object(text: str, at: int) -> Value:
         match = _TOKEN.match(text, at)
         if match is None:
             over = not text[at:].strip()
-            return Value(error=_ENDED if over else f"{_shown(text, at)} is no value")
+            return Value(error=_ENDED if over else f"{shown(text, at)} is no value")
         written = _written(match)
         sign = match["sign"] or ""
         if not written or (scalar and not sign):
-            return Value(error=f"{_shown(text, at)} is no value in quotes, and no number")
+            return Value(error=f"{shown(text, at)} is no value in quotes, and no number")
         scalar = not sign
         depth += (sign in ("{", "[")) - (sign in ("}", "]"))
         parts.append(written)
@@ -101,10 +100,6 @@ def _written(match: "re.Match[str]") -> str:
     if kind == "word":
         return WORDS.get(said, "")
     return {",": ", ", ":": ": "}.get(said, said)
-
-
-def _shown(text: str, at: int) -> str:
-    return repr(text[at : at + _SHOWN_CHARACTERS].strip())
 
 
 # Back to Gemma's notation
