@@ -11,10 +11,9 @@ import click
 import msgspec
 
 from harness.cli import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
-from harness.cli.options import format_option, target_options
+from harness.cli.options import format_option, jobs_option, target_options
 from harness.errors import UsageError
-from harness.reporting.text.cell import findings_lines
-from harness.reporting.visible import marked
+from harness.reporting.visible import marked, plain
 from harness.runs.selection import select_subjects
 
 if TYPE_CHECKING:
@@ -55,13 +54,7 @@ Format = Literal["pretty", "json", "jsonl"]
     is_flag=True,
     help=f"Do not read or write {DATABASE}, the folder with earlier findings.",
 )
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=None,
-    help="Number of processes. Default: all cores.",
-)
+@jobs_option("all cores")
 @format_option("pretty", "json", "jsonl")
 def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     paths: tuple[Path, ...],
@@ -83,8 +76,17 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     PATHS are scenarios, cassettes or folders of them. Default: the bundled scenarios. The command
     exits with code 1 if it finds a violation of a MUST rule.
     """
-    _require_hypothesis()
-    _require_targets(names, agents)
+    if find_spec("hypothesis") is None:
+        raise UsageError(
+            "fuzzing needs Hypothesis, which is not installed",
+            hint="Run pip install 'toolcall-harness[fuzz]'.",
+        )
+    if not names and not agents:
+        raise UsageError(
+            "no client to search",
+            where="-n",
+            hint="Name a normalizer with -n or an agent with -a.",
+        )
     subjects = select_subjects(paths)
     if not subjects:
         click.echo("nothing selected: the paths have no scenario and no cassette", err=True)
@@ -100,27 +102,14 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         None if no_database else DATABASE,
         save,
     )
-    hunts = tuple(_iter_reports(names, agents, options))
-    _print(tuple(_finding_rows(hunts, options, paths)), style)
-    return _exit_code(hunts)
-
-
-def _exit_code(hunts: "tuple[FuzzReport, ...]") -> int:
-    if any(hunt.interrupted for hunt in hunts):
+    reports = tuple(_iter_reports(names, agents, options))
+    found = [finding for report in reports for finding in report.findings]
+    rows = [_json_row(each, options, paths) for each in sorted(found, key=lambda each: each.rank)]
+    _print(rows, style)
+    if any(report.interrupted for report in reports):
         return EXIT_INTERRUPTED
-    broken = any(each.fails_gate for hunt in hunts for each in hunt.findings)
-    return EXIT_GATE_FAILED if broken or any(hunt.crashed for hunt in hunts) else 0
-
-
-def _finding_rows(
-    hunts: "tuple[FuzzReport, ...]", options: "FuzzOptions", paths: tuple[Path, ...]
-) -> "Iterator[FindingRow]":
-    """Yield the findings of all searches, the worst first."""
-    again = _search_command(paths, options.profile, clean=options.clean)
-    found = [finding for hunt in hunts for finding in hunt.findings]
-    for each in sorted(found, key=lambda finding: finding.rank):
-        saved = options.folder if each.fails_gate else None
-        yield _finding_row(each, saved or options.database, again)
+    failed = any(each.fails_gate for each in found) or any(each.crashed for each in reports)
+    return EXIT_GATE_FAILED if failed else 0
 
 
 def _iter_reports(
@@ -131,28 +120,11 @@ def _iter_reports(
 
     normalizers = (FuzzTarget("normalizer", name) for name in names)
     for target in (*normalizers, *(FuzzTarget("agent", name) for name in agents)):
-        hunt = fuzz_target(target, options)
-        _print_counts(target.name, hunt, options.random)
-        yield hunt
-        if hunt.interrupted:
+        report = fuzz_target(target, options)
+        _print_counts(marked(target.name), report, options.random)
+        yield report
+        if report.interrupted:
             return
-
-
-def _require_hypothesis() -> None:
-    if find_spec("hypothesis") is None:
-        raise UsageError(
-            "fuzzing needs Hypothesis, which is not installed",
-            hint="Run pip install 'toolcall-harness[fuzz]'",
-        )
-
-
-def _require_targets(names: tuple[str, ...], agents: tuple[str, ...]) -> None:
-    if not names and not agents:
-        raise UsageError(
-            "no client to search",
-            where="-n",
-            hint="Name a normalizer with -n or an agent with -a.",
-        )
 
 
 def _profile(name: str, examples: int | None, seconds: float | None) -> "Profile":
@@ -160,11 +132,10 @@ def _profile(name: str, examples: int | None, seconds: float | None) -> "Profile
 
     found = find_profile(name)
     if examples is not None:  # without a time limit, the search is repeatable
-        found = msgspec.structs.replace(found, examples=examples, seconds=_NO_TIME_LIMIT)
+        limit = _NO_TIME_LIMIT if seconds is None else seconds
+        return msgspec.structs.replace(found, examples=examples, seconds=limit)
     if seconds is not None:
-        found = msgspec.structs.replace(found, seconds=seconds)
-        if examples is None:
-            found = msgspec.structs.replace(found, examples=_NO_INPUT_LIMIT)
+        return msgspec.structs.replace(found, examples=_NO_INPUT_LIMIT, seconds=seconds)
     return found
 
 
@@ -172,105 +143,75 @@ _NO_TIME_LIMIT: Final = 24 * 3600.0
 _NO_INPUT_LIMIT: Final = 1 << 40
 
 
-class FindingRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A finding as the command prints it; one object of the JSON formats."""
-
-    id: str
-    target: str
-    rule: str
-    level: str
-    outcome: str
-    blame: str
-    dialect: str
-    path: str
-    expected: str
-    actual: str
-    parent: str
-    steps: tuple[str, ...]
-    bytes: int
-    cuts: tuple[int, ...]
-    examples: int
-    seed: int
-    command: str
-    again: bool = False
-
-
-def _search_command(paths: tuple[Path, ...], profile: "Profile", *, clean: bool) -> tuple[str, ...]:
-    """Return the start of the command that repeats the search."""
-    said = [*map(str, paths), *(["--clean"] if clean else [])]
-    return ("harness", "fuzz", *said, "--no-database", "-j", "1", "--profile", profile.name)
-
-
-def _finding_row(finding: "FuzzFinding", folder: Path | None, again: tuple[str, ...]) -> FindingRow:
+def _command(each: "FuzzFinding", options: "FuzzOptions", paths: tuple[Path, ...]) -> str:
+    """Return the command that replays what was saved of a finding, or else searches again."""
     from harness.fuzzing.saving import command_of  # noqa: PLC0415 - as above
 
+    folder = (options.folder if each.fails_gate else None) or options.database
     if folder is not None:
-        command = command_of(finding, folder)
-    else:
-        option = "-a" if finding.dialect_key == "conversation" else "-n"
-        more = (option, finding.normalizer, "--seed", str(finding.random))
-        command = shlex.join([*again, *more, "--examples", str(finding.examples)])
-    found = finding.finding
-    return FindingRow(
-        id=finding.slug,
-        target=finding.normalizer,
-        rule=found.rule,
-        level=found.level,
-        outcome=found.outcome.value,
-        blame=finding.blame,
-        dialect=finding.dialect_key,
-        path=found.path,
-        expected=found.expected,
-        actual=found.actual,
-        parent=finding.parent,
-        steps=tuple(map(str, finding.steps)),
-        bytes=len(finding.interaction.body),
-        cuts=finding.chunking,
-        examples=finding.examples,
-        seed=finding.random,
-        command=command,
-        again=finding.found_before,
-    )
+        return command_of(each, folder)
+    search = ("harness", "fuzz", *map(str, paths), *(["--clean"] if options.clean else []))
+    target = ("-a" if each.dialect_key == "conversation" else "-n", each.normalizer)
+    repeat = ("--no-database", "-j", "1", "--profile", options.profile.name, *target)
+    limits = ("--seed", str(each.random), "--examples", str(each.examples))
+    return shlex.join([*search, *repeat, *limits])
 
 
-def _print(found: tuple[FindingRow, ...], style: Format) -> None:
-    match style:
-        case "json":
-            click.echo(msgspec.json.encode(found).decode())
-        case "jsonl":
-            for each in found:
-                click.echo(msgspec.json.encode(each).decode())
-        case "pretty":
-            for line in _lines(found):
-                click.echo(line)
+def _json_row(
+    each: "FuzzFinding", options: "FuzzOptions", paths: tuple[Path, ...]
+) -> dict[str, Any]:
+    """Return a finding as one object of the JSON formats."""
+    found = each.finding
+    return {
+        "id": each.slug,
+        "target": each.normalizer,
+        "rule": found.rule,
+        "level": found.level,
+        "outcome": found.outcome.value,
+        "blame": each.blame,
+        "dialect": each.dialect_key,
+        "path": found.path,
+        "expected": found.expected,
+        "actual": found.actual,
+        "parent": each.parent,
+        "steps": tuple(map(str, each.steps)),
+        "bytes": len(each.interaction.body),
+        "cuts": each.chunking,
+        "examples": each.examples,
+        "seed": each.random,
+        "command": _command(each, options, paths),
+        **({"again": True} if each.found_before else {}),
+    }
 
 
-def _lines(found: tuple[FindingRow, ...]) -> Iterator[str]:
-    for each in found:
-        cuts = f"split at {', '.join(map(str, each.cuts[:8]))}" if each.cuts else "unsplit"
-        old = ", found before" if each.again else ""
-        yield (
-            f"{each.outcome}, blame {each.blame}: {marked(each.target)} on {each.dialect}, "
-            f"{each.bytes} bytes, {cuts}{old}"
+def _print(rows: list[dict[str, Any]], style: Format) -> None:
+    if style == "json":
+        click.echo(msgspec.json.encode(rows).decode())
+    for row in rows if style != "json" else ():
+        click.echo(
+            msgspec.json.encode(row).decode() if style == "jsonl" else "\n".join(_lines(row))
         )
-        yield from findings_lines([_finding(each)])
-        yield f"    from     {marked(each.parent)}"
-        for step in each.steps:
-            yield f"    step     {marked(step)}"
-        yield f"  {marked(each.command)}"
-        yield ""
 
 
-def _finding(shown: FindingRow) -> Any:  # noqa: ANN401 - what findings_lines reads of a finding
-    return shown
+def _lines(row: dict[str, Any]) -> Iterator[str]:
+    cuts = f"split at {', '.join(map(str, row['cuts'][:8]))}" if row["cuts"] else "unsplit"
+    before = ", found before" if "again" in row else ""
+    where = f"{marked(row['target'])} on {row['dialect']}, {row['bytes']} bytes"
+    yield f"{row['outcome']}, blame {row['blame']}: {where}, {cuts}{before}"
+    yield f"  {row['level']} {row['rule']} at {marked(row['path'])}"
+    yield f"    expected {plain(row['expected'])}"
+    yield f"    actual   {plain(row['actual'])}"
+    yield f"    from     {marked(row['parent'])}"
+    yield from (f"    step     {marked(step)}" for step in row["steps"])
+    yield from (f"  {marked(row['command'])}", "")
 
 
-def _print_counts(name: str, hunt: "FuzzReport", random: int) -> None:
-    said = f"{hunt.examples:,} inputs, {hunt.chunkings:,} replays, seed {random}"
-    click.echo(f"{marked(name)}: {len(hunt.findings)} findings in {said}", err=True)
-    if hunt.interrupted:  # then nothing else is known of it
+def _print_counts(name: str, report: "FuzzReport", random: int) -> None:
+    counts = f"{report.examples:,} inputs, {report.chunkings:,} replays, seed {random}"
+    click.echo(f"{name}: {len(report.findings)} findings in {counts}", err=True)
+    if report.interrupted:  # the other counts are incomplete
         return
-    if not hunt.examples:
-        click.echo(f"{marked(name)}: no selected input is supported", err=True)
-    if hunt.crashed:
-        click.echo(f"{marked(name)}: {hunt.crashed} processes crashed", err=True)
+    if not report.examples:
+        click.echo(f"{name}: no selected input is supported", err=True)
+    if report.crashed:
+        click.echo(f"{name}: {report.crashed} processes crashed", err=True)

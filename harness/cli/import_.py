@@ -1,8 +1,8 @@
-"""`harness import`: recordings of other projects -> cassettes in a folder.
+"""`harness import`: recordings of other tools, converted to cassettes in a folder.
 
-Every file is accounted for: it gave cassettes, or conversations without bytes to replay, its
-streams were skipped for a reason, or it could not be used. The same files give the same names,
-and none outside the folder.
+The command reports the result of each file: cassettes, conversations without bytes to replay,
+skipped streams with the reason, or an unusable file. The same files give the same names, and none
+outside the folder.
 """
 
 import json
@@ -18,7 +18,7 @@ import click
 import msgspec
 
 from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
-from harness.cli.options import dialect_option, safe_name
+from harness.cli.options import dialect_option, format_option, output_option, safe_name
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
@@ -27,9 +27,10 @@ from harness.recording.detect import Confidence
 from harness.recording.importers.container import damage_text
 from harness.recording.importing import Imported, Labels, import_file
 from harness.reporting.visible import marked
+from harness.runs.run import pluralize
 from harness.wire.cassette_file import save_cassette
 
-_NOT_A_RECORDING = "no recording of a known kind"
+_NOT_A_RECORDING = "not a recording in a supported format"
 
 _SUFFIX = re.compile(
     r"\.(?:ya?ml|jsonl?|ndjson|txt|sse|httprr|chunks|stream|har|flows?|trace|responses)$",
@@ -39,7 +40,7 @@ _MOST_DOUBTS = 20
 
 
 class _Doubt(msgspec.Struct, frozen=True):
-    """A stream whose dialect a person should look at."""
+    """A stream whose dialect the user should check."""
 
     stream: str
     dialect: str
@@ -48,7 +49,7 @@ class _Doubt(msgspec.Struct, frozen=True):
 
 
 class _Tally(msgspec.Struct):
-    """What became of all files, while the import goes on."""
+    """The results of the files so far."""
 
     cassettes: int = 0
     conversations: int = 0
@@ -68,29 +69,20 @@ class _Tally(msgspec.Struct):
     type=click.Path(path_type=Path, exists=True),
     metavar="FILE_OR_DIR...",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("imported"),
-    show_default=True,
-    help="The folder for PROVIDER/MODEL/NAME.yaml.",
-)
-@click.option("--provider", default="", help="Instead of the one that the recording names.")
-@click.option("--model", default="", help="Instead of the one that the recording names.")
-@click.option("--prompt", default="", help="Instead of an id made from the request.")
+@output_option("Folder for PROVIDER/MODEL/NAME.yaml.", default="imported")
+@click.option("--provider", default="", help="Provider label. Default: from the recording.")
+@click.option("--model", default="", help="Model label. Default: from the recording.")
+@click.option("--prompt", default="", help="Prompt label. Default: computed from the request.")
 @dialect_option("Parse every response as this dialect and skip detection.")
-@click.option("--licence", default="", help="SPDX id of the recordings' licence.")
-@click.option(
-    "--format", "form", type=click.Choice(["pretty", "json"]), default="pretty", show_default=True
-)
+@click.option("--licence", default="", help="SPDX id of the licence of the recordings.")
+@format_option("pretty", "json")
 def import_command(
-    paths: tuple[Path, ...], output: Path, form: str, dialect: str | None, **labels: str
+    paths: tuple[Path, ...], output: Path, style: str, dialect: str | None, **labels: str
 ) -> None:
-    """Turn recordings into cassettes: vcrpy, Ruby's VCR, HAR, mitmproxy, curl, raw bodies, ...
+    """Convert recordings to cassettes: vcrpy, Ruby's VCR, HAR, mitmproxy, curl, raw bodies, ...
 
-    Folders are searched. Headers that hold credentials are left out, and those in addresses;
-    bodies are taken as they are, so look at them before you publish them.
+    The command searches folders. It removes credentials from headers and addresses, but does not
+    change bodies: check them before you publish them.
     """
     tally = _Tally()
     names = _Names(output)
@@ -99,30 +91,30 @@ def import_command(
     with click.progressbar(files, label="import", file=sys.stderr, hidden=hidden) as progress:
         for path, source in progress:
             _import_file(path, source, Labels(**labels, dialect=dialect or ""), names, tally)
-    click.echo(_as_json(tally) if form == "json" else "\n".join(_as_text(tally, output)))
+    click.echo(_as_json(tally) if style == "json" else "\n".join(_as_text(tally, output)))
     if not (tally.cassettes or tally.conversations):
         raise SystemExit(EXIT_NOTHING_SELECTED if tally.readable else EXIT_USAGE)
 
 
 class _Names:
-    """Hands out files in the output folder, never the same twice."""
+    """Chooses file names in the output folder, each once."""
 
     def __init__(self, output: Path) -> None:
         self._output = output
         self._taken: set[str] = set()
 
     def path(self, provider: str, model: str, name: str, suffix: str) -> Path:
-        """Return the path for what a file named `name` gave, numbered where it is taken."""
+        """Return a path for the file `name`, with a number if the name is taken."""
         base = f"{safe_name(provider)}/{safe_name(model)}/{safe_name(_stem(name))}"
         free, number = base, 1
-        while free.lower() in self._taken:  # some file systems do not tell case apart
+        while free.lower() in self._taken:  # some file systems ignore case
             number += 1
             free = f"{base}-{number}"
         self._taken.add(free.lower())
         path = self._output / f"{free}{suffix}"
         if not path.parent.resolve().is_relative_to(self._output.resolve()):
             raise UsageError(
-                f"the folder leads out of {self._output}: {path.parent.resolve()}",
+                f"the folder is outside {self._output}: {path.parent.resolve()}",
                 where=str(path.parent),
                 hint="Remove the symbolic link, or choose another folder with -o.",
             )
@@ -136,22 +128,21 @@ def _stem(name: str) -> str:
 
 
 def _files(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each file with what its origin calls it; hidden ones and our own output not."""
-    own = output.resolve()
+    """Yield each file with its name below the given path, without hidden files and the output."""
+    excluded = output.resolve()
     for given in paths:
         if not given.is_dir():
             yield given, given.name
-        elif given.resolve() != own:
-            for path in _walk(given, own):
+        elif given.resolve() != excluded:
+            for path in _walk(given, excluded):
                 yield path, path.relative_to(given).as_posix()
 
 
-def _walk(top: Path, own: Path) -> Iterator[Path]:
+def _walk(top: Path, excluded: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(top):
         here = Path(folder)
-        folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and (here / name).resolve() != own
-        )
+        visible = (name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in visible if (here / name).resolve() != excluded)
         for name in sorted(names):
             if not name.startswith(".") and (here / name).is_file():
                 yield here / name
@@ -167,8 +158,7 @@ def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: 
     if not imported.container:
         tally.unusable[source] = _NOT_A_RECORDING
         return
-    _write(imported, names)
-    _write_conversations(imported, path.name, names)
+    _write(imported, path.name, names)
     tally.readable += 1
     tally.cassettes += len(imported.cassettes)
     tally.conversations += len(imported.conversations)
@@ -182,73 +172,54 @@ def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: 
             )
 
 
-def _write(imported: Imported, names: _Names) -> None:
-    for cassette in imported.cassettes:
-        path = names.path(cassette.provider, cassette.model, cassette.id, ".yaml")
-        try:
+def _write(imported: Imported, name: str, names: _Names) -> None:
+    try:
+        for cassette in imported.cassettes:
+            path = names.path(cassette.provider, cassette.model, cassette.id, ".yaml")
             save_cassette(cassette, path)
-        except OSError as error:
-            raise _write_error("cassette", path, error) from None
-
-
-def _write_conversations(imported: Imported, name: str, names: _Names) -> None:
-    for logged in imported.conversations:
-        about = logged.about
-        path = names.path(about.provider or UNKNOWN, about.model or UNKNOWN, name, ".jsonl")
-        try:
+        for logged in imported.conversations:
+            about = logged.about
+            path = names.path(about.provider or UNKNOWN, about.model or UNKNOWN, name, ".jsonl")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(encode(logged))
-        except OSError as error:
-            raise _write_error("conversation", path, error) from None
-
-
-def _write_error(what: str, path: Path, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot write the {what}: {error.strerror}",
-        where=str(path),
-        hint="Choose another folder with -o.",
-    )
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the file: {error.strerror}",
+            where=str(path),
+            hint="Choose another folder with -o.",
+        ) from None
 
 
 def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
-    streams = _count_text(tally.streams.total(), "stream")
-    yield f"{_count_text(tally.cassettes, 'cassette')} with {streams} in {marked(str(output))}"
+    streams = pluralize(tally.streams.total(), "stream")
+    yield f"{pluralize(tally.cassettes, 'cassette')} with {streams} in {marked(str(output))}"
     yield from _counts(tally.streams)
     if tally.conversations:
-        number = _count_text(tally.conversations, "conversation")
-        yield f"{number} without the bytes of responses: `harness run` counts, and replays nothing"
+        number = pluralize(tally.conversations, "conversation")
+        yield f"{number} without response bytes: `harness run` counts them and replays nothing"
     if tally.dialects:
-        yield "dialects, and how sure each is"
-        yield from _dialect_counts(tally.dialects)
+        yield "dialects, with the confidence of the detection"
+        by_count = sorted(tally.dialects.items(), key=lambda item: (-item[1].total(), item[0]))
+        for name, found in by_count:
+            levels = (f"{found[each]} {each}" for each in get_args(Confidence) if found[each])
+            yield f"{found.total():>8}  {marked(name)} ({', '.join(levels)})"
     if tally.doubtful:
-        yield f"{_count_text(len(tally.doubtful), 'stream')} to look at; --dialect NAME overrules"
-        yield from (f"  {marked(_doubt_text(doubt))}" for doubt in tally.doubtful[:_MOST_DOUBTS])
+        yield f"{pluralize(len(tally.doubtful), 'stream')} to check. Use --dialect to set one."
+        for doubt in tally.doubtful[:_MOST_DOUBTS]:
+            reason = f"{doubt.dialect} ({doubt.confidence}: {doubt.because})"
+            yield f"  {marked(f'{doubt.stream}: {reason}')}"
     if tally.skipped:
-        yield f"{_count_text(tally.skipped.total(), 'stream')} skipped"
+        yield f"{pluralize(tally.skipped.total(), 'stream')} skipped"
         yield from _counts(tally.skipped)
     if tally.unusable:
-        yield f"{_count_text(len(tally.unusable), 'file')} not used"
+        yield f"{pluralize(len(tally.unusable), 'file')} not used"
         yield from (f"  {marked(f'{file}: {why}')}" for file, why in tally.unusable.items())
-
-
-def _count_text(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _counts(counter: Counter[str]) -> Iterator[str]:
     for name, count in sorted(counter.items(), key=lambda item: (-item[1], item[0])):
         if count:
             yield f"{count:>8}  {marked(name)}"
-
-
-def _dialect_counts(dialects: dict[str, Counter[str]]) -> Iterator[str]:
-    for name, sure in sorted(dialects.items(), key=lambda item: (-item[1].total(), item[0])):
-        told = ", ".join(f"{sure[each]} {each}" for each in get_args(Confidence) if sure[each])
-        yield f"{sure.total():>8}  {marked(name)} ({told})"
-
-
-def _doubt_text(doubt: _Doubt) -> str:
-    return f"{doubt.stream}: {doubt.dialect} ({doubt.confidence}: {doubt.because})"
 
 
 def _as_json(tally: _Tally) -> str:

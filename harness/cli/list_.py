@@ -16,7 +16,6 @@ from harness.dialects.table import DIALECTS
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import available_normalizers
-from harness.normalizers.protocol import Normalizer
 from harness.recording.identify import age_text
 from harness.reporting.visible import aligned_columns
 from harness.text_calls import TEXT_DIALECTS
@@ -25,124 +24,87 @@ from harness.wire import cassette_file
 Row: TypeAlias = dict[str, Any]
 
 
+def _row(item: object, *fields: str, **others: object) -> Row:
+    """Return `fields` of `item`, in this order; a value of `others` replaces that of the item."""
+    row = {name: others.pop(name) if name in others else getattr(item, name) for name in fields}
+    return row | others
+
+
 def _scenarios() -> Iterator[Row]:
     root = shipped.bundled_folder("scenarios")
+    fields = ("id", "title", "cassette", "quirks", "capabilities", "blame", "text_dialect")
     for path in find_scenarios([root]):
         scenario = load_scenario(path, root)
-        yield {
-            "id": scenario.id,
-            "title": scenario.title,
-            "cassette": scenario.cassette,
-            "quirks": scenario.quirks,
-            "capabilities": scenario.capabilities,
-            "blame": scenario.blame,
-            "text_dialect": scenario.text_dialect,
-            "policies": scenario.policies,
-            "kind": "turns" if scenario.conversation is None else "conversation",
-        }
+        kind = "turns" if scenario.conversation is None else "conversation"
+        yield _row(scenario, *fields, "policies", kind=kind)
 
 
 def _cassettes() -> Iterator[Row]:
     root = shipped.bundled_folder("cassettes")
     for path in sorted(root.rglob("*.yaml")):
         cassette = cassette_file.load_cassette(path, root)
-        yield {
-            "id": cassette.id,
-            "provider": cassette.provider,
-            "model": cassette.model,
-            "prompt": cassette.prompt,
-            "dialect": cassette.dialect,
-            "origin": cassette.origin.kind,
-            "at": cassette.origin.at,
-            "age": age_text(cassette.origin),
-            "interactions": len(cassette.interactions),
-            "bytes": sum(len(part.body) for part in cassette.interactions),
-        }
+        yield _row(
+            cassette,
+            *("id", "provider", "model", "prompt", "dialect", "origin"),
+            origin=cassette.origin.kind,
+            at=cassette.origin.at,
+            age=age_text(cassette.origin),
+            interactions=len(cassette.interactions),
+            bytes=sum(len(part.body) for part in cassette.interactions),
+        )
 
 
 def _normalizers() -> Iterator[Row]:
-    for normalizer in available_normalizers():
-        yield {
-            "name": normalizer.name,
-            "role": normalizer.role,
-            "installed": not normalizer.missing,
-            "summary": _summary(normalizer),
-            "dialects": sorted(normalizer.dialects),
-            "capabilities": sorted(normalizer.capabilities),
-            "text_dialects": sorted(normalizer.text_dialects),
-            "streams": normalizer.streams,
-            "policies": normalizer.policies,
-            "breaks": sorted(normalizer.breaks),
-        }
-
-
-def _summary(normalizer: Normalizer) -> str:
-    if not normalizer.missing:
-        return normalizer.summary
-    return f"not installed (extra {normalizer.extra or 'unknown'}): {normalizer.summary}"
+    for each in available_normalizers():
+        missing = f"not installed (extra {each.extra or 'unknown'}): " if each.missing else ""
+        yield _row(
+            each,
+            *("name", "role", "installed", "summary", "dialects", "capabilities", "text_dialects"),
+            *("streams", "policies", "breaks"),
+            installed=not each.missing,
+            summary=missing + each.summary,
+            dialects=sorted(each.dialects),
+            capabilities=sorted(each.capabilities),
+            text_dialects=sorted(each.text_dialects),
+            breaks=sorted(each.breaks),
+        )
 
 
 def _agents() -> Iterator[Row]:
-    """Yield the clients that run complete conversations."""
-    for agent in available_agents():
-        yield {
-            "name": agent.name,
-            "role": agent.role,
-            "summary": agent.summary,
-            "dialects": sorted(agent.dialects),
-            "prompts": sorted(agent.prompts),
-            "policies": agent.policies,
-            "breaks": sorted(agent.breaks),
-        }
+    for each in available_agents():
+        yield _row(
+            each,
+            *("name", "role", "summary", "dialects", "prompts", "policies", "breaks"),
+            dialects=sorted(each.dialects),
+            prompts=sorted(each.prompts),
+            breaks=sorted(each.breaks),
+        )
 
 
 def _dialects() -> Iterator[Row]:
-    root = shipped.bundled_folder("cassettes")
-    cassettes = (cassette_file.load_cassette(path, root) for path in root.rglob("*.yaml"))
-    ships = Counter(cassette.dialect for cassette in cassettes)
+    cassettes = Counter(row["dialect"] for row in _cassettes())
     for dialect in DIALECTS.values():
-        yield {
-            "name": dialect.name,
-            "title": dialect.title,
-            "content_type": dialect.content_type,
-            "cassettes": ships[dialect.name],
-        }
+        yield _row(dialect, "name", "title", "content_type", cassettes=cassettes[dialect.name])
 
 
 def _text_dialects() -> Iterator[Row]:
     """Yield the text dialects, with the normalizers that support each."""
     normalizers = [each for each in available_normalizers() if each.role != "mutant"]
-    shows = Counter(scenario["text_dialect"] for scenario in _scenarios())
+    scenarios = Counter(row["text_dialect"] for row in _scenarios())
     for name, dialect in TEXT_DIALECTS.items():
-        yield {
-            "name": name,
-            "title": dialect.title,
-            "scenarios": shows[name],
-            "normalizers": [each.name for each in normalizers if name in each.text_dialects],
-        }
+        supporting = [each.name for each in normalizers if name in each.text_dialects]
+        shown = {"scenarios": scenarios[name], "normalizers": supporting}
+        yield _row(dialect, "name", "title", name=name, **shown)
 
 
 def _prompts() -> Iterator[Row]:
     for prompt in PROMPTS.values():
-        yield {
-            "id": prompt.id,
-            "protocol": prompt.protocol,
-            "language": prompt.language,
-            "title": prompt.title,
-            "text_dialects": prompt.text_dialects,
-        }
+        yield _row(prompt, "id", "protocol", "language", "title", "text_dialects")
 
 
 def _rules() -> Iterator[Row]:
     for rule in RULES.values():
-        yield {
-            "id": rule.id,
-            "level": rule.level,
-            "title": rule.title,
-            "outcome": rule.outcome,
-            "quirks": rule.quirks,
-            "about": rule.about,
-        }
+        yield _row(rule, "id", "level", "title", "outcome", "quirks", "about")
 
 
 _KINDS: dict[str, Callable[[], Iterator[Row]]] = {

@@ -1,7 +1,7 @@
-"""`harness new`: a cassette that shows a quirk, and the scenario that a person confirms.
+"""`harness new`: a cassette that shows a quirk, and a draft of its scenario.
 
-The bytes are those of a dialect's own writer; what must come out is what the strict reading
-finds in them, which knows nothing of the writer.
+The writer of the dialect produces the bytes. The oracle, which shares no code with the writer,
+reads the expected result from them, and a person confirms it.
 """
 
 import shlex
@@ -13,13 +13,13 @@ import click
 import msgspec
 
 from harness import shipped
-from harness.cli.options import dialect_option, resolve_cassette, safe_name
+from harness.cli.options import dialect_option, output_option, resolve_cassette, safe_name
 from harness.cli.quirks import require_quirk
 from harness.dialects.table import DIALECTS, oracle_reading, read_request
 from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError
-from harness.judging.catalogue import Quirk, load_catalogue
+from harness.judging.catalogue import load_catalogue
 from harness.judging.expected import expectation_from
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.judging.scenario_text import scenario_text
@@ -27,8 +27,7 @@ from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.interaction import Interaction
-from harness.wire.reads import synthetic_reads
+from harness.wire.reads import synthetic_interaction
 
 _DEFAULT_DIALECT: Final = "openai-chat"
 _HELLO: Final = "Hello."
@@ -43,70 +42,181 @@ _EXAMPLES: Final[dict[str, object]] = {
 }
 
 
-def pattern_for(quirk: str, dialect: str) -> Cassette:
-    """Return the cassette that ships whose request a new one of `quirk` takes.
+class _NewOptions(msgspec.Struct, frozen=True):
+    """The options that decide the bytes."""
 
-    The first that shows the quirk, else the first of the dialect; those that offer tools before
-    those that offer none.
+    dialect: str | None
+    like: str | None
+    calls: tuple[str, ...]
+    text: str
+    finish: str | None
+    options: tuple[str, ...]
+
+    def words(self) -> Iterator[str]:
+        """Yield the words of a command line that repeat the turn."""
+        options = (
+            *(("--call", call) for call in self.calls),
+            ("--text", self.text),
+            ("--finish", self.finish or ""),
+            *(("--set", option) for option in self.options),
+        )
+        for option, value in options:
+            yield from (option, value) if value else ()
+
+
+@click.command("new")
+@click.argument("quirk")
+@dialect_option("Dialect of the new cassette.")
+@click.option("--like", metavar="CASSETTE", help="File or id of the cassette with the request.")
+@click.option(
+    "--call", "calls", metavar="NAME=ARGUMENTS", multiple=True, help="Tool call. Repeatable."
+)
+@click.option("--text", default="", help="Text of the turn before its calls.")
+@click.option(
+    "--finish",
+    type=click.Choice([reason.value for reason in FinishReason]),
+    help="Finish reason. Default: tool_calls or stop.",
+)
+@click.option(
+    "--set",
+    "options",
+    metavar="OPTION=VALUE",
+    multiple=True,
+    help="Option of the writer of the dialect. Repeatable.",
+)
+@click.option("--name", default="", help="Name of both files. Default: the id of the quirk.")
+@output_option("Folder that has the folders cassettes/ and scenarios/.", default=".")
+def new_command(quirk: str, output: Path, name: str, **options: Any) -> None:  # noqa: ANN401 - see _NewOptions
+    """Write a cassette that shows QUIRK, and a draft of its scenario.
+
+    Without --like, the request is that of a bundled cassette. Without --call and --text, the turn
+    calls the first tool of the request.
+    """
+    quirks = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
+    require_quirk(quirk, tuple(quirks))
+    made = _new_cassette(quirk, safe_name(name or quirk.lower()), _NewOptions(**options))
+    cassette = output / "cassettes" / f"{made.id}.yaml"
+    scenario = output / "scenarios" / safe_name(made.provider) / cassette.name
+    for path in (cassette, scenario):
+        if path.exists():
+            hint = "Choose another name with --name."
+            raise UsageError("file already exists", where=str(path), hint=hint)
+    cassette_file.save_cassette(made, cassette)
+    write_scenario(made, scenario, quirks[quirk].title, (quirk,))
+    click.echo(f"{cassette}\n{scenario}")
+    click.echo(f"print it: harness show {shlex.quote(str(cassette))}", err=True)
+    click.echo(f"judge it: harness run {shlex.quote(str(scenario))}", err=True)
+
+
+def _new_cassette(quirk: str, stem: str, options: _NewOptions) -> Cassette:
+    """Return the first request of the pattern, answered by the turn of `options`."""
+    pattern = _load_pattern(quirk, options.dialect or "", options.like)
+    first, row = pattern.interactions[0], DIALECTS[pattern.interactions[0].dialect]
+    writer = parse_writer_options(row.name, options.options, pattern.model)
+    try:
+        body = b"".join(row.write(_turn_deltas(options, _offered_tools(pattern)), writer))
+    except ValueError as error:
+        hint = "Change --text or --call, or choose another --dialect."
+        raise UsageError(str(error), hint=hint) from None
+    return Cassette(
+        f"{safe_name(pattern.provider)}/{safe_name(pattern.model)}/{stem}",
+        (
+            synthetic_interaction(
+                body,
+                first.request,
+                headers=(("content-type", row.content_type),),
+                dialect=row.name,
+                tools=first.tools,
+            ),
+        ),
+        Origin(
+            "emulated",
+            by="harness new",
+            source=shlex.join(["harness", "new", quirk, "--like", pattern.id, *options.words()]),
+        ),
+        provider=pattern.provider,
+        model=pattern.model,
+        prompt=pattern.prompt,
+    )
+
+
+def _load_pattern(quirk: str, dialect: str, like: str | None) -> Cassette:
+    found = resolve_cassette(Path(like)) if like else _bundled_pattern(quirk, dialect)
+    found = found.in_dialect(dialect) if dialect else found
+    where = f"--like {like}"
+    if not found.interactions:
+        raise UsageError("the cassette has no interaction", where=where, hint="Choose another one.")
+    if found.dialect not in DIALECTS:
+        raise UsageError("the cassette has no dialect", where=where, hint="Add --dialect NAME.")
+    return found
+
+
+def _bundled_pattern(quirk: str, dialect: str) -> Cassette:
+    """Return the bundled cassette whose request a new one of `quirk` takes.
+
+    It is the first that shows the quirk, or else the first of the dialect. Cassettes with tools
+    come before those without.
 
     Args:
         quirk: an id of the catalogue.
-        dialect: "" for that of the first cassette that shows the quirk, else `openai-chat`.
+        dialect: "" for that of the first cassette that shows the quirk, or else `openai-chat`.
 
     Raises:
-        UsageError: no cassette of the dialect ships.
+        UsageError: no bundled cassette has the dialect.
     """
-    root, ships = shipped.bundled_folder("scenarios"), shipped.bundled_folder("cassettes")
+    root, folder = shipped.bundled_folder("scenarios"), shipped.bundled_folder("cassettes")
     scenarios = [load_scenario(path, root) for path in find_scenarios([root])]
     shows = [each.cassette for each in scenarios if quirk in each.quirks]
-    wanted = dialect or (_load_shipped(shows[0]).dialect if shows else _DEFAULT_DIALECT)
     others = [each.cassette for each in scenarios if each.cassette not in shows]
-    bare: Cassette | None = None
+    dialect = dialect or (resolve_cassette(Path(shows[0])).dialect if shows else _DEFAULT_DIALECT)
+    without_tools: Cassette | None = None
     for name in (*shows, *others):
-        cassette = cassette_file.load_cassette(ships / f"{name}.yaml", ships)
-        if cassette.dialect == wanted and offered_tools(cassette):
+        cassette = cassette_file.load_cassette(folder / f"{name}.yaml", folder)
+        if cassette.dialect == dialect and _offered_tools(cassette):
             return cassette
-        bare = bare or (cassette if cassette.dialect == wanted else None)
-    if bare is None:
-        raise UsageError(f"no cassette of the dialect {wanted!r} ships", hint="Name one by --like.")
-    return bare
+        if cassette.dialect == dialect and without_tools is None:
+            without_tools = cassette
+    if without_tools is None:
+        hint = "Name a cassette with --like."
+        raise UsageError(f"no bundled cassette has the dialect {dialect!r}", hint=hint)
+    return without_tools
 
 
-def _load_shipped(name: str) -> Cassette:
-    ships = shipped.bundled_folder("cassettes")
-    return cassette_file.load_cassette(ships / f"{name}.yaml", ships)
-
-
-def offered_tools(pattern: Cassette) -> tuple[Tool, ...]:
-    """Return the tools that the request of `pattern` declares."""
+def _offered_tools(pattern: Cassette) -> tuple[Tool, ...]:
     first = pattern.interactions[0]
     return read_request(first.dialect, first.request).tools
 
 
-def turn_deltas(
-    calls: Sequence[tuple[str, str]], text: str, finish: str, tools: Sequence[Tool]
-) -> tuple[Delta, ...]:
-    """Return the deltas of one turn.
-
-    Args:
-        calls: name and arguments of each, the arguments as any text.
-        text: before the calls.
-        finish: a finish reason; "" for the one that fits.
-        tools: where neither calls nor text are given, the first of them is called.
-    """
+def _turn_deltas(options: _NewOptions, tools: Sequence[Tool]) -> tuple[Delta, ...]:
+    """Return the deltas of the turn; without calls and text, it calls the first of `tools`."""
+    calls, text = [_parse_call(word) for word in options.calls], options.text
     if not calls and not text:
-        calls, text = ([_example_call(tools[0])], "") if tools else ((), _HELLO)
-    fits = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
-    said = [TextDelta(text)] if text else []
+        calls, text = ([_example_call(tools[0])], "") if tools else ([], _HELLO)
+    reason = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
     entries = (DeltaEntry(call=CallEntry(name, arguments=given)) for name, given in calls)
-    return (*said, *iter_deltas(entries), Finish(FinishReason(finish) if finish else fits, ""))
+    return (
+        *([TextDelta(text)] if text else []),
+        *iter_deltas(entries),
+        Finish(FinishReason(options.finish) if options.finish else reason, ""),
+    )
+
+
+def _parse_call(word: str) -> tuple[str, str]:
+    name, equals, arguments = word.partition("=")
+    if not name or not equals:
+        raise UsageError(
+            "expected NAME=ARGUMENTS",
+            where=f"--call {word}",
+            hint="""Write --call 'get_weather={"city": "Oslo"}'. The arguments may be any text.""",
+        )
+    return name, arguments
 
 
 def _example_call(tool: Tool) -> tuple[str, str]:
     """Return a call of `tool` with a value for each parameter that it requires."""
-    known = tool.parameters.get("properties", {})
+    properties = tool.parameters.get("properties", {})
     values = {
-        name: _EXAMPLES.get(str(known.get(name, {}).get("type")), None)
+        name: _EXAMPLES.get(str(properties.get(name, {}).get("type")), None)
         for name in tool.parameters.get("required", ())
     }
     return tool.name, msgspec.json.format(msgspec.json.encode(values), indent=0).decode()
@@ -127,59 +237,19 @@ def parse_writer_options(dialect: str, words: Sequence[str], model: str) -> Any:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            hint = "As in --set later_id=empty."
+            hint = "Write --set later_id=empty."
             raise UsageError("expected OPTION=VALUE", where=f"--set {word}", hint=hint)
         options[name] = value
     return writer_options(dialect, options, model, "--set", from_text=True)
 
 
-def build_cassette(
-    pattern: Cassette,
-    cassette_id: str,
-    deltas: Sequence[Delta],
-    writer: Any,  # noqa: ANN401 - of any dialect
-    source: str,
-) -> Cassette:
-    """Return the cassette `cassette_id`: the first request of `pattern`, answered by `deltas`.
-
-    Raises:
-        UsageError: the API has no way to say them.
-    """
-    first = pattern.interactions[0]
-    dialect = DIALECTS[first.dialect]
-    try:
-        body = b"".join(dialect.write(deltas, writer))
-    except ValueError as error:
-        raise UsageError(
-            str(error), hint="Say it by --text and --call otherwise, or in another --dialect."
-        ) from None
-    interaction = Interaction(
-        first.request,
-        200,
-        (("content-type", dialect.content_type),),
-        body,
-        synthetic_reads(body),
-        reads_kept=False,
-        dialect=dialect.name,
-        tools=first.tools,
-    )
-    return Cassette(
-        cassette_id,
-        (interaction,),
-        Origin("emulated", by="harness new", source=source),
-        provider=pattern.provider,
-        model=pattern.model,
-        prompt=pattern.prompt,
-    )
-
-
 def write_scenario(
     cassette: Cassette, path: Path, title: str = "", quirks: Sequence[str] = ()
 ) -> None:
-    """Write the scenario of `cassette` to `path`.
+    """Write a draft of the scenario of `cassette`, with the expected result of the oracle.
 
     Args:
-        cassette: as it was recorded or written.
+        cassette: recorded or emulated.
         path: the new scenario file.
         title: one line; "" for one that names the model.
         quirks: those that its bytes show.
@@ -190,115 +260,3 @@ def write_scenario(
     title = title or f"{cassette.model} answers {path.stem}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(scenario_text(title, cassette.id, expected, quirks), "utf-8")
-
-
-@click.command("new")
-@click.argument("quirk")
-@dialect_option("Dialect of the new cassette.")
-@click.option("--like", metavar="CASSETTE", help="Take the request of this one; a file or an id.")
-@click.option(
-    "--call", "calls", metavar="NAME=ARGUMENTS", multiple=True, help="A call; repeatable."
-)
-@click.option("--text", default="", help="What the turn says before its calls.")
-@click.option(
-    "--finish",
-    type=click.Choice([reason.value for reason in FinishReason]),
-    help="Default: the one that fits.",
-)
-@click.option(
-    "--set",
-    "options",
-    metavar="OPTION=VALUE",
-    multiple=True,
-    help="Set an option of the dialect's writer; repeatable.",
-)
-@click.option("--name", default="", help="Of both files. Default: the quirk's id.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path(),
-    help="The folder of cassettes/ and scenarios/. Default: this one.",
-)
-def new_command(quirk: str, output: Path, **asked: Any) -> None:  # noqa: ANN401 - options
-    """Write a cassette that is to show QUIRK, and its scenario to confirm.
-
-    Without --like the request is that of a cassette that ships; without --call and --text the
-    turn calls the first tool that it offers.
-    """
-    known = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
-    require_quirk(quirk, tuple(known))
-    made = _build_cassette(quirk, _NewOptions(**asked))
-    stem = made.id.rpartition("/")[2]
-    scenario = output / "scenarios" / safe_name(made.provider) / f"{stem}.yaml"
-    _write_files(made, known[quirk], output / "cassettes" / f"{made.id}.yaml", scenario)
-
-
-class _NewOptions(msgspec.Struct, frozen=True):
-    """The options, as they were given."""
-
-    dialect: str | None
-    like: str | None
-    calls: tuple[str, ...]
-    text: str
-    finish: str | None
-    options: tuple[str, ...]
-    name: str
-
-    @property
-    def words(self) -> Iterator[str]:
-        """Those that make the bytes what they are."""
-        options = {
-            "--call": self.calls,
-            "--text": (self.text,),
-            "--finish": (self.finish or "",),
-            "--set": self.options,
-        }
-        for option, values in options.items():
-            for value in filter(None, values):
-                yield from (option, value)
-
-
-def _build_cassette(quirk: str, asked: _NewOptions) -> Cassette:
-    pattern = _load_pattern(quirk, asked.dialect or "", asked.like)
-    calls = [_parse_call(word) for word in asked.calls]
-    deltas = turn_deltas(calls, asked.text, asked.finish or "", offered_tools(pattern))
-    writer = parse_writer_options(pattern.dialect, asked.options, pattern.model)
-    stem = safe_name(asked.name or quirk.lower())
-    place = f"{safe_name(pattern.provider)}/{safe_name(pattern.model)}/{stem}"
-    source = shlex.join(["harness", "new", quirk, "--like", pattern.id, *asked.words])
-    return build_cassette(pattern, place, deltas, writer, source)
-
-
-def _load_pattern(quirk: str, dialect: str, like: str | None) -> Cassette:
-    found = resolve_cassette(Path(like)) if like else pattern_for(quirk, dialect)
-    if not found.interactions:
-        raise UsageError("the cassette holds no interaction", where=f"--like {like}")
-    said = found.in_dialect(dialect) if dialect else found
-    if said.dialect not in DIALECTS:
-        raise UsageError(
-            "the cassette names no dialect", where=f"--like {like}", hint="Name it by --dialect."
-        )
-    return said
-
-
-def _parse_call(word: str) -> tuple[str, str]:
-    name, equals, arguments = word.partition("=")
-    if not name or not equals:
-        raise UsageError(
-            "expected NAME=ARGUMENTS",
-            where=f"--call {word}",
-            hint="""As in --call 'get_weather={"city": "Oslo"}'; the arguments may be any text.""",
-        )
-    return name, arguments
-
-
-def _write_files(made: Cassette, quirk: Quirk, cassette: Path, scenario: Path) -> None:
-    for path in (cassette, scenario):
-        if path.exists():
-            raise UsageError("the file is there already", where=str(path), hint="Choose a --name.")
-    cassette_file.save_cassette(made, cassette)
-    write_scenario(made, scenario, quirk.title, (quirk.id,))
-    click.echo(f"{cassette}\n{scenario}")
-    shown, run = shlex.quote(str(cassette)), shlex.quote(str(scenario))
-    click.echo(f"look at it: harness show {shown}\njudge it: harness run {run}", err=True)

@@ -75,6 +75,28 @@ def format_option(*styles: str) -> Decorator:
     )
 
 
+def output_option(help_text: str, *, default: str | None, is_folder: bool = True) -> Decorator:
+    """Return the option `-o`."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(path_type=Path, file_okay=not is_folder),
+        default=default,
+        show_default=default is not None,
+        help=help_text,
+    )
+
+
+def jobs_option(default: str) -> Decorator:
+    """Return the option `-j`; `default` describes the number without it."""
+    return click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1),
+        help=f"Number of processes. Default: {default}.",
+    )
+
+
 # No module below the command line reads the current date.
 today_option: Final = click.option(
     "--today",

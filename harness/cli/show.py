@@ -26,6 +26,7 @@ from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames as frames_of
 from harness.wire.interaction import Interaction
 
+_LABELS: Final = ("id", "provider", "model", "prompt", "dialect")
 _LABEL_WIDTH = 20
 _SYSTEM_CHARS = 100
 _ENDINGS: Final[dict[str, str]] = {
@@ -51,15 +52,18 @@ def show_command(cassette: Path, dialect: str | None, style: str, *, age: bool |
     that is not valid UTF-8.
     """
     stored = resolve_cassette(cassette)
-    said = stored.in_dialect(dialect) if dialect else stored
-    left_out = ("",) * len(said.interactions) if dialect else reasons_to_skip(said)
-    aged = sys.stdout.isatty() if age is None else age
-    old = age_text(said.origin) if aged else ""
-    shown = _CassetteView(identify(said), _detected(said), left_out, old)
+    parsed = stored.in_dialect(dialect) if dialect else stored
+    named = identify(parsed)
+    view = _CassetteView(
+        cassette=named,
+        detected=tuple(detected(each, named.provider) for each in parsed.interactions),
+        left_out=("",) * len(parsed.interactions) if dialect else reasons_to_skip(parsed),
+        age=age_text(parsed.origin) if (sys.stdout.isatty() if age is None else age) else "",
+    )
     if style == "json":
-        click.echo(json.dumps(_as_json(shown), indent=2))
+        click.echo(json.dumps(_as_json(view), indent=2))
     else:
-        click.echo("\n".join(_as_text(shown)))
+        click.echo("\n".join(_as_text(view)))
 
 
 class _CassetteView(msgspec.Struct, frozen=True):
@@ -77,42 +81,33 @@ class _CassetteView(msgspec.Struct, frozen=True):
     age: str
 
 
-def _detected(cassette: Cassette) -> tuple[Detected, ...]:
-    by = identify(cassette).provider
-    return tuple(detected(interaction, by) for interaction in cassette.interactions)
-
-
 def _as_text(shown: _CassetteView) -> Iterator[str]:
     cassette = shown.cassette
-    for name in ("id", "provider", "model", "prompt", "dialect"):
+    for name in _LABELS:
         yield f"{name:<12}{marked(getattr(cassette, name))}"
     origin = msgspec.structs.asdict(cassette.origin)
-    said = (f"{key} {marked(value)}" for key, value in origin.items() if value)
-    yield f"{'origin':<12}{', '.join(said)}"
+    facts = (f"{key} {marked(value)}" for key, value in origin.items() if value)
+    yield f"{'origin':<12}{', '.join(facts)}"
     if shown.age:
         yield f"{'age':<12}{shown.age}"
     if cassette.tools:
         names = " ".join(str(tool["name"]) for tool in cassette.tools)
         yield f"{'tools':<12}{marked(f'{names} (described in the prompt)')}"
-    kept = 0  # the numbers of a run
-    for known, reason, interaction in zip(
-        shown.detected, shown.left_out, cassette.interactions, strict=True
-    ):
+    number = 0  # as in a run
+    rows = zip(shown.detected, shown.left_out, cassette.interactions, strict=True)
+    for known, reason, interaction in rows:
+        found = f"{known.dialect}, {known.confidence}: {known.because}"
+        dialect = f"left out: {reason}" if reason else found
         yield ""
-        about = f"left out: {reason}" if reason else _detection_text(known)
-        yield from _interaction("-" if reason else str(kept), about, interaction)
-        kept += not reason
+        yield from _interaction("-" if reason else str(number), dialect, interaction)
+        number += not reason
 
 
-def _detection_text(known: Detected) -> str:
-    return f"{known.dialect}, {known.confidence}: {known.because}"
-
-
-def _interaction(n: str, about: str, interaction: Interaction) -> Iterator[str]:
+def _interaction(n: str, dialect: str, interaction: Interaction) -> Iterator[str]:
     request = interaction.request
     address = marked(f"{request.method} {request.uri or '(address not recorded)'}")
     yield f"interaction {n}: {address} -> {interaction.status}"
-    yield f"  dialect   {marked(about)}"
+    yield f"  dialect   {marked(dialect)}"
     yield f"  request   {_request(interaction)}"
     for name, value in interaction.headers:
         yield f"  header    {marked(name)}: {marked(value)}"
@@ -184,37 +179,32 @@ def _label(n: int, frame: Frame) -> str:
 
 def _as_json(shown: _CassetteView) -> dict[str, Any]:
     cassette = shown.cassette
-    names = ("id", "provider", "model", "prompt", "dialect")
+    rows = zip(shown.detected, shown.left_out, cassette.interactions, strict=True)
     return {
-        **{name: getattr(cassette, name) for name in names},
+        **{name: getattr(cassette, name) for name in _LABELS},
         "origin": msgspec.structs.asdict(cassette.origin),
         "tools": cassette.tools,
         **({"age": shown.age} if shown.age else {}),
         "interactions": [
-            {
-                **_interaction_as_json(interaction),
-                "dialect": msgspec.structs.asdict(known),
-                "left_out": reason,
-            }
-            for known, reason, interaction in zip(
-                shown.detected, shown.left_out, cassette.interactions, strict=True
-            )
+            _interaction_as_json(interaction)
+            | {"dialect": msgspec.structs.asdict(known), "left_out": reason}
+            for known, reason, interaction in rows
         ],
     }
 
 
 def _interaction_as_json(interaction: Interaction) -> dict[str, Any]:
     request = interaction.request
-    asked = read_request(interaction.dialect, request)
+    parsed = read_request(interaction.dialect, request)
     frames, problem = _frames(interaction.body)
     return {
         "request": {
             "method": request.method,
             "uri": request.uri,
-            "model": asked.model,
-            "stream": asked.stream,
-            "tools": [tool.name for tool in asked.tools] if asked.tools_known else None,
-            "system": asked.system,
+            "model": parsed.model,
+            "stream": parsed.stream,
+            "tools": [tool.name for tool in parsed.tools] if parsed.tools_known else None,
+            "system": parsed.system,
         },
         "status": interaction.status,
         "headers": [list(header) for header in interaction.headers],

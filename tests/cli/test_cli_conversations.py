@@ -142,7 +142,7 @@ def test_a_log_is_imported_counted_ranked_and_shown(harness: Harness, tmp_path: 
     labels = ("--provider", "q", "--model", "m", "--prompt", "p")
     imported = str(tmp_path / "imported")
     taken = harness("import", str(tmp_path / "talk.jsonl"), *labels, "-o", imported)
-    assert "1 conversation without the bytes of responses" in taken.out
+    assert "1 conversation without response bytes" in taken.out
     left = harness("run", imported, "-o", str(tmp_path / "out"), "--format", "json")
     assert left.code == 5  # a log is no judged cell
     (line,) = left.json["rankings"]["conversations"]

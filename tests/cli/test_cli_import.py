@@ -64,7 +64,7 @@ def test_a_folder_becomes_cassettes(recordings: Path, tmp_path: Path) -> None:
     assert "3 cassettes with 3 streams" in result.stdout
     assert "       3  openai-chat (3 likely)" in result.stdout
     assert "       1  no dialect recognised" in result.stdout
-    assert "  README.md: no recording of a known kind" in result.stdout
+    assert "  README.md: not a recording in a supported format" in result.stdout
     assert "  bad.yaml: expected YAML" in result.stdout
     assert result.stderr == ""
 
@@ -113,7 +113,7 @@ def test_what_a_person_should_look_at_is_said(tmp_path: Path) -> None:
         }
     ]
     text = run(tmp_path, "-o", out).stdout
-    assert "1 stream to look at" in text
+    assert "1 stream to check" in text
     assert f"error.sse#0: openai-chat (guess: {why})" in text
 
 
@@ -163,7 +163,7 @@ def test_a_link_in_the_output_is_not_followed_out_of_it(recordings: Path, tmp_pa
     (out / "groq").symlink_to(victim)
     result = run(recordings, "-o", out)
     assert isinstance(result.exception, UsageError)
-    assert "leads out of" in str(result.exception)
+    assert "the folder is outside" in str(result.exception)
     assert list(victim.rglob("*")) == []
 
 
@@ -202,7 +202,7 @@ def test_conversations_are_kept_as_such_and_no_cassette_is_made_of_them(tmp_path
     output = tmp_path / "out"
     result = run(given, "-o", output, "--model", "qwen-plus")
     assert result.exit_code == 0
-    assert "1 conversation without the bytes of responses: `harness run` counts" in result.stdout
+    assert "1 conversation without response bytes: `harness run` counts" in result.stdout
     assert [path.name for path in output.rglob("*.yaml")] == []
     written = output / "unknown/qwen-plus/chat.jsonl"
     (logged,) = decode(written.read_bytes())

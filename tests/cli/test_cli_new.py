@@ -108,7 +108,7 @@ def test_nothing_is_overwritten(harness: Harness, tmp_path: Path) -> None:
     written(harness, tmp_path, *CHAT)
     left = harness("new", QUIRK, *CHAT, "-o", str(tmp_path))
     assert left.code == 2
-    assert "there already" in left.err
+    assert "file already exists" in left.err
 
 
 @pytest.mark.parametrize(
