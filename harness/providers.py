@@ -40,10 +40,6 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reasoning_field: str = ""
 
 
-# Source: Anthropic API reference, `tool_use.id`; Amazon Bedrock API reference, `toolUseId`.
-_WORD_PATTERN: Final = "[a-zA-Z0-9_-]{1,64}"
-
-
 class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One provider.
 
@@ -89,13 +85,13 @@ def _provider_of_domain(host: str) -> str:
     return next((_DOMAINS[domain] for domain in domains if domain in _DOMAINS), UNKNOWN)
 
 
-# Dialect -> the ids that its API takes, whoever answers.
-_IDS: Final[dict[str, str]] = {"anthropic": _WORD_PATTERN, "bedrock-converse": _WORD_PATTERN}
+def capabilities_of(provider: str, id_pattern: str = "") -> Capabilities:
+    """Return the capabilities of `provider`; the defaults for an unknown one.
 
-
-def capabilities_of(provider: str, dialect: str = "") -> Capabilities:
-    """Return what is declared of `provider` and demanded by `dialect`; nothing for unknown ones."""
+    Args:
+        provider: its name.
+        id_pattern: what the API requires of ids, unless the provider declares its own pattern.
+    """
     row = PROVIDERS.get(provider)
     declared = row.capabilities if row else Capabilities()
-    pattern = declared.tool_id_pattern or _IDS.get(dialect, "")
-    return replace(declared, tool_id_pattern=pattern)
+    return replace(declared, tool_id_pattern=declared.tool_id_pattern or id_pattern)

@@ -120,7 +120,8 @@ class TextDialect(ABC):
     """One format of tool calls in text. Has no state; it is given blocks one by one.
 
     Fields:
-        name: stable, with hyphens; scenarios and policies use it.
+        name: stable, with hyphens; scenarios and policies use it. It is that of the module, unless
+            the module has several formats.
         title: human-readable.
         openers: the literal markers that may begin a block.
         heads: the forms in which a block goes on after each opener, if `starts` needs no more.
@@ -161,6 +162,12 @@ class TextDialect(ABC):
     noise: ClassVar[tuple[str, ...]] = ()
     taught_by: ClassVar[tuple[str, ...]] = ()
     markers: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Name a format after its module."""
+        super().__init_subclass__()
+        if "name" not in cls.__dict__:
+            cls.name = cls.__module__.rpartition(".")[2].replace("_", "-")
 
     def starts(self, start: BlockStart) -> bool | None:
         """Return whether a block of this dialect begins here.

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.dialects.table import DIALECTS
 from harness.conversation.replies import next_request
 from harness.providers import capabilities_of
 from harness.turns.deltas import ToolCall
@@ -16,7 +17,7 @@ from tests.conversation.conversation_histories import POLICY_NAMES, histories
 from tests.conversation.conversation_provider import TOOLS, Provider
 from tests.conversation.conversation_requests import HISTORY, body_of
 
-CAPABILITIES = capabilities_of("compatible", "anthropic")
+CAPABILITIES = capabilities_of("compatible", DIALECTS["anthropic"].id_pattern)
 
 
 @given(st.data(), POLICY_NAMES)

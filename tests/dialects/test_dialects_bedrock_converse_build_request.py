@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from harness.dialects.table import DIALECTS
 from harness.dialects.bedrock_converse.build_request import build_request
 from harness.dialects.kit.build_request import RequestSpec
 from harness.providers import capabilities_of
@@ -16,7 +17,7 @@ from tests.conversation.conversation_histories import POLICY_NAMES, histories
 from tests.conversation.conversation_provider import WEATHER
 from tests.conversation.conversation_requests import HISTORY, body_of
 
-CAPABILITIES = capabilities_of("aws-bedrock", "bedrock-converse")
+CAPABILITIES = capabilities_of("aws-bedrock", DIALECTS["bedrock-converse"].id_pattern)
 
 
 @given(st.data(), POLICY_NAMES)

@@ -5,6 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.dialects.table import DIALECTS
 from harness.providers import capabilities_of
 from harness.turns.deltas import ToolCall
 from harness.turns.messages import assistant, system, user
@@ -12,7 +13,7 @@ from tests.conversation.conversation_histories import POLICY_NAMES, histories
 from tests.conversation.conversation_provider import TOOLS
 from tests.conversation.conversation_requests import HISTORY, body_of
 
-CAPABILITIES = capabilities_of("google-gemini", "gemini")
+CAPABILITIES = capabilities_of("google-gemini", DIALECTS["gemini"].id_pattern)
 
 
 @given(st.data(), POLICY_NAMES)

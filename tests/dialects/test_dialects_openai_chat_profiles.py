@@ -1,12 +1,14 @@
-"""Each provider's spelling of openai-chat reads back to the same turn, and is used."""
+"""What each provider of openai-chat writes is read back to the same turn."""
 
 import json
+
+from typing import Final
 
 import pytest
 from hypothesis import assume, given, settings
 
 from harness.dialects.openai_chat.write import write
-from harness.dialects.openai_chat.writer_options import PROFILES, WriterOptions
+from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.fuzzing.strategies import TurnScript, turn_scripts
 from harness.providers import PROVIDER_NAMES
 from harness.turns.deltas import Finish, FinishReason, ToolCallEnd, ToolCallStart
@@ -20,6 +22,55 @@ FINISHES = (
     Finish(FinishReason.LENGTH, "length"),
     Finish(FinishReason.CONTENT_FILTER, "content_filter"),
 )
+# Each with its evidence from recorded streams.
+PROFILES: Final[dict[str, WriterOptions]] = {
+    # 6 of 6 without [DONE], 4 of 5 calls in one chunk.
+    "cerebras": WriterOptions(
+        arguments="with-start", reasoning_field="reasoning", done=False, role="first"
+    ),
+    # The seed story (id and name once, then ""), and 1 of 1 stream with a call: "" as the later
+    # id, the type in each delta. https://help.aliyun.com/zh/model-studio/qwen-function-calling
+    "dashscope": WriterOptions(
+        later_id="empty", later_name="empty", call_type="always", idle="null"
+    ),
+    # 0 of 47 streams have a chunk of usage alone. https://api-docs.deepseek.com/api/create-chat-completion
+    "deepseek": WriterOptions(usage="with-finish", role="first"),
+    # 5 of 5 streams with a call: whole, no index, the finish reason beside it; 12 of 12 without
+    # [DONE].
+    "gpustack": WriterOptions(
+        arguments="with-start", index="absent", finish="with-call", done=False
+    ),
+    # 18 of 18 streams with a call: each whole, in one chunk.
+    "groq": WriterOptions(arguments="with-start", reasoning_field="reasoning", role="first"),
+    # 8 of 8 streams with a call: whole; 9 of 17 name the role in each delta.
+    "ollama": WriterOptions(arguments="with-start", reasoning_field="reasoning", role="each"),
+    # 163 of 197 streams have the comment, 188 the role in each delta, 9 a chunk of usage alone.
+    # https://openrouter.ai/docs/api-reference/streaming
+    "openrouter": WriterOptions(
+        comment=" OPENROUTER PROCESSING",
+        reasoning_field="reasoning",
+        role="each",
+        usage="with-finish",
+    ),
+    # 2 of 2 streams with a call: null as the later id and name, the type in each delta.
+    "venice": WriterOptions(later_id="null", later_name="null", call_type="always"),
+    # Volcano Ark. https://www.volcengine.com/docs/82379/1449722: the role in each delta, a call
+    # whole beside its finish reason, `[DONE]`; recorded chunks have `"usage": null` and no finish
+    # reason before the last.
+    "volcengine": WriterOptions(
+        arguments="with-start",
+        finish="with-call",
+        role="each",
+        open_finish="absent",
+        open_usage="null",
+        response_id="021760000000000000000000000000000000000000000000000",
+    ),
+    # 15 of 15 streams with a call: each whole, in one chunk.
+    "xai": WriterOptions(arguments="with-start", role="first"),
+    # 8 of 8 streams with a call: whole; 10 of 10 name the role in each delta.
+    "zai": WriterOptions(arguments="with-start", role="each", usage="with-finish"),
+}
+
 each_profile = pytest.mark.parametrize("provider", sorted(PROFILES))
 # As many examples in all as one property has, not as many for each provider.
 fewer_examples = settings(max_examples=max(10, settings().max_examples // 4))

@@ -3,13 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.dialects.table import DIALECTS
 from harness.providers import capabilities_of
 from harness.turns.deltas import ToolCall
 from harness.turns.messages import assistant, system, user
 from tests.conversation.conversation_histories import POLICY_NAMES, histories
 from tests.conversation.conversation_requests import HISTORY, body_of
 
-CAPABILITIES = capabilities_of("openai", "openai-responses")
+CAPABILITIES = capabilities_of("openai", DIALECTS["openai-responses"].id_pattern)
 
 
 @given(st.data(), POLICY_NAMES)

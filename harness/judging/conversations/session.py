@@ -16,6 +16,7 @@ from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation
 from harness.conversation.prompts import PROMPTS
 from harness.conversation.task import Reply, Task, ToolFailed
+from harness.dialects.table import DIALECTS
 from harness.judging.conversations.script import ConversationScript, MockAnswer
 from harness.judging.replaying import run_guarded
 from harness.normalizers.respond import offered_tools
@@ -298,7 +299,9 @@ def prompt_id(script: ConversationScript, cassette: Cassette) -> str:
 
 def script_capabilities(script: ConversationScript, cassette: Cassette) -> Capabilities:
     """Return what is declared of the provider, with what the script says otherwise."""
-    declared = capabilities_of(script.provider or cassette.provider, cassette.dialect)
+    row = DIALECTS.get(cassette.dialect)
+    pattern = row.id_pattern if row else ""
+    declared = capabilities_of(script.provider or cassette.provider, pattern)
     said = {**msgspec.structs.asdict(declared), **script.capabilities}
     return msgspec.convert(said, Capabilities)
 

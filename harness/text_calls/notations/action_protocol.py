@@ -167,7 +167,6 @@ def _repeated(found: Pairs) -> str:
 class ActionProtocol(TextDialect):
     """See the module."""
 
-    name = "action-protocol"
     title = "One JSON object with an action (taught by prompt)"
     openers = ()
     where = "start"

@@ -42,7 +42,6 @@ class AnthropicInvoke(TagDialect):
     """See the module."""
 
     grammar = _GRAMMAR
-    name = "anthropic-invoke"
     title = "invoke and parameter tags (Claude's markup)"
     openers = (*_BLOCKS, *_CALLS)
     heads: ClassVar = {

@@ -48,7 +48,6 @@ _ARGUED = re.compile(rf'"(?:{"|".join(ARGUMENTS_KEYS)})"\s*:|"{FLAT_KEY}"\s*:')
 class BareJson(TextDialect):
     """See the module: the careful reading, of whole replies."""
 
-    name = "bare-json"
     title = "Bare JSON that names an offered tool (Llama 3.x, local models)"
     openers = ("{", "[")
     where: ClassVar[Where] = "start"

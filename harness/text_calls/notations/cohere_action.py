@@ -32,7 +32,6 @@ _SAID: Final = (
 class CohereAction(TextDialect):
     """See the module."""
 
-    name = "cohere-action"
     title = "Action blocks and thinking sections (Cohere Command)"
     openers = (_OPENER, _THINKING)
     heads: ClassVar = {_OPENER: (Head(SPACE, r"[\[{]"),), _THINKING: (Head(),)}

@@ -48,7 +48,6 @@ def _after_fence(tokens: tuple[str, ...]) -> Iterator[str]:
 class DeepSeek(TokenCalls):
     """See the module. It writes as V3.1 does."""
 
-    name = "deepseek"
     title = "Special tokens of DeepSeek V3, R1 and V3.1"
     section_begins = _tokens("tool calls begin")
     call_begins = _tokens("tool call begin")

@@ -47,7 +47,6 @@ class Dsml(TagDialect):
     """See the module."""
 
     grammar = _GRAMMAR
-    name = "dsml"
     title = "DSML: invoke tags of special tokens (DeepSeek V3.2 and later)"
     openers = _OPENERS
     heads = dict.fromkeys(_OPENERS, _HEADS)

@@ -24,7 +24,6 @@ _FENCES = ("```", "~~~")
 class FencedJson(TextDialect):
     """See the module."""
 
-    name = "fenced-json"
     title = "One code block that is the whole reply and holds a call"
     openers = _FENCES
     where = "start"

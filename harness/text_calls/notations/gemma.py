@@ -150,7 +150,6 @@ _BETWEEN: Final = " \t\r\n,;"
 class Gemma(TextDialect):
     """See the module."""
 
-    name = "gemma"
     title = "Gemma 4 and FunctionGemma tokens, and tool_code fences (Gemma 3)"
     heads: ClassVar = {
         GEMMA_4: _CALL_HEAD,

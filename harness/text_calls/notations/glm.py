@@ -40,7 +40,6 @@ class Glm(TagDialect):
     """See the module."""
 
     grammar = _GRAMMAR
-    name = "glm"
     title = "Keys and values in tags (GLM-4.5 and later)"
     openers = (_OPENER,)
     heads: ClassVar = {_OPENER: (_WITH_ARGUMENTS, _WITHOUT)}

@@ -104,7 +104,6 @@ class _Message:
 class Harmony(TextDialect):
     """See the module."""
 
-    name = "harmony"
     title = "OpenAI Harmony channels (gpt-oss)"
     openers = (START, CHANNEL)
     heads: ClassVar = {START: tuple(_start_heads()), CHANNEL: tuple(_channel_heads(()))}

@@ -19,7 +19,6 @@ _ID = re.compile(r"(?:functions\.)?(.+?)(?::[0-9]+)?")
 class Kimi(TokenCalls):
     """See the module."""
 
-    name = "kimi"
     title = "Sections of special tokens with ids (Kimi K2)"
     section_begins = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
     call_begins = ("<|tool_call_begin|>",)

@@ -31,7 +31,6 @@ _NAMED: Final = (NAME, ">", SPACE, r"\{")
 class LlamaFunction(TextDialect):
     """See the module."""
 
-    name = "llama-function"
     title = "A function tag around JSON (Llama 3.1, functionary)"
     openers = (_CALL, _BLOCK)
     heads: ClassVar = {_CALL: (Head(*_NAMED),), _BLOCK: (Head(SPACE, *literal(_CALL), *_NAMED),)}

@@ -35,7 +35,6 @@ _GRAMMAR: Final = invoke_grammar("<", "</", "minimax:tool_call")
 class Minimax(TextDialect):
     """See the module."""
 
-    name = "minimax"
     title = "invoke tags in MiniMax's own tag (M2), JSON lines (M1)"
     openers = (_BLOCK, _LINES)
     heads: ClassVar = {

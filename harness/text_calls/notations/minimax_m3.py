@@ -66,7 +66,6 @@ class _Broken(Exception):  # noqa: N818 - never leaves this module
 class MinimaxM3(TextDialect):
     """See the module."""
 
-    name = "minimax-m3"
     title = "Tags named after parameters, a sentinel before each (MiniMax-M3)"
     openers = (_SENTINEL, _BLOCK)
     heads: ClassVar = {

@@ -6,7 +6,7 @@
 
 The later ones have one marker for each call; some replies have one for all, with commas
 between them, which are all calls. The end token may follow; alone it stays, since
-HTML has such a tag. Source: Mistral's tokenizers and chat templates (mistral-common); quirk
+HTML has such a tag. Source: Mistral's tokenizers and chat templates (mistral_common); quirk
 TEXT-MISTRAL-ARGS-MARKER.
 """
 
@@ -101,7 +101,6 @@ _LEADS: Final = (
 class MistralToolCalls(TextDialect):
     """See the module. It writes as v11 does where a call has an id, else as v13."""
 
-    name = "mistral-tool-calls"
     title = "[TOOL_CALLS] with an array, or with name, id and arguments (Mistral)"
     openers = (_OPENER,)
     trailers = (_END,)

@@ -36,7 +36,6 @@ _CALL = Notation(PYTHON_QUOTES, brackets=True)
 class PythonTag(TextDialect):
     """See the module."""
 
-    name = "python-tag"
     title = "JSON or a built-in call behind <|python_tag|> (Llama 3.x)"
     openers = (_TAG,)
     heads: ClassVar = {

@@ -40,7 +40,6 @@ def _broken(text: str) -> WrittenCall:
 class Pythonic(TextDialect):
     """A bare list."""
 
-    name = "pythonic"
     title = "Python calls as the whole reply (Llama 3.2 and 4)"
     openers = ("[",)
     where = "start"

@@ -44,7 +44,6 @@ class QwenXml(TagDialect):
     """See the module."""
 
     grammar = _GRAMMAR
-    name = "qwen-xml"
     title = "Function and parameter tags (Qwen3-Coder)"
     openers = (_BLOCK, _CALL)
     heads: ClassVar = {_BLOCK: (_IN_BLOCK,), _CALL: (_PARAMETER, _NOTHING)}

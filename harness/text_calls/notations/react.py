@@ -85,7 +85,6 @@ _KEYED = re.compile(r"[\-*+(\"'\s]*+([\w.\-]{1,128}+)[\"'*\s]{0,8}+[=:(]")
 class ReAct(TextDialect):
     """See the module."""
 
-    name = "react"
     title = "ReAct lines, taught by prompt"
     openers = tuple(_LABELS)
     heads: ClassVar = {it: _OBJECTS for it, label in _LABELS.items() if label == ACTION}

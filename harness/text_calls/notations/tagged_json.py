@@ -117,7 +117,6 @@ _OPENERS = re.compile(rf"(?:{OPENER}\s*+)*+")
 class TaggedJson(TextDialect):
     """See the module."""
 
-    name = "tagged-json"
     title = "JSON in <tool_call> tags (Hermes, Qwen 2.5 and 3, taught by prompt)"
     openers = (OPENER, _WRAPPER)
     trailers = (CLOSER, _UNWRAPPER)

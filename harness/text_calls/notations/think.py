@@ -25,7 +25,6 @@ TOKENS: Final = frozenset(("[THINK]", "\u25c1think\u25b7"))
 class Think(TextDialect):
     """The section, in the form of a dialect that has no calls."""
 
-    name = "think"
     title = "Reasoning in think tags"
     openers = tuple(_CLOSERS)
     where = "line"
