@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.table import DIALECTS
 from harness.conversation.replies import next_request
+from harness.dialects.table import DIALECTS
 from harness.providers import capabilities_of
 from harness.turns.deltas import ToolCall
 from harness.turns.messages import assistant, system, user

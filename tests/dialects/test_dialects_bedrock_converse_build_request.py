@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.dialects.table import DIALECTS
 from harness.dialects.bedrock_converse.build_request import build_request
 from harness.dialects.kit.build_request import RequestSpec
+from harness.dialects.table import DIALECTS
 from harness.providers import capabilities_of
 from harness.turns.deltas import ToolCall
 from harness.turns.messages import assistant, system, user

@@ -1,7 +1,6 @@
 """What each provider of openai-chat writes is read back to the same turn."""
 
 import json
-
 from typing import Final
 
 import pytest

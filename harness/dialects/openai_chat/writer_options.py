@@ -4,7 +4,7 @@ Each switch is a quirk of the catalogue; its first value is the API's own contra
 combination must read back to the same turn, which is what the round-trip property holds.
 """
 
-from typing import Final, Literal
+from typing import Literal
 
 from harness.dialects.kit.frames import LineEnd
 from harness.dialects.kit.options import Options
