@@ -1,1 +1,1 @@
-"""Many turns: how tools are taught, and what goes back to the model."""
+"""Conversations: prompts that describe tools, agents that execute calls, and their history."""

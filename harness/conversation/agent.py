@@ -1,4 +1,4 @@
-"""The protocol of agents: implementations that run whole conversations themselves."""
+"""The protocol of agents: clients that run complete conversations."""
 
 from collections.abc import Callable
 from typing import Literal, TypeAlias
@@ -16,13 +16,13 @@ class Agent(msgspec.Struct, frozen=True):
     """An agent and its declaration.
 
     Fields:
-        name: what `-a` calls it.
-        converse: has the conversation; keeps no state between tasks.
-        dialects: those that it can ask in.
-        prompts: ids of the prompts that it can ask with.
+        name: selects it with `-a`.
+        converse: runs the conversation of a task; keeps no state between tasks.
+        dialects: APIs that it supports.
+        prompts: ids of the prompts that it supports.
         role, breaks: as for normalizers: a `known-bad` agent and a `mutant` violate the rules
             that they name.
-        policies: choices where rules pull against each other, such as `{"history": "merged"}`.
+        policies: choices between rules that exclude each other, such as `{"history": "merged"}`.
     """
 
     name: str

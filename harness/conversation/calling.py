@@ -12,19 +12,25 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.conversation.feedback import REFUSAL_TEXTS, ToolResult, unknown_tool_text
+from harness.conversation.feedback import REFUSAL_TEXTS, RefusalTexts, ToolResult, unknown_tool_text
 from harness.conversation.task import Task, ToolFailed
 from harness.conversation.wording import Language
 from harness.turns.arguments import meaning, parse
 from harness.turns.deltas import ParseError, ToolCall
 from harness.turns.schema_check import Checker
+from harness.turns.turn import Tool
+
+# Compiled schemas are kept, because the same tools are called again and again.
+_CHECKER: Final = Checker()
 
 
 class CallBudget:
-    """Counts the calls of one question.
+    """Counts how often each call is made for one question (quirk LOOP-IDENTICAL).
+
+    Two calls are the same if their tool and the values of their arguments are, in any notation.
 
     Args:
-        most: how often each may run.
+        most: how often each call may run.
     """
 
     def __init__(self, most: int) -> None:
@@ -33,7 +39,7 @@ class CallBudget:
         self._made: Counter[tuple[str, Hashable]] = Counter()
 
     def spend(self, name: str, arguments: str) -> bool:
-        """Return whether the call may still run, and count it."""
+        """Count the call, and return whether it may still run."""
         key = (name, meaning(arguments))
         self._made[key] += 1
         allowed = self._made[key] <= self.most
@@ -41,16 +47,12 @@ class CallBudget:
         return allowed
 
 
-# Compiled schemas are kept, since the same tools are called again and again.
-_CHECKER: Final = Checker()
-
-
 class CallResults(msgspec.Struct, frozen=True):
-    """What became of the calls of one turn.
+    """The results of the calls of one turn.
 
     Fields:
         results: one for each call, in order.
-        executed: ids of those that were run, failed ones included.
+        executed: ids of the executed calls, including those that failed.
     """
 
     results: tuple[ToolResult, ...] = ()
@@ -62,73 +64,57 @@ def run_calls(
     calls: Sequence[ToolCall],
     budget: CallBudget,
     language: Language = "en",
-    shown: Sequence[str] = (),
+    shown_names: Sequence[str] = (),
 ) -> CallResults:
-    """Run the calls of one turn.
+    """Execute the calls of one turn.
 
     Args:
-        task: whose tools they are.
-        calls: with ids that differ, under the names that the application declared.
-        budget: of the question; a call beyond it is answered and not run.
-        language: of what is said to the model.
-        shown: the names under which the model knows the tools.
+        task: provides the tools.
+        calls: with distinct ids and the names that the application declared.
+        budget: of the question; a call beyond it is answered and not executed.
+        language: of the texts for the model.
+        shown_names: the names under which the model knows the tools.
     """
-    runner = _Runner(task, budget, language, shown)
-    runner.run(calls)
-    return CallResults(tuple(runner.results), tuple(runner.executed))
+    tools = {tool.name: tool for tool in task.tools}
+    texts = REFUSAL_TEXTS[language]
+    results: list[ToolResult] = []
+    executed: list[str] = []
+    for call in calls:
+        arguments, value, error = None, None, ""
+        if budget.spend(call.name, call.arguments):
+            arguments, error = _checked_arguments(call, tools.get(call.name), texts)
+        else:
+            error = texts.identical.format(times=budget.most)
+        if arguments is not None:
+            try:
+                value = task.call_tool(call.name, arguments)
+                executed.append(call.id)
+            except ToolFailed as failure:
+                error = str(failure) or type(failure).__name__
+                executed.append(call.id)
+            except KeyError:  # the tool is declared, but the application cannot run it
+                arguments = None
+        if arguments is None and not error:
+            error = unknown_tool_text(call.name, shown_names, language)
+        results.append(ToolResult(call.id, call.name, value, error))
+    return CallResults(tuple(results), tuple(executed))
 
 
-def refuse(calls: Iterable[ToolCall | ParseError], why: str) -> tuple[ToolResult, ...]:
-    """Return a result for each call that says why it did not run."""
-    return tuple(ToolResult(call.id, call.name, error=why) for call in calls)
+def _checked_arguments(
+    call: ToolCall, tool: Tool | None, texts: RefusalTexts
+) -> tuple[dict[str, Any] | None, str]:
+    """Return the arguments; if the call must not run, None and the reason, "" for no tool."""
+    if tool is None:
+        return None, ""
+    if call.kind == "custom":
+        return {"input": call.arguments}, ""
+    parsed = parse(call.arguments)
+    if parsed.value is None:
+        return None, texts.unusable.format(problem=parsed.error)
+    problem = _CHECKER.problem(tool, parsed.value)
+    return (None, texts.invalid.format(problem=problem)) if problem else (parsed.value, "")
 
 
-class _Runner:
-    """Runs calls and keeps what they gave."""
-
-    def __init__(
-        self, task: Task, budget: CallBudget, language: Language, shown: Sequence[str]
-    ) -> None:
-        self.results: list[ToolResult] = []
-        self.executed: list[str] = []
-        self._task = task
-        self._budget = budget
-        self._tools = {tool.name: tool for tool in task.tools}
-        self._language = language
-        self._shown = shown
-
-    def run(self, calls: Sequence[ToolCall]) -> None:
-        for call in calls:
-            arguments, problem = self._checked(call)
-            if problem:
-                self.results.append(ToolResult(call.id, call.name, error=problem))
-            else:
-                self.results.append(self._result(call, arguments))
-
-    def _checked(self, call: ToolCall) -> tuple[dict[str, Any], str]:
-        """Return the arguments, and why the call must not run; "" where it may."""
-        words = REFUSAL_TEXTS[self._language]
-        if not self._budget.spend(call.name, call.arguments):
-            return {}, words.identical.format(times=self._budget.most)
-        tool = self._tools.get(call.name)
-        if tool is None:
-            return {}, unknown_tool_text(call.name, self._shown, self._language)
-        if call.kind == "custom":
-            return {"input": call.arguments}, ""
-        parsed = parse(call.arguments)
-        if parsed.value is None:
-            return {}, words.unusable.format(problem=parsed.error)
-        problem = _CHECKER.problem(tool, parsed.value)
-        return parsed.value, words.invalid.format(problem=problem) if problem else ""
-
-    def _result(self, call: ToolCall, arguments: dict[str, Any]) -> ToolResult:
-        value, error = None, ""
-        try:
-            value = self._task.call_tool(call.name, arguments)
-        except ToolFailed as failure:
-            error = str(failure) or type(failure).__name__
-        except KeyError:  # declared, and yet nobody runs it
-            problem = unknown_tool_text(call.name, self._shown, self._language)
-            return ToolResult(call.id, call.name, error=problem)
-        self.executed.append(call.id)
-        return ToolResult(call.id, call.name, value, error)
+def refuse(calls: Iterable[ToolCall | ParseError], reason: str) -> tuple[ToolResult, ...]:
+    """Return a result for each call that states why it did not run."""
+    return tuple(ToolResult(call.id, call.name, error=reason) for call in calls)

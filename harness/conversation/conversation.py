@@ -1,4 +1,4 @@
-"""What an agent gives back: the history, and what became of each turn on the way."""
+"""The result of an agent: the history, and a record of each turn."""
 
 from typing import Literal
 
@@ -9,17 +9,17 @@ from harness.turns.messages import Message
 from harness.turns.turn import Turn
 
 Strategy = Literal["tool_use", "json_fallback"]
-# How a conversation ended (quirk BUDGET-OUTCOME: these are never the same thing): with an
-# answer, at a limit, with nothing said, with a stream that broke off, with a provider's error.
+# How a conversation ended: with an answer, at a limit, with an empty turn, with an interrupted
+# stream, or with an error of the provider. Quirk BUDGET-OUTCOME: clients confuse these.
 Ending = Literal["done", "limit", "empty", "interrupted", "error"]
 
 
 class Probe(msgspec.Struct, frozen=True):
-    """Whether a provider takes tools, as a request with a dummy tool showed.
+    """Whether a provider supports tools, by a request with a dummy tool.
 
     Fields:
         ok: it answered with a tool call.
-        error: why it is not known, where the probe itself failed; "" where it did not.
+        error: why the probe itself failed, so that the answer is unknown; else "".
     """
 
     ok: bool
@@ -27,13 +27,13 @@ class Probe(msgspec.Struct, frozen=True):
 
 
 class Meta(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is kept of a turn beside its messages.
+    """What is recorded of a turn in addition to its messages.
 
     Fields:
-        strategy: how tools were offered; "" to an agent that has no two ways.
-        parse_errors: calls that could not be used; nothing of them was executed.
-        probe: where one was sent before this turn.
-        retries: requests that were sent again to compensate for this turn's reply.
+        strategy: how tools were offered; "" for an agent with one strategy only.
+        parse_errors: calls that could not be used and were not executed.
+        probe: the probe that was sent before this turn, if any.
+        retries: requests that were sent again because of this turn's reply.
     """
 
     strategy: Strategy | Literal[""] = ""
@@ -43,10 +43,10 @@ class Meta(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TurnRecord(msgspec.Struct, frozen=True):
-    """One reply of the provider, as the agent understood it.
+    """One reply of the provider as the agent understood it.
 
     Fields:
-        executed: ids of the calls that were run for it, in order.
+        executed: ids of its calls that were executed, in order.
     """
 
     turn: Turn
@@ -55,13 +55,13 @@ class TurnRecord(msgspec.Struct, frozen=True):
 
 
 class Conversation(msgspec.Struct, frozen=True):
-    """What an agent made of a task.
+    """One complete run of the tool loop.
 
     Fields:
-        messages: the history as the agent would send it next, system text included.
-        turns: one for each reply that was asked for, retries included, probes not.
+        messages: the history as the agent would send it next, including the system text.
+        turns: one for each reply, including retries but not probes.
         ending: how it ended.
-        answer: the last visible text of the model; "" where there is none.
+        answer: the last visible text of the model, or "".
     """
 
     messages: tuple[Message, ...]

@@ -1,4 +1,4 @@
-"""Names -> agents, in the way that normalizers are found: see `harness.normalizers.registry`."""
+"""Find agents by name; `harness.normalizers.registry` says how."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -25,24 +25,23 @@ GROUP: Final = _AGENTS.group
 
 
 def load_agent(name: str) -> Agent:
-    """Return the agent that `name` stands for.
+    """Return the agent called `name`.
 
     Args:
-        name: an entry point's or mutant's name, one of the project's own (see
-            `harness.project`), or `module:attribute` where the attribute is an `Agent` or a
-            function `(task) -> conversation`; the module may lie in the working folder, or in
-            that of the project.
+        name: of an entry point, a mutant or an agent of the project (see `harness.project`); or
+            `module:attribute`, an `Agent` or a function `(task) -> conversation`, in a module
+            that may be in the working folder or in that of the project.
 
     Raises:
-        UsageError: nothing is called so, or two things are.
-        AgentLoadError: it cannot be imported, or is no agent.
-        UnreadableError: the project says something of itself that cannot be used.
+        UsageError: there is no such agent, or there are two.
+        AgentLoadError: it cannot be imported, or is not an agent.
+        UnreadableError: the project's declaration cannot be used.
     """
     return _AGENTS.find(name)
 
 
 def is_agent(name: str) -> bool:
-    """Return whether `name` is surely an agent's; a function given as module:callable may be any.
+    """Return whether `name` is certainly an agent's; a function may be a normalizer, too.
 
     Raises:
         AgentLoadError: it is `module:attribute`, and that cannot be imported.
@@ -58,11 +57,11 @@ def installed_agent_names() -> tuple[str, ...]:
 
 
 def available_agents() -> Iterator[Agent]:
-    """Yield every agent that can be named without a module path."""
+    """Yield every agent that has a name without a module path."""
     yield from map(_AGENTS.find, _AGENTS.names())
 
 
 def default_agent_names() -> tuple[str, ...]:
-    """Return the names that run where none is given: those that are meant to pass."""
+    """Return the names that run by default: those of the conforming agents."""
     names = _AGENTS.installed()
     return tuple(name for name in names if _AGENTS.find(name).role == "conforming")

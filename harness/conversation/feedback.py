@@ -24,7 +24,7 @@ _MOST_REPORT_CHARACTERS: Final = 600
 
 
 class RefusalTexts(msgspec.Struct, frozen=True):
-    """The sentences of one language; braces are filled in."""
+    """The sentences of one language, with placeholders in braces."""
 
     unknown: str
     invalid: str
@@ -84,28 +84,28 @@ REFUSAL_TEXTS: Final[dict[Language, RefusalTexts]] = {
 
 
 def unknown_tool_text(name: str, known: Iterable[str], language: Language) -> str:
-    """Return what is said of a call of a tool that nobody offered."""
+    """Return the error for a call of a tool that was not offered."""
     names = list(known)
     shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
     return REFUSAL_TEXTS[language].unknown.format(name=name[:_MOST_NAMES], names=shown or "-")
 
 
 def parse_error_reports(errors: Iterable[ParseError]) -> str:
-    """Return the first few reports as text."""
-    told = (
+    """Return the first few errors as text."""
+    errors_shown = (
         f"[{error.mode} parse error] {f'{error.name}: ' if error.name else ''}{error.error}"
         for error in islice(errors, _MOST_REPORTS)
     )
-    return "\n".join(text[:_MOST_REPORT_CHARACTERS] for text in told)
+    return "\n".join(text[:_MOST_REPORT_CHARACTERS] for text in errors_shown)
 
 
 def retry_text(prompt: Prompt, reasons: str, attempt: int) -> str:
-    """Return the message that asks the model to mend its reply.
+    """Return the message that asks the model to fix its reply.
 
     Args:
-        prompt: how it was asked for calls.
+        prompt: of the request.
         reasons: what was wrong with the reply.
-        attempt: how often it was asked before; a second message is never the first one again
+        attempt: number of earlier retries; a second message must differ from the first
             (quirk LOOP-PARSE-RETRY).
     """
     words = REFUSAL_TEXTS[prompt.language]
@@ -143,11 +143,11 @@ _ASKS: Final[dict[str, dict[Language, str]]] = {
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """What became of one call.
+    """The result of one call.
 
     Fields:
         value: what the tool returned; any value of JSON, or text.
-        error: why it returned nothing; "" where it did.
+        error: why it returned no value, or "".
     """
 
     call_id: str
@@ -159,12 +159,12 @@ class ToolResult(msgspec.Struct, frozen=True):
 def result_messages(
     prompt: Prompt, results: Sequence[ToolResult], *, limit: int = MOST_CHARACTERS
 ) -> tuple[dict[str, Any], ...]:
-    """Return the messages that tell the model what its calls gave, in their order.
+    """Return the messages with the results of calls, in order.
 
     Args:
         prompt: of the request that the calls answered.
         results: one for each call.
-        limit: the most characters of each result.
+        limit: the maximum number of characters of each result.
     """
     texts = [_result_text(result, prompt.language, limit) for result in results]
     if not prompt.describes_tools:
@@ -182,7 +182,7 @@ def result_messages(
 
 
 def has_results(message: Mapping[str, Any]) -> bool:
-    """Return whether `message` tells results in the user's voice, as `messages` writes them."""
+    """Return whether `message` contains results as `result_messages` writes them for a user."""
     content = message.get("content")
     return message.get("role") == "user" and str(content).startswith(tuple(_LEADS.values()))
 
@@ -194,6 +194,6 @@ def _result_text(result: ToolResult, language: Language, limit: int) -> str:
 
 
 def _result_block(name: str, text: str) -> str:
-    # A result must not be able to end its block and go on in the user's voice.
+    # A result must not be able to end its block, because the rest would be the user's text.
     inside = text.replace(_CLOSER, _CLOSER.replace("/", "\\/"))
     return f'<tool_result name="{name}">\n{inside}\n{_CLOSER}'

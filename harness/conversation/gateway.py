@@ -23,10 +23,9 @@ from harness.conversation.conversation import Conversation, Probe
 from harness.conversation.feedback import REFUSAL_TEXTS, parse_error_reports
 from harness.conversation.history.storing import StoringOptions, incomplete_reason
 from harness.conversation.probe import probe
-from harness.conversation.prompts import PROMPTS, Prompt, find_prompt
+from harness.conversation.prompts import PROMPTS, Prompt, Protocol, find_prompt
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
-from harness.conversation.wording import Language
 from harness.dialects.table import AGENT_DIALECTS
 from harness.normalizers import reference
 from harness.normalizers.respond import respond_with_text_calls
@@ -43,12 +42,12 @@ from harness.turns.turn import Turn
 from harness.wire.interaction import Interaction
 
 _COLON: Final = r"""["']\s{0,20}:\s{0,20}"""
-# A name right behind a brace, or anywhere; the text may end inside it.
+# A name right after a brace, or anywhere; the text may end inside it.
 _NAME: Final = re.compile(
     rf"""(\{{\s{{0,200}})?["'](?:{"|".join(NAME_KEYS)}){_COLON}["']([^"'\\]{{1,200}})(["']|\Z)"""
 )
 _ARGUMENTS: Final = re.compile(rf"""["'](?:{"|".join(ARGUMENTS_KEYS)}){_COLON}""")
-# These keys stand first in nothing but calls; others, such as `input`, may be data.
+# An object that begins with one of these keys is a call; other keys, such as `input`, may be data.
 _ARGUMENTS_FIRST: Final = re.compile(
     rf"""\{{\s{{0,200}}["'](?:arguments|tool_args){_COLON}[{{"']"""
 )
@@ -59,11 +58,15 @@ _UNREADABLE: Final = (
 
 
 def attempted_call(text: str, known: AbstractSet[str]) -> ParseError | None:
-    """Return a report of the first call that `text` attempts.
+    """Return the error of the first call that `text` attempts, or None if it attempts none.
+
+    Weak models forget quotes, use Python's, begin with the arguments or stop in the middle of a
+    name. Such text is not an answer: the user must see that nothing was executed. Data is not an
+    attempt: it names no offered tool, or contains nothing like arguments.
 
     Args:
-        text: what the model said, without calls that could be read.
-        known: names of the tools that were offered.
+        text: of the model, without calls that could be parsed.
+        known: names of the offered tools.
     """
     return (
         _attempt_at_known_tool(text, known)
@@ -75,11 +78,11 @@ def attempted_call(text: str, known: AbstractSet[str]) -> ParseError | None:
 def _attempt_at_known_tool(text: str, known: AbstractSet[str]) -> ParseError | None:
     arguments = _ARGUMENTS.search(text)
     for found in _NAME.finditer(text):
-        behind_brace, name, closed = found.groups()
-        if name in known and (behind_brace or arguments):
+        after_brace, name, closed = found.groups()
+        if name in known and (after_brace or arguments):
             start = found.start() if arguments is None else min(arguments.start(), found.start())
             return _attempt_error(text, start, _UNREADABLE, name)
-        if behind_brace and not closed and any(each.startswith(name) for each in known):
+        if after_brace and not closed and any(each.startswith(name) for each in known):
             return _attempt_error(text, found.start(), _UNREADABLE)
     return None
 
@@ -88,12 +91,9 @@ def _attempt_at_unknown_tool(text: str, known: AbstractSet[str]) -> ParseError |
     for found in _NAME.finditer(text):
         name = found[2]
         if found[1] and name not in known:
-            says_more = _ARGUMENTS.search(text, found.end())
-            return (
-                _attempt_error(text, found.start(), f"there is no tool {name!r}", name)
-                if says_more
-                else None
-            )
+            if not _ARGUMENTS.search(text, found.end()):
+                return None
+            return _attempt_error(text, found.start(), f"there is no tool {name!r}", name)
     return None
 
 
@@ -107,32 +107,35 @@ def _attempt_error(text: str, start: int, error: str, name: str = "") -> ParseEr
     return ParseError("json_fallback", error, snippet, "", name)
 
 
-# The provider's words for a call that the model spelled wrong (quirk PROVIDER-REJECTS-OWN-CALL),
-# and ours for a finish that announces calls where none came.
+# Failure codes for a call that the model wrote in a wrong format: the provider's own code (quirk
+# PROVIDER-REJECTS-OWN-CALL), and this project's for a finish that announces calls without any.
 _RETRYABLE: Final = frozenset(("tool_use_failed", "calls_missing"))
 _MOST_REASON_CHARACTERS: Final = 300
 
 
 def retry_reason(turn: Turn, prompt: Prompt) -> str:
-    """Return what to tell the model of its reply."""
-    words = REFUSAL_TEXTS[prompt.language]
-    why = incomplete_reason(turn)
-    if not why:
-        return (
-            parse_error_reports(turn.parse_errors)
-            if turn.parse_errors and not turn.tool_calls
-            else ""
-        )
+    """Return why the model must be asked again for a turn, or "".
+
+    A retry makes sense only for errors that the model can fix: a call that cannot be parsed, a
+    reply that was truncated inside a call, a call that the provider rejected. It does not help
+    with a failed provider or an interrupted stream, and an empty turn may be correct (quirk
+    TURN-EMPTY-IS-DONE).
+    """
+    texts = REFUSAL_TEXTS[prompt.language]
+    code = incomplete_reason(turn)
+    if not code:
+        unusable = turn.parse_errors and not turn.tool_calls
+        return parse_error_reports(turn.parse_errors) if unusable else ""
     if turn.failure is not None:
-        said = f"{why}: {turn.failure.message}"[:_MOST_REASON_CHARACTERS]
-        return words.provider.format(why=said) if turn.failure.code in _RETRYABLE else ""
-    cut = turn.finish is not None and turn.finish.reason is FinishReason.LENGTH
+        failure = f"{code}: {turn.failure.message}"[:_MOST_REASON_CHARACTERS]
+        return texts.provider.format(why=failure) if turn.failure.code in _RETRYABLE else ""
+    truncated = turn.finish is not None and turn.finish.reason is FinishReason.LENGTH
     called = turn.tool_calls or turn.parse_errors
-    return words.cut.format(why=why) if cut and called else ""
+    return texts.cut.format(why=code) if truncated and called else ""
 
 
 def resolve_stop_reason(turn: Turn) -> Turn:
-    """Return `turn` with the reason that its calls show; one that was cut short keeps its own."""
+    """Return `turn` with the finish reason that its calls imply; a truncated turn keeps its own."""
     if turn.finish is None:
         return turn
     reason = turn.finish.reason
@@ -143,18 +146,15 @@ def resolve_stop_reason(turn: Turn) -> Turn:
     return turn
 
 
-_TOOL_USE_PROMPTS: dict[Language, str] = {"en": "native-tools/v1", "zh": "native-tools-zh/v1"}
-
-
 def tool_use_config(task: Task) -> AgentConfig:
-    """Return how the gateway talks to a provider that takes tools."""
+    """Return the config for a provider that supports tools."""
     serial = not task.capabilities.supports_parallel_tools
     return AgentConfig(
         normalize=reference.normalize,
-        prompt=find_prompt(_TOOL_USE_PROMPTS[find_prompt(task.prompt).language]),
+        prompt=_prompt_like(task, "native-tools"),
         strategy="tool_use",
         storing=StoringOptions(rejected="text"),
-        # An explicit false is sent, and nothing where it is not false (PARALLEL-FALSE-DROPPED).
+        # An explicit false is sent, and otherwise nothing (quirk PARALLEL-FALSE-DROPPED).
         options={"parallel_tool_calls": False} if serial else {},
         serial=serial,
         resolve=resolve_stop_reason,
@@ -162,28 +162,33 @@ def tool_use_config(task: Task) -> AgentConfig:
     )
 
 
-_FALLBACK_PROMPTS: dict[Language, str] = {"en": "json-fallback/v1", "zh": "json-fallback-zh/v1"}
-# The template teaches that a code block is a call, so here it is no example.
+# The prompt says that a code block is a call, so it is not an example.
 FALLBACK_TEXT_POLICY: Final = TextPolicy(
     dialects=frozenset(("fenced-json", "bare-json", "tagged-json")), bare="anywhere", code="calls"
 )
-# What is left of a code block whose call was taken out.
+# The rest of a code block whose call was removed.
 _EMPTY_FENCE: Final = re.compile(r"```[a-zA-Z_]{0,20}\s{0,20}```")
 
 
 def json_fallback_config(task: Task) -> AgentConfig:
-    """Return how the gateway talks to a provider that takes no tools."""
+    """Return the config for a provider that does not support tools."""
     known = frozenset(tool.name for tool in task.tools)
     return AgentConfig(
         normalize=_normalize_fallback,
-        prompt=find_prompt(_FALLBACK_PROMPTS[find_prompt(task.prompt).language]),
+        prompt=_prompt_like(task, "json-fallback"),
         strategy="json_fallback",
         storing=StoringOptions(rejected="text"),
-        # The template asks for one call in each reply.
-        serial=True,
+        serial=True,  # the prompt asks for one call in each reply
         resolve=lambda turn: resolve_stop_reason(_with_attempt(turn, known)),
         retry_reason=retry_reason,
     )
+
+
+def _prompt_like(task: Task, protocol: Protocol) -> Prompt:
+    """Return the prompt of a protocol in the language of the task's prompt."""
+    language = find_prompt(task.prompt).language
+    found = (it for it in PROMPTS.values() if (it.protocol, it.language) == (protocol, language))
+    return next(found)
 
 
 def _normalize_fallback(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -191,51 +196,41 @@ def _normalize_fallback(interaction: Interaction, reads: Iterable[bytes]) -> Ite
 
 
 def _with_attempt(turn: Turn, known: frozenset[str]) -> Turn:
-    """Return `turn` with a report of what was meant as a call and is none."""
+    """Return `turn` with an error for text that only looks like a call."""
     if turn.tool_calls or turn.parse_errors:
         return replace(turn, text=_EMPTY_FENCE.sub("", turn.text).strip())
     attempt = attempted_call(turn.text, known) if known and turn.failure is None else None
     return replace(turn, parse_errors=(attempt,)) if attempt else turn
 
 
-_PROTOCOLS: Final = frozenset(("native-tools", "json-fallback"))
-
-
 def converse(task: Task) -> Conversation:
-    """Have the conversation of `task`.
+    """Run the conversation of `task`.
 
     Raises:
-        UsageError: the task names a prompt or a dialect that does not exist, or its pattern for
-            ids leaves no room for one more.
+        UsageError: the task's prompt or dialect is unknown, or no more ids match its pattern.
     """
     return ToolLoop(task, *choose_config(task)).run_conversation()
 
 
 def choose_config(task: Task) -> tuple[AgentConfig, Probe | None]:
-    """Return how to talk to the provider, and the probe that was needed to know."""
-    takes_tools, shown = _supports_tools(task)
-    return tool_use_config(task) if takes_tools else json_fallback_config(task), shown
+    """Return the config for a provider, and the probe if one was necessary."""
+    fallback = task.prompt in PROMPTS and PROMPTS[task.prompt].protocol == "json-fallback"
+    declared, result = task.capabilities.supports_tool_use, None
+    if fallback or not task.tools:
+        declared = not fallback
+    elif declared is None:
+        result = probe(task)
+        declared = result.ok
+    return tool_use_config(task) if declared else json_fallback_config(task), result
 
 
-def _supports_tools(task: Task) -> tuple[bool, Probe | None]:
-    """Return whether the provider takes tools, and the probe that was needed to know."""
-    declared = task.capabilities.supports_tool_use
-    if task.prompt in _FALLBACKS or not task.tools:
-        return task.prompt not in _FALLBACKS, None
-    if declared is not None:
-        return declared, None
-    shown = probe(task)
-    return shown.ok, shown
-
-
-_FALLBACKS: Final = frozenset(
-    prompt.id for prompt in PROMPTS.values() if prompt.protocol == "json-fallback"
-)
 gateway: Final = Agent(
     name="gateway",
     converse=converse,
     dialects=AGENT_DIALECTS,
-    prompts=frozenset(prompt.id for prompt in PROMPTS.values() if prompt.protocol in _PROTOCOLS),
+    prompts=frozenset(
+        it.id for it in PROMPTS.values() if it.protocol in ("native-tools", "json-fallback")
+    ),
     summary="seed system 4: tool use or JSON fallback by capability, probe, one retry",
     policies={
         "history": "merged",

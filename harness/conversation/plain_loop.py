@@ -1,8 +1,8 @@
-"""`plain-loop`: the tool loop over any normalizer, with no more than an agent needs.
+"""The plain loop: the tool loop over any normalizer, with no more than an agent needs.
 
-It asks in the way of the task's prompt, answers each call that could not be read with an error,
-and never asks again for a reply: what a model does about an error is up to the model. Agents
-differ in the normalizer, the prompts and how turns become messages.
+It uses the task's prompt, answers each call that could not be parsed with an error, and never asks
+again for a reply, because the model decides what it does about an error. Agents differ in the
+normalizer, the prompts and how turns become messages.
 """
 
 from typing import Final
@@ -17,15 +17,11 @@ from harness.dialects.table import AGENT_DIALECTS
 from harness.normalizers import reference, seed_systems
 from harness.normalizers.protocol import Normalize, Normalizer
 
-_POLICIES: Final = {
-    "probe": "never",
-    "retry": "never",
-    "batch": "per-call",
-}
+_POLICIES: Final = {"probe": "never", "retry": "never", "batch": "per-call"}
 
 
 def agent_config(task: Task, normalize: Normalize, history: str = "merged") -> AgentConfig:
-    """Return how the plain loop goes about a task; `history` is a key of `POLICIES`."""
+    """Return the config for a task; `history` is a key of `HISTORY_POLICIES`."""
     serial = not task.capabilities.supports_parallel_tools
     return AgentConfig(
         normalize=normalize,
@@ -37,9 +33,9 @@ def agent_config(task: Task, normalize: Normalize, history: str = "merged") -> A
 
 
 def plain_loop(normalize: Normalize, history: str = "merged") -> Converse:
-    """Return the loop that reads replies with `normalize` and stores turns by `history`.
+    """Return the loop that parses replies with `normalize` and stores turns by `history`.
 
-    What it returns raises UsageError for a prompt or a dialect that does not exist.
+    The loop raises UsageError for an unknown prompt or dialect.
     """
 
     def converse(task: Task) -> Conversation:
@@ -64,7 +60,7 @@ def _agent(
 
 plain: Final = _agent(
     "plain-loop",
-    "seed system 5 as it chose: the tool loop over `reference`, turns merged into messages",
+    "seed system 5: the tool loop over `reference`, turns merged into messages",
     reference.normalizer,
     "native-tools",
     "tag-tools",
@@ -93,7 +89,7 @@ dashscope: Final = _agent(
 )
 tag: Final = _agent(
     "tag-loop",
-    "seed system 2 in a loop: tools taught by prompt, calls in <tool_call> tags",
+    "seed system 2 in a loop: tools described in the prompt, calls in <tool_call> tags",
     seed_systems.tag_extract,
     "tag-tools",
 )

@@ -1,8 +1,8 @@
-"""Whether a provider takes tools: one request with a dummy tool that it is told to call.
+"""Find out whether a provider supports tools, by one request to call a dummy tool.
 
-A call in the API's own field says yes; text, or a refusal, says no. Anything else is not known,
-and the gateway falls back. The dummy is never run, and nothing of the probe gets into the
-history.
+A call in the API's own field means yes. Text or a refusal means no. Any other reply leaves it
+unknown, and the gateway uses the JSON fallback. The dummy is never executed, and the probe is not
+part of the history.
 """
 
 from typing import Any, Final
@@ -35,12 +35,12 @@ _MOST_ERROR_CHARACTERS: Final = 200
 
 
 def probe(task: Task) -> Probe:
-    """Send the probe and return what it shows."""
+    """Send the probe and return its result."""
     asked = replace(task, tools=(DUMMY,))
     row = DIALECTS.get(task.dialect)
     options = _CHOICE if row and row.can_require_tool else {}
     request = next_request(asked, [user(_QUESTION)], asked.tools, options)
-    # Calls in text show nothing about the field, so they are not looked for.
+    # Calls in text prove nothing about the field, so they are not parsed.
     return _probe_result(request_turn(asked, request, respond))
 
 

@@ -1,8 +1,8 @@
-"""A request -> the turn that came back, whatever provider, network and normalizer do.
+"""Send a request and return the turn of its reply, also if provider, network or normalizer fail.
 
-A provider that cannot be reached, a stream that stops in the middle and a normalizer that
-raises are failures of the turn: what was read before stands, and no call of it runs. Only what
-the user must mend, such as a dialect that nobody reads, is raised.
+A provider that is not reachable, an interrupted stream and a normalizer that raises are failures of
+the turn: what was parsed before is kept, and none of its calls is executed. Only errors that the
+user must fix, such as an unknown dialect, are raised.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ from harness.turns.messages import Message
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Headers, Interaction, Request
 
-_SHOWN: Final = 200
-# What is a failure, but none of the provider's: the stream stopped before its end.
+_MOST_ERROR_CHARACTERS: Final = 200
+# Failures of the network and not of the provider: the stream stopped before its end.
 _BROKEN_STREAMS: Final = frozenset(("interrupted", "empty_stream"))
 _HEADERS: Final[Headers] = (("content-type", "application/json"),)
 
@@ -65,16 +65,16 @@ def read_turn(task: Task, request: Request, reply: Reply, normalize: Normalize) 
 
 
 def request_turn(task: Task, request: Request, normalize: Normalize) -> Turn:
-    """Send a request and read its reply.
+    """Send a request and return the turn of its reply.
 
     Raises:
-        UsageError: nobody reads the task's dialect.
+        UsageError: the task's dialect is unknown.
     """
     try:
         reply = task.send(request)
     except UsageError:
         raise
-    except Exception as error:  # noqa: BLE001 - each HTTP client has errors of its own
+    except Exception as error:  # noqa: BLE001 - each HTTP client has its own errors
         return Turn(failure=StreamFailure("unreachable", _error_text(error)))
     try:
         return read_turn(task, request, _reliable(reply), _guarded(normalize))
@@ -83,7 +83,7 @@ def request_turn(task: Task, request: Request, normalize: Normalize) -> Turn:
 
 
 def turn_ending(turn: Turn) -> Ending:
-    """Return how a conversation ends with a turn that broke off."""
+    """Return how a conversation ends after an incomplete turn."""
     if turn.failure is not None:
         return "interrupted" if turn.failure.code in _BROKEN_STREAMS else "error"
     if turn.finish is None:
@@ -92,21 +92,21 @@ def turn_ending(turn: Turn) -> Ending:
 
 
 def _reliable(reply: Reply) -> Reply:
-    """Return `reply` with reads that raise nothing but OSError, so that it is known whose it is."""
+    """Return `reply` with reads that raise only OSError, so that the network is to blame."""
 
     def reads() -> Iterator[bytes]:
         try:
             yield from reply.reads
         except OSError:
             raise
-        except Exception as error:  # each HTTP client has errors of its own
+        except Exception as error:  # each HTTP client has its own errors
             raise ConnectionError(_error_text(error)) from error
 
     return replace(reply, reads=reads())
 
 
 def _guarded(normalize: Normalize) -> Normalize:
-    """Return `normalize` with an end in place of whatever it raises."""
+    """Return `normalize` with a failure in place of each error that it raises."""
 
     def guarded(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
         try:
@@ -115,11 +115,11 @@ def _guarded(normalize: Normalize) -> Normalize:
             yield StreamFailure("interrupted", _error_text(error))
         except UsageError:
             raise
-        except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+        except Exception as error:  # noqa: BLE001 - third-party code may raise anything
             yield StreamFailure("unreadable", _error_text(error))
 
     return guarded
 
 
 def _error_text(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:_SHOWN]
+    return f"{type(error).__name__}: {error}"[:_MOST_ERROR_CHARACTERS]

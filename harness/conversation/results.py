@@ -1,9 +1,9 @@
-"""What a tool returned -> text that a model can read, of bounded length.
+"""Write the result of a tool as text of bounded length for a model.
 
-Text stays text, results of a search become numbered entries, everything else becomes JSON
-(quirk HIST-RESULT-NON-STRING). What is too long is cut between entries or characters, and
-the text says so and how much is missing; a tool that failed says so too, and never looks like
-an empty success (quirk HIST-RESULT-ERROR-LOST).
+Text is unchanged, results of a search become numbered entries, and everything else becomes JSON
+(quirk HIST-RESULT-NON-STRING). A text that is too long is truncated between entries or characters,
+and states how much is missing. The text of a failed tool says that it failed, and never looks like
+an empty result (quirk HIST-RESULT-ERROR-LOST).
 """
 
 import json
@@ -16,9 +16,9 @@ import msgspec
 from harness.conversation.wording import Language
 from harness.turns.exact_json import join_surrogates
 
-# Of one result, with the notice that it was cut.
+# Of one result, including the notice that it was truncated.
 MOST_CHARACTERS: Final = 8_000
-# A notice needs room, and so does what it is about.
+# The notice and some of the text must fit.
 FEWEST_CHARACTERS: Final = 200
 
 _TITLE_KEYS: Final = ("title",)
@@ -27,17 +27,17 @@ _CONTENT_KEYS: Final = ("content", "snippet", "text", "description", "summary", 
 _LIST_KEYS: Final = ("results", "items", "organic_results")
 _SUMMARY_KEYS: Final = ("answer", "summary")
 _ERROR_KEYS: Final = ("error", "errors")
-# What a search that found nothing may say beside: of it nothing is lost.
+# Other keys of a search without results; no information is lost if they are left out.
 _KEYS_WITHOUT_RESULTS: Final = frozenset((*_SUMMARY_KEYS, "query"))
 _JOINER: Final = "\u200d"
 _MARKS: Final = frozenset(("Mn", "Me", "Mc"))
 _MODIFIERS: Final = range(0x1F3FB, 0x1F400)
-# No character that people see is made of more code points that follow one another.
+# A visible character has no more code points than this.
 _LONGEST_CHARACTER: Final = 32
 
 
 class _ResultTexts(msgspec.Struct, frozen=True):
-    """What is said around results in one language."""
+    """The words around results in one language."""
 
     results: str
     source: str
@@ -88,12 +88,13 @@ class SearchResult(msgspec.Struct, frozen=True):
 
 
 def result_text(value: object, language: Language = "en", *, limit: int = MOST_CHARACTERS) -> str:
-    """Return what a tool returned, as text.
+    """Return the value that a tool returned as text.
 
     Args:
-        value: text, or any value of JSON; what JSON cannot spell is written as `str` does.
-        language: of what is said around it.
-        limit: the most characters, at least `FEWEST_CHARACTERS`, the notice included.
+        value: text, or any JSON value; other values are written as `str` does.
+        language: of the words around it.
+        limit: the maximum number of characters including the notice, at least
+            `FEWEST_CHARACTERS`.
     """
     words, limit = _RESULT_TEXTS[language], max(limit, FEWEST_CHARACTERS)
     found = search_results(value)
@@ -104,18 +105,18 @@ def result_text(value: object, language: Language = "en", *, limit: int = MOST_C
 
 
 def error_text(error: str, language: Language = "en", *, limit: int = MOST_CHARACTERS) -> str:
-    """Return why a call gave no result, as the text that the model gets in its place."""
+    """Return why a call has no result, as the text that the model gets instead."""
     words, limit = _RESULT_TEXTS[language], max(limit, FEWEST_CHARACTERS)
-    said = join_surrogates(" ".join(error.split())) or "?"
-    return truncate(f"<tool_error>{words.failed}{said}</tool_error>", words.cut, limit)
+    reason = join_surrogates(" ".join(error.split())) or "?"
+    return truncate(f"<tool_error>{words.failed}{reason}</tool_error>", words.cut, limit)
 
 
 def search_results(value: object) -> tuple[SearchResult, ...] | None:
-    """Return the entries that `value` lists; None where it lists none.
+    """Return the entries in `value`, or None if it is not the result of a search.
 
-    An entry is an object with a title and a source, under the keys that search services use;
-    all of the list must be entries, since of other objects every field may matter. So it does
-    beside an empty list, and where the search tells an error.
+    An entry is an object with a title and a source, under the keys that search services use. All
+    objects of the list must be entries, because of other objects every field may matter. For the
+    same reason, a list next to an error, or an empty list next to other fields, is no such result.
     """
     listed = _listed(value)
     if listed is None:
@@ -130,19 +131,19 @@ def truncate(text: str, notice: str, limit: int) -> str:
 
     Args:
         text: of any length.
-        notice: says that something is missing; has the fields `missing` and `total`.
-        limit: the most characters of what is returned.
+        notice: states that text is missing; has the fields `missing` and `total`.
+        limit: the maximum number of characters of the result.
     """
     if len(text) <= limit:
         return text
     total = f"{len(text):,}"
-    room = limit - len(notice.format(missing=total, total=total)) - 1
-    end = _character_boundary(text, max(room, 0))
+    available = limit - len(notice.format(missing=total, total=total)) - 1
+    end = _character_boundary(text, max(available, 0))
     return f"{text[:end]}\n{notice.format(missing=f'{len(text) - end:,}', total=total)}"
 
 
 def _character_boundary(text: str, end: int) -> int:
-    """Return the last offset up to `end` that is not inside what people see as one character."""
+    """Return the last offset up to `end` that is not inside one visible character."""
     lowest = max(end - _LONGEST_CHARACTER, 0)
     start = end
     while start > lowest and _continues(text, start):
@@ -165,14 +166,14 @@ def _continues(text: str, at: int) -> bool:
 def _json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
-    except Exception:  # noqa: BLE001 - keys that are no text, a cycle, what does not show itself
+    except Exception:  # noqa: BLE001 - keys that are not text, a cycle, a broken `__str__`
         return _python(value)
 
 
 def _python(value: object) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 - a number of too many digits, foreign code
+    except Exception:  # noqa: BLE001 - a number with too many digits, third-party code
         return str(type(value))
 
 
@@ -209,22 +210,22 @@ def _first(value: dict[Any, Any], keys: Iterable[str]) -> str:
 
 
 def _entries(found: tuple[SearchResult, ...], summary: str, words: _ResultTexts, limit: int) -> str:
-    """Return the entries that fit, each whole but for the first, and how many are missing."""
+    """Return the entries that fit, each complete except the first, and how many are missing."""
     lead = f"{words.summary}{summary.strip()}\n\n" if summary else ""
     if not found:
         return truncate(lead + words.none_found, words.cut, limit)
     texts = [_numbered(number, entry, words) for number, entry in enumerate(found, start=1)]
-    whole = f"{lead}{words.results}\n\n" + "\n\n".join(texts)
-    if len(whole) <= limit:
-        return whole
+    complete = f"{lead}{words.results}\n\n" + "\n\n".join(texts)
+    if len(complete) <= limit:
+        return complete
     total = f"{len(texts):,}"
-    room = limit - len(words.cut_entries.format(missing=total, total=total)) - 2
+    available = limit - len(words.cut_entries.format(missing=total, total=total)) - 2
     text, shown = f"{lead}{words.results}", 0
-    while shown < len(texts) and len(text) + 2 + len(texts[shown]) <= room:
+    while shown < len(texts) and len(text) + 2 + len(texts[shown]) <= available:
         text = f"{text}\n\n{texts[shown]}"
         shown += 1
-    if not shown:  # not even one fits
-        return truncate(whole, words.cut, limit)
+    if not shown:  # the first entry alone is too long
+        return truncate(complete, words.cut, limit)
     missing = f"{len(texts) - shown:,}"
     return f"{text}\n\n{words.cut_entries.format(missing=missing, total=total)}"
 

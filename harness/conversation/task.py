@@ -1,8 +1,8 @@
-"""What an agent is given: a question, tools that it may run, and a provider to ask.
+"""The task of an agent: questions, tools that it may execute, and a provider.
 
-`send` and `call_tool` are the world to an agent: it has no clock, no network and no other
-state, so that the same task played again gives the same conversation. Whoever gives the task
-keeps what goes through both.
+`send` and `call_tool` are an agent's only access to the world. It has no clock, no network and no
+other state, so that the same task always gives the same conversation. The caller that creates the
+task records the arguments and results of both.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,15 +15,15 @@ from harness.turns.turn import Tool
 from harness.wire.interaction import Headers, Request
 
 
-class ToolFailed(Exception):  # noqa: N818 - what a tool raises is no error of the harness
-    """A tool that ran and gave no result; its text is for the model."""
+class ToolFailed(Exception):  # noqa: N818 - a tool raises it, and not the harness
+    """A tool failed and returned no result; the message is for the model."""
 
 
 class Reply(msgspec.Struct, frozen=True):
     """A provider's response while it arrives.
 
     Fields:
-        reads: the body, as the network hands it over; to be read once.
+        reads: the body, read by read; it can be iterated once.
     """
 
     status: int
@@ -36,14 +36,14 @@ CallTool: TypeAlias = Callable[[str, dict[str, Any]], object]
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Where an agent must stop.
+    """The limits at which an agent must stop.
 
     Fields:
-        rounds: requests for one question, retries included, probes not.
+        rounds: requests for one question, including retries but not probes.
         identical_calls: how often the same call, by name and value, may run for one question.
-        retries: compensating requests for one broken reply.
-        messages: of one request, so that of a longer history older ones are left out
-            (`history.cut`); None for any number.
+        retries: requests that repeat one for a reply that cannot be used.
+        messages: of one request; older ones of a longer history are left out
+            (`history.limit`); None for any number.
     """
 
     rounds: int = 8
@@ -53,19 +53,19 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Task(msgspec.Struct, frozen=True):
-    """One conversation to be had.
+    """One conversation to run.
 
     Fields:
-        questions: what the user says, one after the other; each is answered before the next.
-        tools: what may be called.
-        prompt: id of the prompt that tells the model how (`conversation.prompts`).
-        system: the application's own system text; "" for that of a plain assistant.
-        provider: whose API it is, such as `dashscope`.
-        dialect: how that API spells requests and streams.
-        uri: where requests go.
-        capabilities: what is declared of the provider.
-        send: asks the provider.
-        call_tool: runs a tool on arguments that fit it.
+        questions: of the user, in order; each is answered before the next.
+        tools: the tools that the model may call.
+        prompt: id of the prompt that describes how to call them (`conversation.prompts`).
+        system: the application's own system text; "" for that of a simple assistant.
+        provider: the owner of the API, such as `dashscope`.
+        dialect: the wire format of that API.
+        uri: the address of requests.
+        capabilities: as declared for the provider.
+        send: sends a request to the provider.
+        call_tool: executes a tool with arguments that fit its parameters.
 
     Raises, from `call_tool`:
         ToolFailed: the tool failed.

@@ -1,4 +1,4 @@
-"""The languages that prompts speak, and the few words that every prompt needs in each."""
+"""The languages of prompts, and the words that every prompt needs in each of them."""
 
 from typing import Final, Literal
 
@@ -8,7 +8,7 @@ Language = Literal["en", "zh"]
 
 
 class DescriptionTexts(msgspec.Struct, frozen=True):
-    """What the description of a tool says in one language; `{}` is where a value goes."""
+    """The words of a tool's description in one language; a value replaces `{}`."""
 
     parameters: str
     no_parameters: str
@@ -26,7 +26,7 @@ class DescriptionTexts(msgspec.Struct, frozen=True):
     more: str
 
 
-# The system text of an application that has none of its own.
+# The system text if the application has none.
 ASSISTANT: Final[dict[Language, str]] = {
     "en": "You are a helpful assistant.",
     "zh": "你是一个乐于助人的助手。",

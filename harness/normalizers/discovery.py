@@ -1,6 +1,6 @@
-"""Names -> normalizers, as `harness.normalizers.registry` finds them.
+"""Find normalizers by name; `harness.normalizers.registry` says how.
 
-What a normalizer needs beside itself is imported when it is loaded, or told to be missing.
+Packages that a normalizer needs are imported when it is loaded, or reported as missing.
 """
 
 import importlib
@@ -33,29 +33,28 @@ GROUP: Final = _NORMALIZERS.group
 
 
 def load_normalizer(name: str) -> Normalizer:
-    """Return the normalizer that `name` stands for.
+    """Return the normalizer called `name`.
 
     Args:
-        name: an entry point's or mutant's name, one of the project's own (see
-            `harness.project`), or `module:attribute` where the attribute is a `Normalizer` or
-            a function `(interaction, reads) -> deltas`; the module may lie in the working
-            folder, or in that of the project.
+        name: of an entry point, a mutant or a normalizer of the project (see `harness.project`);
+            or `module:attribute`, a `Normalizer` or a function `(interaction, reads) -> deltas`,
+            in a module that may be in the working folder or in that of the project.
 
     Raises:
-        UsageError: nothing is called so, or two things are.
-        NormalizerLoadError: it cannot be imported, is no normalizer, or needs a package that
+        UsageError: there is no such normalizer, or there are two.
+        NormalizerLoadError: it cannot be imported, is not a normalizer, or needs a package that
             is not installed.
-        UnreadableError: the project says something of itself that cannot be used.
+        UnreadableError: the project's declaration cannot be used.
     """
     found = _NORMALIZERS.find(name)
     if found.missing:
         raise _not_installed(found)
-    for module in found.needs:  # now, since the first replay has little time
+    for module in found.needs:  # now, because the time of the first replay is limited
         try:
             importlib.import_module(module)
         except (Exception, SystemExit) as problem:
-            told = f"{module}: {type(problem).__name__}: {problem}"
-            raise NormalizerLoadError(told, where=f"normalizer {name}") from problem
+            error = f"{module}: {type(problem).__name__}: {problem}"
+            raise NormalizerLoadError(error, where=f"normalizer {name}") from problem
     return found
 
 
@@ -73,14 +72,14 @@ def installed_normalizer_names() -> tuple[str, ...]:
 
 
 def available_normalizers() -> Iterator[Normalizer]:
-    """Yield every normalizer that can be named without a module path.
+    """Yield every normalizer that has a name without a module path.
 
-    Those whose packages are not installed are among them, and say so in `missing`.
+    If packages of one are not installed, its `missing` lists them.
     """
     yield from map(_NORMALIZERS.find, _NORMALIZERS.names())
 
 
 def default_normalizer_names() -> tuple[str, ...]:
-    """Return the names that run where none is given: those that are meant to pass."""
+    """Return the names that run by default: those of the conforming normalizers."""
     names = _NORMALIZERS.installed()
     return tuple(name for name in names if _NORMALIZERS.find(name).role == "conforming")

@@ -60,7 +60,7 @@ def test_a_tool_that_is_declared_and_does_not_exist_did_not_run() -> None:
     task = Provider(said("-")).task()
     calls = (ToolCall("c", WEATHER.name, '{"city": "Oslo"}'),)
     ran = run_calls(
-        replace(task, call_tool=call_tool), calls, CallBudget(1), shown=("get_weather",)
+        replace(task, call_tool=call_tool), calls, CallBudget(1), shown_names=("get_weather",)
     )
     assert ran.executed == ()
     assert "The tools are: get_weather." in ran.results[0].error

@@ -1,18 +1,17 @@
-"""All prompts by id, and the system text that one gives."""
+"""Prompts that describe tools to a model, by id: a versioned axis of the rankings.
 
-from collections.abc import Callable, Sequence
+The text of an id never changes. Another wording is another version, so that the prompt of a
+cassette shows what its model was told.
+"""
+
+from collections.abc import Sequence
 from typing import Final, Literal
 
 import msgspec
 
-from harness.conversation.prompts.texts import (
-    action_protocol_text,
-    json_fallback_text,
-    native_tools_text,
-    react_text,
-    tag_tools_text,
-)
-from harness.conversation.wording import Language
+from harness.conversation.prompts.descriptions import describe
+from harness.conversation.prompts.texts import EXAMPLES, NATIVE_TOOLS, TEMPLATES
+from harness.conversation.wording import ASSISTANT, Language
 from harness.errors import UsageError
 from harness.turns.turn import Tool
 
@@ -20,22 +19,18 @@ Protocol = Literal["native-tools", "tag-tools", "action-protocol", "react", "jso
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """One versioned way to ask for tool calls.
+    """One versioned prompt.
 
     Fields:
         id: such as `tag-tools-zh/v1`.
-        title: one line for people.
-        text_dialects: those that a reply's calls may be spelled in; none where the API has a
-            field for them.
-        build: makes the system text from the tools, the application's own system text and
-            the language.
+        title: one line for lists.
+        text_dialects: formats of the calls in a reply; empty if the API has a field for calls.
     """
 
     id: str
     protocol: Protocol
     language: Language
     title: str
-    build: Callable[[Sequence[Tool], str, Language], str]
     text_dialects: tuple[str, ...] = ()
 
     @property
@@ -44,104 +39,75 @@ class Prompt(msgspec.Struct, frozen=True):
         return self.protocol != "native-tools"
 
 
-_TAGS = ("tagged-json", "bare-json", "fenced-json")
-_FENCED = ("fenced-json", "bare-json", "tagged-json")
-_ACTION = ("action-protocol",)
+def _prompts(protocol: Protocol, title: str, *text_dialects: str) -> tuple[Prompt, ...]:
+    english = Prompt(f"{protocol}/v1", protocol, "en", title, text_dialects)
+    if protocol != "native-tools" and "zh" not in TEMPLATES[protocol]:
+        return (english,)
+    chinese = f"{title}; system text in Chinese"
+    return (english, Prompt(f"{protocol}-zh/v1", protocol, "zh", chinese, text_dialects))
+
 
 _ALL = (
-    Prompt(
-        "native-tools/v1",
-        "native-tools",
-        "en",
-        "tools in the request's own field",
-        native_tools_text,
-    ),
-    Prompt(
-        "native-tools-zh/v1",
-        "native-tools",
-        "zh",
-        "tools in the request's own field, system text in Chinese",
-        native_tools_text,
-    ),
-    Prompt(
-        "tag-tools/v1",
+    *_prompts("native-tools", "tools in the request's own field"),
+    *_prompts(
         "tag-tools",
-        "en",
-        "tools told in the system text; calls as JSON in <tool_call> tags",
-        tag_tools_text,
-        _TAGS,
+        "tools described in the system text; calls as JSON in <tool_call> tags",
+        "tagged-json",
+        "bare-json",
+        "fenced-json",
     ),
-    Prompt(
-        "tag-tools-zh/v1",
-        "tag-tools",
-        "zh",
-        "the same in Chinese",
-        tag_tools_text,
-        _TAGS,
-    ),
-    Prompt(
-        "action-protocol/v1",
+    *_prompts(
         "action-protocol",
-        "en",
-        "tools told in the system text; the whole reply is one JSON object",
-        action_protocol_text,
-        _ACTION,
-    ),
-    Prompt(
-        "action-protocol-zh/v1",
+        "tools described in the system text; the complete reply is one JSON object",
         "action-protocol",
-        "zh",
-        "the same in Chinese",
-        action_protocol_text,
-        _ACTION,
     ),
-    Prompt(
-        "react/v1",
+    *_prompts(
         "react",
-        "en",
-        "tools told in the system text; thoughts and actions as labelled lines",
-        react_text,
-        ("react",),
+        "tools described in the system text; thoughts and actions as labelled lines",
+        "react",
     ),
-    Prompt(
-        "json-fallback/v1",
+    *_prompts(
         "json-fallback",
-        "en",
-        "tools told in the system text; a call is one fenced JSON object",
-        json_fallback_text,
-        _FENCED,
-    ),
-    Prompt(
-        "json-fallback-zh/v1",
-        "json-fallback",
-        "zh",
-        "the same in Chinese",
-        json_fallback_text,
-        _FENCED,
+        "tools described in the system text; a call is one fenced JSON object",
+        "fenced-json",
+        "bare-json",
+        "tagged-json",
     ),
 )
+_SENTENCE_SPACE: Final[dict[Language, str]] = {"en": " ", "zh": ""}
 PROMPTS: Final[dict[str, Prompt]] = {prompt.id: prompt for prompt in _ALL}
 
 
 def find_prompt(prompt_id: str) -> Prompt:
-    """Return the prompt of this id.
+    """Return the prompt with this id.
 
     Raises:
         UsageError: there is none.
     """
     prompt = PROMPTS.get(prompt_id)
     if prompt is None:
-        raise UsageError(f"no prompt is called {prompt_id!r}", hint=f"Known: {', '.join(PROMPTS)}.")
+        raise UsageError(
+            f"unknown prompt {prompt_id!r}", hint=f"Choose one of: {', '.join(PROMPTS)}."
+        )
     return prompt
 
 
 def system_text(prompt: Prompt, tools: Sequence[Tool], base_system: str = "") -> str:
-    """Return the system text of a request that asks in this way.
+    """Return the system text of a request with this prompt.
 
     Args:
         prompt: of `PROMPTS`.
-        tools: those that may be called; without any, nothing is told of calls.
+        tools: those that may be called; without tools, the text does not mention calls.
         base_system: the application's own system text, which comes first; "" for that of a
-            plain assistant.
+            simple assistant.
     """
-    return prompt.build(tuple(tools), base_system, prompt.language)
+    language, base = prompt.language, base_system or ASSISTANT[prompt.language]
+    if not prompt.describes_tools:
+        between = "\n\n" if base_system else _SENTENCE_SPACE[language]
+        return f"{base}{between}{NATIVE_TOOLS[language]}"
+    if not tools:
+        return base
+    text = TEMPLATES[prompt.protocol][language].format(
+        tools=describe(tools, language), example=EXAMPLES.get(prompt.protocol, "")
+    )
+    return f"{base}\n\n{text}"

@@ -1,31 +1,27 @@
-"""The system texts of all prompts, by protocol.
+"""The system texts of all prompts, by protocol and language.
 
 The text of a prompt id never changes, because cassettes name the prompt that their model saw.
+
+- `native-tools`: the request's own field declares the tools, so the system text says little.
+- `tag-tools`: each call is a JSON object between `<tool_call>` tags in the answer's text, for
+  models without a field for tools. The tags are those of Hermes and Qwen, which many models know
+  from training.
+- `action-protocol`: the complete reply is one JSON object that calls tools or contains the answer,
+  for services that guarantee JSON and nothing else.
+- `react`: thoughts and actions as labelled lines, one action at a time, for models that were
+  trained on ReAct.
+- `json-fallback`: one code block of JSON is one call, for providers without a field for tools. A
+  reply contains one call, because weak models make errors in longer ones.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
-from harness.conversation.prompts.descriptions import describe
-from harness.conversation.wording import ASSISTANT, Language
-from harness.turns.turn import Tool
+from harness.conversation.wording import Language
 
-# Without a system text of the application's own, and with one.
-_ALONE: Final[dict[Language, str]] = {
-    "en": "You are a helpful assistant. Use the tools when they help.",
-    "zh": "你是一个乐于助人的助手。需要时请使用工具。",
-}
-_BESIDE: Final[dict[Language, str]] = {
+NATIVE_TOOLS: Final[dict[Language, str]] = {
     "en": "Use the tools when they help.",
     "zh": "需要时请使用工具。",
 }
-
-
-def native_tools_text(tools: Sequence[Tool], base: str, language: Language) -> str:
-    """Return the system text."""
-    del tools
-    return f"{base}\n\n{_BESIDE[language]}" if base else _ALONE[language]
-
 
 _TAG_EXAMPLE: Final = """\
 ```
@@ -73,16 +69,6 @@ ones among them.
 - 写完最后一个标签块就停下。结果会在下一条消息里给出，不要自己编造结果。
 - 不需要工具时，直接用普通文字回答，不要写标签。""",
 }
-
-
-def tag_tools_text(tools: Sequence[Tool], base: str, language: Language) -> str:
-    """Return the system text."""
-    base = base or ASSISTANT[language]
-    if not tools:
-        return base
-    told = _TAG_TOOLS[language].format(tools=describe(tools, language), example=_TAG_EXAMPLE)
-    return f"{base}\n\n{told}"
-
 
 _ACTION_PROTOCOL: Final[dict[Language, str]] = {
     "en": """\
@@ -145,16 +131,6 @@ strict: double quotes, no comments, line breaks in strings as \\n.
 - 结果会在下一条消息里给出，不要自己编造结果。""",
 }
 
-
-def action_protocol_text(tools: Sequence[Tool], base: str, language: Language) -> str:
-    """Return the system text."""
-    base = base or ASSISTANT[language]
-    if not tools:
-        return base
-    told = _ACTION_PROTOCOL[language].format(tools=describe(tools, language))
-    return f"{base}\n\n{told}"
-
-
 _REACT: Final = """\
 # Tools
 
@@ -184,13 +160,6 @@ Final Answer: ANSWER
 its parameters, all required ones among them.
 - After `Action Input`, stop. The observation comes with the next message; never write one yourself.
 - Reply with an action or with a final answer, never with both."""
-
-
-def react_text(tools: Sequence[Tool], base: str, language: Language) -> str:
-    """Return the system text."""
-    base = base or ASSISTANT[language]
-    return f"{base}\n\n{_REACT.format(tools=describe(tools, language))}" if tools else base
-
 
 _FENCED_EXAMPLE: Final = """\
 ```json
@@ -239,11 +208,11 @@ calls one tool; ask for the next when you have its result.
 - 不需要工具时，直接用普通文字回答，不要写这种代码块。""",
 }
 
-
-def json_fallback_text(tools: Sequence[Tool], base: str, language: Language) -> str:
-    """Return the system text."""
-    base = base or ASSISTANT[language]
-    if not tools:
-        return base
-    told = _JSON_FALLBACK[language].format(tools=describe(tools, language), example=_FENCED_EXAMPLE)
-    return f"{base}\n\n{told}"
+# Protocol -> the description of the tools, and the example in it.
+TEMPLATES: Final[dict[str, dict[Language, str]]] = {
+    "tag-tools": _TAG_TOOLS,
+    "action-protocol": _ACTION_PROTOCOL,
+    "react": {"en": _REACT},
+    "json-fallback": _JSON_FALLBACK,
+}
+EXAMPLES: Final = {"tag-tools": _TAG_EXAMPLE, "json-fallback": _FENCED_EXAMPLE}
