@@ -21,6 +21,7 @@ from harness.conversation.history.storing import (
     incomplete_reason,
     join_paragraphs,
     parse_error_text,
+    turn_messages,
 )
 from harness.conversation.prompts import Prompt, Protocol, system_text
 from harness.conversation.replies import next_request, request_turn
@@ -137,7 +138,8 @@ class Channel:
         by_id = {result.call_id: result for result in results}
         # A call without a name keeps none: it is reported and never stored as a call.
         sent = self._renamed(turn, lambda name: name and self.names.wire(name))
-        return self._policy(sent, by_id, iteration, self.task.capabilities, self._storing)
+        capabilities = self.task.capabilities
+        return turn_messages(self._policy, sent, by_id, iteration, capabilities, self._storing)
 
     def _stored_as_text(self, turn: Turn, results: Sequence[ToolResult]) -> tuple[Message, ...]:
         text = assistant_text(self.prompt, turn)

@@ -9,7 +9,7 @@ from typing import Final
 
 from harness.conversation.agent import Agent, Converse
 from harness.conversation.conversation import Conversation
-from harness.conversation.history.storing import HISTORY_POLICIES, StoringOptions
+from harness.conversation.history.storing import HistoryPolicy, StoringOptions
 from harness.conversation.prompts import PROMPTS, Protocol, find_prompt
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
@@ -20,19 +20,21 @@ from harness.normalizers.protocol import Normalize, Normalizer
 _POLICIES: Final = {"probe": "never", "retry": "never", "batch": "per-call"}
 
 
-def agent_config(task: Task, normalize: Normalize, history: str = "merged") -> AgentConfig:
-    """Return the config for a task; `history` is a key of `HISTORY_POLICIES`."""
+def agent_config(
+    task: Task, normalize: Normalize, history: HistoryPolicy = "merged"
+) -> AgentConfig:
+    """Return the config of the plain loop for a task."""
     serial = not task.capabilities.supports_parallel_tools
     return AgentConfig(
         normalize=normalize,
         prompt=find_prompt(task.prompt),
-        policy=HISTORY_POLICIES[history],
+        policy=history,
         storing=StoringOptions(rejected="result"),
         options={"parallel_tool_calls": False} if serial else {},
     )
 
 
-def plain_loop(normalize: Normalize, history: str = "merged") -> Converse:
+def plain_loop(normalize: Normalize, history: HistoryPolicy = "merged") -> Converse:
     """Return the loop that parses replies with `normalize` and stores turns by `history`.
 
     The loop raises UsageError for an unknown prompt or dialect.
@@ -45,7 +47,11 @@ def plain_loop(normalize: Normalize, history: str = "merged") -> Converse:
 
 
 def _agent(
-    name: str, summary: str, normalizer: Normalizer, *protocols: Protocol, history: str = "merged"
+    name: str,
+    summary: str,
+    normalizer: Normalizer,
+    *protocols: Protocol,
+    history: HistoryPolicy = "merged",
 ) -> Agent:
     prompts = (prompt for prompt in PROMPTS.values() if prompt.protocol in protocols)
     return Agent(

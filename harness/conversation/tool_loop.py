@@ -27,7 +27,6 @@ from harness.conversation.history.storing import (
     HistoryPolicy,
     StoringOptions,
     incomplete_reason,
-    merged_messages,
 )
 from harness.conversation.prompts import Prompt
 from harness.conversation.replies import turn_ending
@@ -64,7 +63,7 @@ class AgentConfig(msgspec.Struct, frozen=True):
     normalize: Normalize
     prompt: Prompt
     strategy: Strategy | Literal[""] = ""
-    policy: HistoryPolicy = merged_messages
+    policy: HistoryPolicy = "merged"
     storing: StoringOptions = StoringOptions()
     options: Mapping[str, Any] = msgspec.field(default_factory=dict)
     serial: bool = False

@@ -4,7 +4,11 @@ from hypothesis import strategies as st
 
 from harness.conversation.feedback import ToolResult
 from harness.conversation.history.identifiers import distinct_ids, fit_ids
-from harness.conversation.history.storing import HISTORY_POLICIES, StoringOptions
+from harness.conversation.history.storing import (
+    HISTORY_POLICIES,
+    StoringOptions,
+    turn_messages,
+)
 from harness.providers import PROVIDERS, Capabilities
 from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall
 from harness.turns.messages import Message, system, user
@@ -66,7 +70,9 @@ def results_of(draw: st.DrawFn, turn: Turn) -> dict[str, ToolResult]:
 
 
 @st.composite
-def histories(draw: st.DrawFn, capabilities: Capabilities, policy: str) -> tuple[Message, ...]:
+def histories(
+    draw: st.DrawFn, capabilities: Capabilities, policy: HistoryPolicy
+) -> tuple[Message, ...]:
     """Return the history of a few questions with a few turns each, as it would be sent."""
     messages: list[Message] = [system("Be brief.")] if draw(st.booleans()) else []
     storing = draw(STORINGS)
@@ -76,5 +82,5 @@ def histories(draw: st.DrawFn, capabilities: Capabilities, policy: str) -> tuple
         for turn in draw(st.lists(TURNS, max_size=4)):
             iteration += 1
             results = draw(results_of(turn))
-            messages += HISTORY_POLICIES[policy](turn, results, iteration, capabilities, storing)
+            messages += turn_messages(policy, turn, results, iteration, capabilities, storing)
     return fit_ids(messages, capabilities.tool_id_pattern).messages

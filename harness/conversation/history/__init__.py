@@ -1,1 +1,1 @@
-"""History: what of a turn goes into the next request, in which form, and how much of it."""
+"""History: which parts of a turn the next request contains, in which form, and how many."""

@@ -1,7 +1,7 @@
-"""Messages in OpenAI's form -> what a provider would refuse or misread in them, by quirk.
+"""Find what a provider would reject or misread in messages in OpenAI's form, by quirk.
 
-Reads what was really sent, whoever wrote it, and shares nothing with the code that stores
-turns. It never raises, whatever the messages are.
+The input is what a client really sent. This check shares no code with the storing of turns. It
+never raises, whatever the messages are.
 """
 
 import re
@@ -18,17 +18,17 @@ from harness.turns.arguments import ArgumentClass, parse
 _VALID_ARGUMENTS: Final = frozenset((ArgumentClass.OBJECT, ArgumentClass.DUPLICATE_KEYS))
 # Source: OpenAI's API reference, `messages[].tool_calls[].function.name`.
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-# Which quirk a pattern stands for; another one is Anthropic's kind, or a matter of length.
+# The quirk of a pattern; for other patterns it depends on the length of the id.
 _PATTERN_QUIRKS: Final = {"[a-zA-Z0-9]{9}": "ID-MISTRAL-9"}
 _LONGEST_ID: Final = 40
-_SHOWN: Final = 80
+_MOST_SHOWN: Final = 80
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One place in a history that a provider would refuse or misread.
+    """One location in a history that a provider would reject or misread.
 
     Fields:
-        quirk: the one that it shows; "" where it is only not the form of a message.
+        quirk: the one that it shows; "" if the value only has not the form of a message.
         path: such as `messages[3].tool_calls[0].id`.
     """
 
@@ -39,7 +39,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class _OpenCall(msgspec.Struct, frozen=True):
-    """A call that waits for its result."""
+    """A call without a result so far."""
 
     id: str
     path: str
@@ -49,21 +49,21 @@ def history_problems(messages: Sequence[object], capabilities: Capabilities) -> 
     """Return every problem of a history, in the order of its messages.
 
     Args:
-        messages: as a request holds them, or as one would be sent.
-        capabilities: what is declared of the provider that gets them.
+        messages: of a request, or of one that could be sent.
+        capabilities: as declared for the provider that gets them.
     """
     return tuple(_HistoryCheck(capabilities).problems(messages))
 
 
 class _HistoryCheck:
-    """One way through a history, message by message."""
+    """The state of one check, message by message."""
 
     def __init__(self, capabilities: Capabilities) -> None:
         self._capabilities = capabilities
-        self._open: dict[str, _OpenCall] = {}  # calls of the last turn without a result so far
-        self._answered: set[str] = set()  # and those with one
-        self._late: dict[str, str] = {}  # calls that went unanswered -> where the next turn began
-        self._seen: dict[str, str] = {}  # each id -> where it stood first
+        self._open: dict[str, _OpenCall] = {}  # calls of the last turn without a result
+        self._answered: set[str] = set()  # calls of the last turn with a result
+        self._late: dict[str, str] = {}  # unanswered calls -> path of the next turn
+        self._seen: dict[str, str] = {}  # each id -> path of its first use
         self._results_began = False
 
     def problems(self, messages: Sequence[object]) -> Iterator[Problem]:
@@ -158,7 +158,7 @@ class _HistoryCheck:
             return
         if call_id in self._seen:
             found = f"{_shown(call_id)}, as at {self._seen[call_id]}"
-            yield Problem("ID-REUSED-ACROSS-TURNS", path, "an id of its own", found)
+            yield Problem("ID-REUSED-ACROSS-TURNS", path, "a unique id", found)
         self._seen.setdefault(call_id, path)
         self._open[call_id] = _OpenCall(call_id, call_path)
         self._answered.discard(call_id)
@@ -173,12 +173,12 @@ class _HistoryCheck:
         if isinstance(call_id, str) and call_id in self._answered:
             found = f"a second result for {found}"
         elif isinstance(call_id, str) and call_id in self._late:
-            found = f"{found}, whose turn was over at {self._late[call_id]}"
-        waiting = f"the id of a call that waits for its result: {self._waiting()}"
+            found = f"{found}, whose turn ended at {self._late[call_id]}"
+        waiting = f"the id of a call without a result: {self._waiting()}"
         return Problem("HIST-ORPHAN-RESULT", path, waiting, found)
 
     def _end_of_results(self, path: str) -> Iterator[Problem]:
-        """Say which calls went unanswered, since the message at `path` is no result."""
+        """Report the unanswered calls, because the message at `path` is not a result."""
         for call in self._open.values():
             found = f"none for {_shown(call.id)} before {path}"
             yield Problem("HIST-MISSING-RESULT", call.path, "exactly one result", found)
@@ -188,17 +188,17 @@ class _HistoryCheck:
     def _waiting(self) -> str:
         return ", ".join(map(_shown, list(self._open)[:5])) or "none"
 
-    # What stands beside calls
+    # Fields next to calls
 
     def _content_beside_calls(self, message: dict[str, Any], path: str) -> Iterator[Problem]:
         yield from _content_of_assistant(message, path)
         content = message.get("content")
-        wanted = self._capabilities.content_beside_calls
-        if not _is_blank(content) or content == _SILENT[wanted]:
+        expected = self._capabilities.content_beside_calls
+        if not _is_blank(content) or content == _SILENT[expected]:
             return
         quirk = "HIST-CONTENT-NULL" if content is None else "HIST-CONTENT-EMPTY"
         yield Problem(
-            quirk, f"{path}.content", f"text, or {_SILENT_TEXTS[wanted]}", _shown(content)
+            quirk, f"{path}.content", f"text, or {_SILENT_TEXTS[expected]}", _shown(content)
         )
 
     def _reasoning(self, message: dict[str, Any], path: str) -> Iterator[Problem]:
@@ -254,7 +254,7 @@ def _is_blank(content: object) -> bool:
 
 
 def _has_other_content(message: dict[str, Any]) -> bool:
-    """Whether an assistant without content refuses, speaks, or calls in the older form."""
+    """Whether an assistant message has a refusal, audio, or a call in the older form."""
     return any(message.get(key) for key in ("refusal", "audio", "function_call"))
 
 
@@ -273,10 +273,10 @@ def _quirk_of_id(pattern: str, call_id: str) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return a value of JSON, shortened, however large or deep it is."""
+    """Return a JSON value as text, shortened."""
     shorten = reprlib.Repr()
-    shorten.maxstring = shorten.maxother = _SHOWN
+    shorten.maxstring = shorten.maxother = _MOST_SHOWN
     try:
         return shorten.repr(value)
-    except ValueError:  # a number of more digits than Python writes
+    except ValueError:  # a number with more digits than Python writes
         return str(type(value))

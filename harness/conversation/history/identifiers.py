@@ -25,20 +25,20 @@ from harness.turns.messages import Message
 from harness.turns.turn import Turn
 
 _BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-# What ids of real providers are made of; the longest that fits a pattern is taken.
+# The characters of ids of real providers; the longest id that fits a pattern is used.
 _ALPHABETS: Final = (_BASE62, _BASE62[36:], "0123456789abcdef", "0123456789")
 _PREFIXES: Final = ("", "call_", "toolu_", "fc_", "chatcmpl-tool-")
 _MOST_LENGTH: Final = 40
 _SAMPLES: Final = ("a", "b", "c")
-# So often another id is tried where the one before was given out already.
+# Attempts to find an id that was not used before.
 _MOST_TRIES: Final = 10_000
 
 
 class FittedIds(msgspec.Struct, frozen=True):
-    """A history whose ids a provider takes.
+    """A history with ids that a provider accepts.
 
     Fields:
-        native: each id that is sent -> the one that the call came with.
+        native: each sent id -> the id that the call had originally.
     """
 
     messages: tuple[Message, ...]
@@ -46,10 +46,10 @@ class FittedIds(msgspec.Struct, frozen=True):
 
 
 def distinct_ids(turn: Turn) -> Turn:
-    """Return `turn` with ids that are not empty and differ within it.
+    """Return `turn` with ids that are not empty and unique within it.
 
-    Ask for it before anything runs: results are found by these ids. A call that has an id to
-    itself keeps it.
+    Call this before any call is executed, because results are found by these ids. A unique id is
+    unchanged.
     """
     given = [call.id for call in turn.tool_calls] + [error.id for error in turn.parse_errors]
     if all(given) and len(set(given)) == len(given):
@@ -63,17 +63,17 @@ def distinct_ids(turn: Turn) -> Turn:
 
 
 def fit_ids(messages: Sequence[Message], pattern: str = "") -> FittedIds:
-    """Return `messages` with ids that are unique and match `pattern` in full.
+    """Return `messages` with ids that are unique and match `pattern` completely.
 
-    A result belongs to the nearest call before it that has its id; of several in one message
-    each result takes the next.
+    A result belongs to the nearest call before it with the same id. If several calls of one message
+    have it, each result belongs to the next of them.
 
     Args:
-        messages: the whole history.
+        messages: the complete history.
         pattern: a regular expression; "" for any id.
 
     Raises:
-        UsageError: no id can be made that matches the pattern.
+        UsageError: no id matches the pattern.
     """
     ids = _Ids(pattern)
     waiting: dict[str, deque[str]] = {}
@@ -106,7 +106,7 @@ def _fit(message: Message, ids: "_Ids", waiting: dict[str, deque[str]]) -> Messa
     calls = message.get("tool_calls")
     if message.get("role") == "assistant" and isinstance(calls, list) and calls:
         given = [_give(call, ids) for call in calls]
-        # A call hides those of earlier messages that have its id.
+        # A call hides calls of earlier messages with the same id.
         queues: dict[str, deque[str]] = {}
         for wire in filter(None, given):
             queues.setdefault(ids.native[wire], deque()).append(wire)
@@ -119,7 +119,7 @@ def _fit(message: Message, ids: "_Ids", waiting: dict[str, deque[str]]) -> Messa
 
 
 def _next(queue: deque[str]) -> str:
-    """Return the id of the call that a result answers; the last one stays for a second result."""
+    """Return the id of the call that a result answers; the last one is kept for a second result."""
     return queue.popleft() if len(queue) > 1 else next(iter(queue), "")
 
 
@@ -129,7 +129,7 @@ def _give(call: object, ids: "_Ids") -> str:
 
 
 def _with_ids(calls: Iterable[Any], given: Iterable[str]) -> list[Any]:
-    """Return the calls of a message with the ids that were given to them."""
+    """Return the calls of a message with their new ids."""
     pairs = zip(calls, given, strict=True)
     return [call | {"id": wire} if wire else call for call, wire in pairs]
 
@@ -139,7 +139,7 @@ def _text(value: object) -> str:
 
 
 class _Ids:
-    """Gives an id to each call of a conversation, in order."""
+    """Assigns an id to each call of a conversation, in order."""
 
     def __init__(self, pattern: str) -> None:
         self.native: dict[str, str] = {}
@@ -156,7 +156,7 @@ class _Ids:
         raise UsageError(
             f"no id for {native!r} matches {self._pattern.pattern!r}",
             where="tool_id_pattern",
-            hint="Declare a pattern that leaves room for letters or digits.",
+            hint="Declare a pattern that allows more letters or digits.",
         )
 
     def _candidates(self, native: str) -> Iterator[str]:
@@ -171,18 +171,18 @@ class _Ids:
         if self._any and native:
             return f"{native}-{number}"
         self._shape = self._shape or _shape_of(self._pattern)
-        return self._shape.spell(native if number == 1 else f"{native}/{number}")
+        return self._shape.write(native if number == 1 else f"{native}/{number}")
 
 
 class _Shape(msgspec.Struct, frozen=True):
-    """A kind of text that a pattern takes: a prefix, and so many signs of an alphabet."""
+    """A form of text that a pattern matches: a prefix, and a number of characters."""
 
     prefix: str
     alphabet: str
     length: int
 
-    def spell(self, text: str) -> str:
-        """Return the id that stands for `text`."""
+    def write(self, text: str) -> str:
+        """Return the id derived from `text`."""
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
         number, signs = int.from_bytes(digest, "big"), []
         for _ in range(self.length):
@@ -193,10 +193,10 @@ class _Shape(msgspec.Struct, frozen=True):
 
 def _shape_of(pattern: re.Pattern[str]) -> _Shape:
     for length, prefix, alphabet in product(range(_MOST_LENGTH, 0, -1), _PREFIXES, _ALPHABETS):
-        room = length - len(prefix)
-        if room > 0:
-            shape = _Shape(prefix, alphabet, room)
-            if all(pattern.fullmatch(shape.spell(sample)) for sample in _SAMPLES):
+        rest = length - len(prefix)
+        if rest > 0:
+            shape = _Shape(prefix, alphabet, rest)
+            if all(pattern.fullmatch(shape.write(sample)) for sample in _SAMPLES):
                 return shape
     return _Shape("", _BASE62, _MOST_LENGTH)
 
@@ -209,10 +209,10 @@ _UNFIT: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class NameMap:
-    """The names of one request's tools, each with the spelling that is sent.
+    """The names of one request's tools, each with the name that is sent.
 
     Args:
-        declared: by the application, in its order, which decides who gets the plainer spelling.
+        declared: names of the application. The first of two similar names gets the simpler form.
     """
 
     def __init__(self, declared: Iterable[str]) -> None:
@@ -225,16 +225,16 @@ class NameMap:
                 self._wire[name], self._declared[wire] = wire, name
 
     def wire(self, name: str) -> str:
-        """Return what is sent for `name`, be it declared or not."""
+        """Return the name that is sent for `name`, whether it is declared or not."""
         return self._wire.get(name) or fitting_name(name)
 
     def declared(self, wire: str) -> str:
-        """Return the name that `wire` stands for; itself where no tool is sent under it."""
+        """Return the declared name of `wire`, or `wire` if no tool is sent under it."""
         return self._declared.get(wire, wire)
 
 
 def fitting_name(name: str) -> str:
-    """Return `name`, or where a provider would refuse it a spelling that no other name has."""
+    """Return `name`, or a unique other form if a provider would reject it."""
     return name if NAME.fullmatch(name) else _name_with_digest(name, 0)
 
 
@@ -246,7 +246,7 @@ def _candidate_names(name: str) -> Iterator[str]:
 
 
 def _name_with_digest(name: str, number: int) -> str:
-    """Return the plain spelling with a digest of the whole name behind it."""
+    """Return the simple form, followed by a digest of the complete name."""
     plain = (
         _UNFIT.sub("_", name[:_MOST_NAME_CHARACTERS]).strip("_")[
             : _MOST_NAME_CHARACTERS - _DIGEST_CHARACTERS - 1

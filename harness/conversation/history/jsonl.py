@@ -1,8 +1,8 @@
-"""A conversation <-> JSON Lines: a header, then one message a line as it would be sent.
+"""Write and read conversations in JSON Lines: a header, then one message a line as it is sent.
 
-What is known of a turn stands as `meta` in the line of its first message, or in a line of its
-own where it left none, so that any tool that reads chat messages reads this too. Reading is
-strict: what is damaged, cut off or from a newer harness is an UnreadableError with its line.
+The record of a turn is the `meta` of the line of its first message, or a separate line if the turn
+left no message. So any tool that reads chat messages can read this file. Reading is strict: a
+damaged or truncated file, or one from a newer harness, is an UnreadableError with its line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ VERSION: Final = 1
 
 
 class ConversationLabels(msgspec.Struct, frozen=True):
-    """Whose conversation it is; "" where nobody knows."""
+    """The origin of a conversation; "" if it is unknown."""
 
     agent: str = ""
     provider: str = ""
@@ -41,7 +41,7 @@ class ConversationLabels(msgspec.Struct, frozen=True):
 
 
 class LoggedConversation(msgspec.Struct, frozen=True):
-    """A conversation in a file, and whose it is."""
+    """A conversation in a file, with its labels."""
 
     about: ConversationLabels
     conversation: Conversation
@@ -62,7 +62,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _MetaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What stands under `meta`: the fields of Meta, and the turn that they are about."""
+    """The `meta` of a line: the turn, and the fields of Meta."""
 
     turn: Turn
     strategy: Strategy | Literal[""] = ""
@@ -74,36 +74,36 @@ class _MetaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 def encode(logged: LoggedConversation) -> bytes:
     """Return the lines of a conversation."""
-    said = logged.conversation
+    conversation = logged.conversation
     about = msgspec.structs.asdict(logged.about)
     header = {
         "format": FORMAT,
         "version": VERSION,
         **about,
-        "ending": said.ending,
-        "answer": said.answer,
-        "messages": len(said.messages),
-        "turns": len(said.turns),
+        "ending": conversation.ending,
+        "answer": conversation.answer,
+        "messages": len(conversation.messages),
+        "turns": len(conversation.turns),
     }
-    return b"".join(encode_json(line) + b"\n" for line in (header, *_lines(said)))
+    return b"".join(encode_json(line) + b"\n" for line in (header, *_lines(conversation)))
 
 
 def is_conversation(data: bytes) -> bool:
     """Whether `data` begins as `encode` writes it, whatever its version."""
     first = data.lstrip().partition(b"\n")[0]
-    # Looked for as text first: the line may be a whole recording of any size.
+    # Searched as text first, because the line may be a complete recording of any size.
     return FORMAT.encode() in first and _is_header(_value(first))
 
 
 def decode(data: bytes, where: str = "") -> tuple[LoggedConversation, ...]:
-    """Return the conversations that a file holds, one behind the other.
+    """Return the conversations in a file, in order.
 
     Args:
-        data: what `encode` wrote, any number of times.
+        data: the output of `encode`, any number of times.
         where: the file, for the error.
 
     Raises:
-        UnreadableError: it is damaged, cut off or from a newer harness.
+        UnreadableError: it is damaged, truncated or from a newer harness.
     """
     lines = [
         (f"{where}: line {number}" if where else f"line {number}", line)
@@ -117,7 +117,7 @@ def decode(data: bytes, where: str = "") -> tuple[LoggedConversation, ...]:
         raise UnreadableError(
             f'expected a header with "format": "{FORMAT}", {found}',
             where=lines[0][0] if lines else where,
-            hint="Restore the first line, or read it as other people's messages.",
+            hint="Restore the first line, or import the file as third-party messages.",
         )
     ends = [*starts[1:], len(values)]
     return tuple(_logged(values[start:end]) for start, end in zip(starts, ends, strict=True))
@@ -126,10 +126,10 @@ def decode(data: bytes, where: str = "") -> tuple[LoggedConversation, ...]:
 # Writing
 
 
-def _lines(said: Conversation) -> Iterator[dict[str, Any]]:
-    """Yield the messages, each turn's meta with the first that it left."""
-    turns = list(said.turns)
-    for message in said.messages:
+def _lines(conversation: Conversation) -> Iterator[dict[str, Any]]:
+    """Yield the messages, the record of each turn with its first message."""
+    turns = list(conversation.turns)
+    for message in conversation.messages:
         place = _turn_index(message, turns)
         if place is None:
             yield message
@@ -141,9 +141,9 @@ def _lines(said: Conversation) -> Iterator[dict[str, Any]]:
 
 
 def _turn_index(message: Message, turns: Sequence[TurnRecord]) -> int | None:
-    """Return which of `turns` left `message`; None where none did.
+    """Return the index of the turn that left `message`, or None.
 
-    It only decides where a meta is written; what is read back is the same wherever it stands.
+    It decides only where a record is written. Reading gives the same result in any position.
     """
     if message.get("role") != "assistant":
         return None
@@ -152,8 +152,8 @@ def _turn_index(message: Message, turns: Sequence[TurnRecord]) -> int | None:
     calls = [call for call in listed if isinstance(call, dict)]
     content = message.get("content")
     text = content if isinstance(content, str) else ""
-    places = (place for place, record in enumerate(turns) if _has_left(record.turn, text, calls))
-    return next(places, None)
+    indexes = (n for n, record in enumerate(turns) if _has_left(record.turn, text, calls))
+    return next(indexes, None)
 
 
 def _has_left(turn: Turn, text: str, calls: Sequence[dict[str, Any]]) -> bool:
@@ -162,7 +162,7 @@ def _has_left(turn: Turn, text: str, calls: Sequence[dict[str, Any]]) -> bool:
     if not calls:
         return " parse error]" in text
     given = [call.id for call in turn.tool_calls] + [error.id for error in turn.parse_errors]
-    # An id may have been rewritten to what the provider takes; arguments never are.
+    # An id may have been changed to match a pattern; arguments never are.
     arguments = [call.arguments or "{}" for call in turn.tool_calls]
     return any(call.get("id") in given or _arguments(call) in arguments for call in calls)
 
@@ -205,8 +205,8 @@ def _logged(lines: Sequence[tuple[str, dict[str, Any]]]) -> LoggedConversation:
     about = ConversationLabels(
         header.agent, header.provider, header.model, header.prompt, header.scenario
     )
-    said = Conversation(tuple(messages), tuple(turns), header.ending, header.answer)
-    return LoggedConversation(about, said)
+    conversation = Conversation(tuple(messages), tuple(turns), header.ending, header.answer)
+    return LoggedConversation(about, conversation)
 
 
 def _header(value: dict[str, Any], place: str) -> _Header:
@@ -233,12 +233,12 @@ def _message(message: Message, place: str) -> Message:
     return message
 
 
-def _check_count(what: str, told: int, found: int, place: str) -> None:
-    if told != found:
+def _check_count(what: str, expected: int, found: int, place: str) -> None:
+    if expected != found:
         raise UnreadableError(
-            f"expected {told} {what}, as the header says, found {found}",
+            f"expected {expected} {what}, as in the header, found {found}",
             where=place,
-            hint="Restore the lines that are missing, or remove those that were added.",
+            hint="Restore the missing lines, or remove the added ones.",
         )
 
 

@@ -1,9 +1,8 @@
-"""A long history -> one that fits, still whole: no call without result, no result without call.
+"""Shorten a long history without leaving a call without result, or a result without call.
 
-Kept are the system text, the last question and as much of the newest as fits; what goes, goes
-in blocks of a turn's calls and all of their results, be these messages of their own or told in
-the user's voice. Cut the whole history anew each time: a history that was cut says so in its
-text, and would say it twice.
+The system text, the last question and as many of the newest messages as fit are kept. Messages are
+removed in blocks of a turn's calls and all of their results, also if these are in a user message.
+Always pass the complete history: a shortened one contains a notice, which would be repeated.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,8 +27,8 @@ class HistoryLimit(msgspec.Struct, frozen=True):
     """How much of a history may be sent.
 
     Fields:
-        messages, characters: at most so many, of the messages as JSON; None for any number.
-        notice: say in the text that something was left out.
+        messages, characters: maximum numbers, of the messages as JSON; None for any number.
+        notice: add a notice that messages were left out.
         language: of the notice.
     """
 
@@ -39,28 +38,28 @@ class HistoryLimit(msgspec.Struct, frozen=True):
     language: Language = "en"
 
 
-def limit_history(messages: Sequence[Message], room: HistoryLimit) -> tuple[Message, ...]:
+def limit_history(messages: Sequence[Message], limit: HistoryLimit) -> tuple[Message, ...]:
     """Return `messages`, or as many as fit.
 
-    Only the system text, the last question and the newest block, which are always kept, may
-    be more than `room` has.
+    Only the system text, the last question and the newest block may exceed the limit, because they
+    are always kept.
     """
-    if _fits(messages, room):
+    if _fits(messages, limit):
         return tuple(messages)
     head, blocks = _head(messages), _blocks(messages)
-    kept = _chosen_blocks(head, blocks, room)
+    kept = _chosen_blocks(head, blocks, limit)
     body = _without_orphans([message for block in kept for message in block], messages)
     left_out = len(messages) - len(head) - len(body)
-    if not left_out or not room.notice:
+    if not left_out or not limit.notice:
         return (*head, *body)
-    notice = _NOTICES[room.language].format(count=f"{left_out:,}")
+    notice = _NOTICES[limit.language].format(count=f"{left_out:,}")
     return (*head, *_with_notice(body, notice))
 
 
-def _fits(messages: Sequence[Message], room: HistoryLimit) -> bool:
-    if room.messages is not None and len(messages) > room.messages:
+def _fits(messages: Sequence[Message], limit: HistoryLimit) -> bool:
+    if limit.messages is not None and len(messages) > limit.messages:
         return False
-    return room.characters is None or sum(map(_size, messages)) <= room.characters
+    return limit.characters is None or sum(map(_size, messages)) <= limit.characters
 
 
 def _size(message: Message) -> int:
@@ -75,12 +74,12 @@ def _head(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _blocks(messages: Sequence[Message]) -> list[list[Message]]:
-    """Return what follows the head, in blocks that only stay or go as a whole."""
+    """Return what follows the head, in blocks that are kept or removed together."""
     blocks: list[list[Message]] = []
     waiting: set[str] = set()
     for message in messages[len(_head(messages)) :]:
         role = message.get("role")
-        if role == "user":  # whatever is still missing does not come any more
+        if role == "user":  # results that are still missing do not follow any more
             waiting.clear()
         if blocks and (role == "tool" or waiting or has_results(message)):
             blocks[-1].append(message)
@@ -93,7 +92,7 @@ def _blocks(messages: Sequence[Message]) -> list[list[Message]]:
 
 
 def _without_orphans(body: Sequence[Message], messages: Sequence[Message]) -> list[Message]:
-    """Return `body` without the late results of calls that went."""
+    """Return `body` without late results of removed calls."""
     left = {call_id for message in body for call_id in _call_ids(message)}
     gone = {call_id for message in messages for call_id in _call_ids(message)} - left
     return [
@@ -111,21 +110,21 @@ def _call_ids(message: Message) -> Iterator[str]:
 
 
 def _chosen_blocks(
-    head: Sequence[Message], blocks: list[list[Message]], room: HistoryLimit
+    head: Sequence[Message], blocks: list[list[Message]], limit: HistoryLimit
 ) -> list[list[Message]]:
-    """Return the blocks that stay: the last question, the newest, and what fits before it."""
+    """Return the blocks to keep: the last question, the newest, and what fits before it."""
     if not blocks:
         return []
-    asked = [place for place, block in enumerate(blocks) if block[0].get("role") == "user"]
+    asked = [index for index, block in enumerate(blocks) if block[0].get("role") == "user"]
     question = asked[-1] if asked else len(blocks) - 1
     first = len(blocks) - 1
-    budget = _Budget(head, room)
-    for place in {question, first}:
-        budget.take(blocks[place])
+    budget = _Budget(head, limit)
+    for index in {question, first}:
+        budget.take(blocks[index])
     while first > 0:
         block = blocks[first - 1]
-        # Where the user opens, the notice stands in what he says, else in a message of its own.
-        alone = room.notice and question >= first and block[0].get("role") != "user"
+        # The notice is part of the first user message, or else a separate message.
+        alone = limit.notice and question >= first and block[0].get("role") != "user"
         if first - 1 != question and not budget.has(block, int(alone)):
             break
         first -= 1
@@ -133,19 +132,19 @@ def _chosen_blocks(
             budget.take(blocks[first])
     apart = [blocks[question]] if question < first else []
     kept = [*apart, *blocks[first:]]
-    # Without a notice nobody has spoken before these.
-    opening = ("tool",) if room.notice or not asked else ("tool", "assistant")
+    # Without a notice, the first message must not be one of these roles.
+    opening = ("tool",) if limit.notice or not asked else ("tool", "assistant")
     return list(dropwhile(lambda block: block[0].get("role") in opening, kept))
 
 
 class _Budget:
-    """What is left of the room, the notice taken off."""
+    """What is left of the limit, after the notice."""
 
-    def __init__(self, head: Sequence[Message], room: HistoryLimit) -> None:
-        notice = user(_NOTICES[room.language].format(count=f"{10**9:,}") + "\n\n")
-        room_of_notice = _size(notice) if room.notice else 0
-        self._messages = room.messages
-        self._characters = room.characters and room.characters - room_of_notice
+    def __init__(self, head: Sequence[Message], limit: HistoryLimit) -> None:
+        notice = user(_NOTICES[limit.language].format(count=f"{10**9:,}") + "\n\n")
+        size_of_notice = _size(notice) if limit.notice else 0
+        self._messages = limit.messages
+        self._characters = limit.characters and limit.characters - size_of_notice
         self.take(head)
 
     def take(self, block: Sequence[Message]) -> None:
@@ -156,14 +155,14 @@ class _Budget:
             self._characters -= sum(map(_size, block))
 
     def has(self, block: Sequence[Message], more: int) -> bool:
-        """Whether there is room for `block` and so many more messages."""
+        """Whether `block` and `more` further messages fit."""
         if self._messages is not None and len(block) + more > self._messages:
             return False
         return self._characters is None or sum(map(_size, block)) <= self._characters
 
 
 def _with_notice(body: list[Message], notice: str) -> list[Message]:
-    """Put the notice before a question's own text, since some providers take no two in a row."""
+    """Put the notice before a question's text, because some providers reject two user messages."""
     content = body[0].get("content") if body and body[0].get("role") == "user" else None
     if isinstance(content, list):
         return [body[0] | {"content": [{"type": "text", "text": notice}, *content]}, *body[1:]]

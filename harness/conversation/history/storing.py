@@ -1,14 +1,22 @@
-"""A turn and the results of its calls -> what of it may be stored.
+"""Which parts of a turn may be stored, and the messages that store them.
 
-Nothing of a turn that broke off is stored as complete: its calls are left out and its text says
-so. A call is stored only with a name, arguments that are one JSON object, and a result: a
-rejected one becomes text, or a call that holds its raw text and failed (quirk
-HIST-ARGS-INVALID), and one that nobody answered gets a result that says so (quirk
-HIST-MISSING-RESULT).
+No part of an incomplete turn is stored as complete: its calls are left out, and its text says that
+it is incomplete. A call is stored only with a name, arguments that are one JSON object, and a
+result. A rejected call becomes text, or a call that contains its raw text and failed (quirk
+HIST-ARGS-INVALID). An unanswered call gets a result that says so (quirk HIST-MISSING-RESULT).
+
+There are three policies. Each gives histories that providers accept: results are texts directly
+after their calls, and no message is empty. `identifiers.fit_ids` makes ids unique in the history.
+
+    merged    one assistant message with text and calls, then one message for each result
+    direct    one message for each part: the text, then each call followed by its result
+    grouped   text, calls and results in separate messages; the name of the assistant's messages
+              contains the iteration
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal, Protocol
+from itertools import chain
+from typing import Final, Literal
 
 import msgspec
 
@@ -23,7 +31,7 @@ from harness.turns.exact_json import encode_json
 from harness.turns.messages import Message, assistant, tool_result
 from harness.turns.turn import Turn
 
-# A provider's words may be of any length.
+# A message of a provider may have any length.
 _MOST_ERROR: Final = 600
 _UNANSWERED: Final[dict[Language, str]] = {
     "en": "nothing came back; it is not known whether the call ran.",
@@ -37,13 +45,13 @@ _RAW: Final[dict[Language, str]] = {"en": "The text was: ", "zh": "原文："}
 
 
 class StoringOptions(msgspec.Struct, frozen=True):
-    """The choices that an agent declares.
+    """How an agent stores turns.
 
     Fields:
         rejected: a call that could not be used becomes `text` of the assistant, or a call
-            whose arguments hold the raw text, with an error as its `result`.
-        language: of what is said to the model.
-        limit: the most characters of a result.
+            whose arguments contain the raw text, with an error as its `result`.
+        language: of the texts for the model.
+        limit: the maximum number of characters of a result.
     """
 
     rejected: Literal["text", "result"] = "text"
@@ -52,14 +60,14 @@ class StoringOptions(msgspec.Struct, frozen=True):
 
 
 class AnsweredCall(msgspec.Struct, frozen=True):
-    """A call that may be sent, and the text that answers it."""
+    """A call that may be sent, and the text of its result."""
 
     call: ToolCall
     result: str
 
 
 class StorableTurn(msgspec.Struct, frozen=True):
-    """What of a turn may be stored; nothing at all where it says nothing."""
+    """The parts of a turn that may be stored; empty for an empty turn."""
 
     text: str = ""
     reasoning: str = ""
@@ -69,24 +77,24 @@ class StorableTurn(msgspec.Struct, frozen=True):
 def storable_turn(
     turn: Turn, results: Mapping[str, ToolResult], storing: StoringOptions
 ) -> StorableTurn:
-    """Return what of `turn` may be stored.
+    """Return the parts of `turn` that may be stored.
 
     Args:
-        turn: as a normalizer read it, whatever it holds.
+        turn: as a normalizer parsed it.
         results: by the ids of `distinct_ids(turn)`.
-        storing: the choices.
+        storing: the options.
     """
     turn = distinct_ids(turn)
     why = incomplete_reason(turn)
     if why:
         return StorableTurn(_incomplete_text(turn, why, storing), turn.reasoning)
     answered, refused = _answered_and_refused(turn, results, storing)
-    said = [turn.text, *(parse_error_text(error, storing.language) for error in refused)]
-    return StorableTurn(join_paragraphs(*said), turn.reasoning, tuple(answered))
+    texts = [turn.text, *(parse_error_text(error, storing.language) for error in refused)]
+    return StorableTurn(join_paragraphs(*texts), turn.reasoning, tuple(answered))
 
 
 def incomplete_reason(turn: Turn) -> str:
-    """Return why `turn` is not whole, so that no call of it may run; "" where it is."""
+    """Return why `turn` is incomplete, so that none of its calls may run, or ""."""
     if turn.failure is not None:
         return turn.failure.code or "failure"
     if turn.finish is None:
@@ -95,7 +103,7 @@ def incomplete_reason(turn: Turn) -> str:
 
 
 def parse_error_text(error: ParseError, language: Language = "en") -> str:
-    """Return what the history says in place of a call that could not be used."""
+    """Return the text that replaces a call that could not be used in the history."""
     named = f"{error.name}: " if error.name else ""
     raw = f"\n{_RAW[language]}{error.snippet[:SNIPPET_CHARACTERS]}" if error.snippet else ""
     return f"[{error.mode} parse error] {named}{error.error[:_MOST_ERROR]}{raw}"
@@ -112,14 +120,14 @@ def _incomplete_text(turn: Turn, why: str, storing: StoringOptions) -> str:
 def _answered_and_refused(
     turn: Turn, results: Mapping[str, ToolResult], storing: StoringOptions
 ) -> tuple[list[AnsweredCall], list[ParseError]]:
-    """Return the calls that are stored as such, and those that become text."""
+    """Return the calls that are stored as calls, and those that become text."""
     answered: list[AnsweredCall] = []
     refused: list[ParseError] = []
     for item in _items(turn):
         if isinstance(item, ToolCall):
             answered.append(AnsweredCall(item, _result(results.get(item.id), storing)))
         elif item.name and (storing.rejected == "result" or item.id in results):
-            # What ran, though it should not have, is told: its effects are there.
+            # A call that was executed by mistake is stored, because its effects exist.
             answered.append(_failed(item, results.get(item.id), storing))
         else:
             refused.append(item)
@@ -133,10 +141,10 @@ def _items(turn: Turn) -> Iterator[ToolCall | ParseError]:
 
 
 def _usable(call: ToolCall) -> ToolCall | ParseError:
-    """Return `call` as it may be sent; free text of a custom tool as a member of an object."""
+    """Return `call` as it may be sent; the text input of a custom tool becomes a member."""
     if call.kind == "custom" and call.name:
-        held = encode_json({"input": call.arguments}).decode()
-        return ToolCall(call.id, fitting_name(call.name), held)
+        arguments = encode_json({"input": call.arguments}).decode()
+        return ToolCall(call.id, fitting_name(call.name), arguments)
     parsed = parse(call.arguments)
     if parsed.value is None or not call.name:
         error = parsed.error or "the call has no name"
@@ -147,12 +155,12 @@ def _usable(call: ToolCall) -> ToolCall | ParseError:
 
 
 def _failed(error: ParseError, result: ToolResult | None, storing: StoringOptions) -> AnsweredCall:
-    held = encode_json({"raw": error.snippet}).decode()
-    call = ToolCall(error.id, fitting_name(error.name), held)
+    arguments = encode_json({"raw": error.snippet}).decode()
+    call = ToolCall(error.id, fitting_name(error.name), arguments)
     if result is not None:
         return AnsweredCall(call, _result(result, storing))
-    said = f"[{error.mode} parse error] {error.error[:_MOST_ERROR]}"
-    return AnsweredCall(call, error_text(said, storing.language, limit=storing.limit))
+    text = f"[{error.mode} parse error] {error.error[:_MOST_ERROR]}"
+    return AnsweredCall(call, error_text(text, storing.language, limit=storing.limit))
 
 
 def _result(result: ToolResult | None, storing: StoringOptions) -> str:
@@ -169,85 +177,11 @@ def join_paragraphs(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part.strip())
 
 
-_DEFAULT: Final = StoringOptions()
-
-
-class HistoryPolicy(Protocol):
-    """One way to store turns."""
-
-    def __call__(
-        self,
-        turn: Turn,
-        results: Mapping[str, ToolResult],
-        iteration: int,
-        capabilities: Capabilities,
-        storing: StoringOptions = _DEFAULT,
-    ) -> tuple[Message, ...]:
-        """Return the messages; none where the turn says nothing.
-
-        Args:
-            turn: as a normalizer read it, whatever it holds.
-            results: by the ids of `ids.distinct_ids(turn)`.
-            iteration: number of the turn in the conversation.
-            capabilities: of the provider that gets them.
-            storing: where there is a choice.
-        """
-
-
-def merged_messages(
-    turn: Turn,
-    results: Mapping[str, ToolResult],
-    iteration: int,  # noqa: ARG001 - all policies are called alike
-    capabilities: Capabilities,
-    storing: StoringOptions = _DEFAULT,
-) -> tuple[Message, ...]:
-    """Store a turn as one message of the assistant, and its results behind it."""
-    kept = storable_turn(turn, results, storing)
-    said = _assistant_messages(kept.text, kept.calls, kept.reasoning, capabilities)
-    return (*said, *_result_messages(kept.calls))
-
-
-def direct_messages(
-    turn: Turn,
-    results: Mapping[str, ToolResult],
-    iteration: int,  # noqa: ARG001 - all policies are called alike
-    capabilities: Capabilities,
-    storing: StoringOptions = _DEFAULT,
-) -> tuple[Message, ...]:
-    """Store each part of a turn as a message of its own, each call with its result behind it."""
-    kept = storable_turn(turn, results, storing)
-    messages = [*_assistant_messages(kept.text, (), kept.reasoning, capabilities)]
-    for each in kept.calls:
-        messages += (
-            *_assistant_messages("", (each,), kept.reasoning, capabilities),
-            *_result_messages((each,)),
-        )
-    return tuple(messages)
-
-
-def grouped_messages(
-    turn: Turn,
-    results: Mapping[str, ToolResult],
-    iteration: int,
-    capabilities: Capabilities,
-    storing: StoringOptions = _DEFAULT,
-) -> tuple[Message, ...]:
-    """Store text, calls and results apart, under the name of the iteration."""
-    kept = storable_turn(turn, results, storing)
-    text = _assistant_messages(kept.text, (), kept.reasoning, capabilities)
-    calls = _assistant_messages("", kept.calls, kept.reasoning, capabilities)
-    named = (message | {"name": f"iteration_{iteration}"} for message in (*text, *calls))
-    return (*named, *_result_messages(kept.calls))
-
-
-HISTORY_POLICIES: Final[dict[str, HistoryPolicy]] = {
-    "merged": merged_messages,
-    "direct": direct_messages,
-    "grouped": grouped_messages,
-}
-# What each departs from by design, by quirk: the model made these calls at once, and reads
-# that it made them one after the other. No provider refuses that; the seed's own order (all
-# calls, each in its message, and then all results) they do refuse.
+HistoryPolicy = Literal["merged", "direct", "grouped"]
+HISTORY_POLICIES: Final[tuple[HistoryPolicy, ...]] = ("merged", "direct", "grouped")
+# Policy -> quirks that it has by design. With `direct`, the model made these calls at once, and
+# reads that it made them one after the other. No provider rejects that, but they do reject the order of
+# the original seed system: all calls, each in its message, and then all results.
 DEPARTURES: Final[dict[str, frozenset[str]]] = {
     "merged": frozenset(),
     "direct": frozenset({"HIST-SPLIT-PARALLEL"}),
@@ -255,10 +189,43 @@ DEPARTURES: Final[dict[str, frozenset[str]]] = {
 }
 
 
+def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
+    policy: HistoryPolicy,
+    turn: Turn,
+    results: Mapping[str, ToolResult],
+    iteration: int,
+    capabilities: Capabilities,
+    storing: StoringOptions | None = None,
+) -> tuple[Message, ...]:
+    """Return the messages of a turn; none if it is empty.
+
+    Args:
+        policy: the form of the messages.
+        turn: as a normalizer parsed it.
+        results: by the ids of `identifiers.distinct_ids(turn)`.
+        iteration: number of the turn in the conversation.
+        capabilities: of the provider that gets the messages.
+        storing: the options.
+    """
+    kept = storable_turn(turn, results, storing or StoringOptions())
+
+    def assistant_of(text: str, calls: Iterable[AnsweredCall]) -> tuple[Message, ...]:
+        return _assistant_messages(text, calls, kept.reasoning, capabilities)
+
+    if policy == "merged":
+        return (*assistant_of(kept.text, kept.calls), *_result_messages(kept.calls))
+    if policy == "direct":
+        pairs = ((*assistant_of("", (call,)), *_result_messages((call,))) for call in kept.calls)
+        return (*assistant_of(kept.text, ()), *chain.from_iterable(pairs))
+    apart = (*assistant_of(kept.text, ()), *assistant_of("", kept.calls))
+    named = (message | {"name": f"iteration_{iteration}"} for message in apart)
+    return (*named, *_result_messages(kept.calls))
+
+
 def _assistant_messages(
     text: str, calls: Iterable[AnsweredCall], reasoning: str, capabilities: Capabilities
 ) -> tuple[Message, ...]:
-    """Return the message, or none where it would be empty."""
+    """Return the assistant's message, or none if it is empty."""
     entries = [each.call for each in calls]
     if not (text or entries):
         return ()

@@ -1,9 +1,9 @@
-"""Other people's chat messages as JSON Lines -> conversations, as far as they can be known.
+"""Read third-party chat messages in JSON Lines as conversations.
 
-One message a line, or `{"messages": [...]}` a line. Each message of the assistant is taken for
-one turn, since nothing tells otherwise; a call whose arguments are no JSON object is a
-parse_error, one with a result was executed, and a `meta` that other systems write beside a
-message is read where it has our words. It never raises for what a message holds.
+A line is one message, or `{"messages": [...]}`. Each assistant message counts as one turn. A call
+whose arguments are not a JSON object is a parse error, and a call with a result counts as executed.
+A `meta` that other systems write next to a message is read if it has the keys of this project.
+Nothing in a message makes the reader raise.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ from harness.wire.payload import NotJson, decode_json
 
 _T = TypeVar("_T")
 _ROLES: Final = ("system", "developer", "user", "assistant", "tool")
-# An answer of an API may be one line with a role; a conversation does not begin with one.
+# One line with a role may be an API response; a conversation does not begin with an assistant.
 _FIRST: Final = ("system", "developer", "user")
 _REASONING: Final = ("reasoning_content", "reasoning", "thinking")
 _STRATEGIES: Final[dict[str, Strategy]] = {
@@ -41,19 +41,19 @@ _LABELS: Final = ("provider", "model", "prompt")
 
 
 def read_messages(data: bytes) -> tuple[LoggedConversation, ...] | None:
-    """Return the conversations that the lines of `data` hold; None where they are others."""
+    """Return the conversations in the lines of `data`, or None if the lines are of another kind."""
     line = data.lstrip().partition(b"\n")[0]
-    # Looked for as text first: the line may be a whole recording of any size.
+    # Searched as text first, because the line may be a complete recording of any size.
     if not line.startswith(b"{") or b'"role"' not in line:
         return None
     first = _object(line)
-    whole = _has_messages(first)
-    if not (whole or (_is_message(first) and first.get("role") in _FIRST)):
+    listed = _has_messages(first)
+    if not (listed or (_is_message(first) and first.get("role") in _FIRST)):
         return None
     lines = [_object(line) for line in data.split(b"\n") if line.strip()]
-    if not all(_has_messages(line) if whole else _is_message(line) for line in lines):
+    if not all(_has_messages(line) if listed else _is_message(line) for line in lines):
         return None
-    if whole:
+    if listed:
         return tuple(_logged(line["messages"], line) for line in lines)
     return (_logged(lines, {}),)
 
@@ -77,8 +77,8 @@ def _is_message(value: object) -> bool:
 
 def _logged(messages: Sequence[Message], line: dict[str, Any]) -> LoggedConversation:
     turns = tuple(
-        _record(message, _answered(messages, place + 1))
-        for place, message in enumerate(messages)
+        _record(message, _answered(messages, index + 1))
+        for index, message in enumerate(messages)
         if message["role"] == "assistant"
     )
     plain = tuple(_without_meta(message) for message in messages)
@@ -96,7 +96,7 @@ def _without_meta(message: Message) -> Message:
 
 
 def _answered(messages: Sequence[Message], start: int) -> Iterator[str]:
-    """Yield the ids of the calls that the messages from `start` on answer."""
+    """Yield the ids of the calls that the messages from `start` answer."""
     while start < len(messages) and messages[start]["role"] == "tool":
         yield _text(messages[start].get("tool_call_id"))
         start += 1
@@ -105,10 +105,10 @@ def _answered(messages: Sequence[Message], start: int) -> Iterator[str]:
 def _record(message: Message, answered: Iterator[str]) -> TurnRecord:
     calls, errors = _calls(message.get("tool_calls"))
     meta = _meta(message.get("meta"), errors)
-    spoken = (_text(message.get(field)) for field in _REASONING)
+    reasoning = (_text(message.get(field)) for field in _REASONING)
     turn = Turn(
         text=_text(message.get("content")),
-        reasoning=next(filter(None, spoken), ""),
+        reasoning=next(filter(None, reasoning), ""),
         tool_calls=tuple(calls),
         parse_errors=tuple(errors),
         finish=Finish(FinishReason.TOOL_CALLS if calls or errors else FinishReason.STOP),
@@ -153,16 +153,16 @@ def _text(content: object) -> str:
 
 
 def _meta(value: object, errors: Sequence[ParseError]) -> Meta:
-    """Return what a `meta` says in our words, one parse_error or a list of them."""
-    said = value if isinstance(value, dict) else {}
-    told = said.get("parse_error")
-    listed = told if isinstance(told, list) else [told]
+    """Return the known keys of a `meta`; `parse_error` may be one error or a list."""
+    fields = value if isinstance(value, dict) else {}
+    found = fields.get("parse_error")
+    listed = found if isinstance(found, list) else [found]
     known = tuple(filter(None, (_converted(each, ParseError) for each in listed)))
-    retries = said.get("retries")
+    retries = fields.get("retries")
     return Meta(
-        strategy=_STRATEGIES.get(_text(said.get("strategy")), ""),
+        strategy=_STRATEGIES.get(_text(fields.get("strategy")), ""),
         parse_errors=known or tuple(errors),
-        probe=_converted(said.get("probe"), Probe),
+        probe=_converted(fields.get("probe"), Probe),
         retries=retries if type(retries) is int and retries >= 0 else 0,
     )
 

@@ -19,7 +19,7 @@ from harness.conversation.history.jsonl import (
     encode,
     is_conversation,
 )
-from harness.conversation.history.storing import HISTORY_POLICIES
+from harness.conversation.history.storing import turn_messages
 from harness.conversation.history.third_party import read_messages
 from harness.errors import UnreadableError
 from harness.providers import Capabilities, capabilities_of
@@ -49,12 +49,12 @@ def logs(draw: st.DrawFn) -> LoggedConversation:
     """Return what some agent might have made of a task."""
     messages: list[Message] = [system("Be brief."), user("Why?\u2028\x85")]
     turns: list[TurnRecord] = []
-    policy, storing = HISTORY_POLICIES[draw(POLICY_NAMES)], draw(STORINGS)
+    policy, storing = draw(POLICY_NAMES), draw(STORINGS)
     for turn in draw(st.lists(TURNS, max_size=5)):
         results = draw(results_of(turn))
         turns.append(TurnRecord(turn, draw(METAS), tuple(results)))
         if draw(st.booleans()):  # a turn that was asked for again leaves no message
-            messages += policy(turn, results, len(turns), Capabilities(), storing)
+            messages += turn_messages(policy, turn, results, len(turns), Capabilities(), storing)
     ending: Ending = draw(st.sampled_from(get_args(Ending)))
     said = Conversation(tuple(messages), tuple(turns), ending, draw(st.text(max_size=5)))
     return LoggedConversation(draw(ABOUTS), said)
@@ -89,7 +89,7 @@ LOGGED = LoggedConversation(
     Conversation(
         (
             user("Weather?"),
-            *HISTORY_POLICIES["merged"](FIRST, {}, 1, Capabilities()),
+            *turn_messages("merged", FIRST, {}, 1, Capabilities()),
             assistant("Clear."),
         ),
         (
@@ -154,7 +154,7 @@ def _changed(number: int, **fields: Any) -> bytes:  # noqa: ANN401 - any JSON va
         (_changed(0, model=3), "a.jsonl: line 1", "model: expected a string, found an integer"),
         (_changed(0, extra=3), "a.jsonl: line 1", "unknown key 'extra'"),
         (_changed(0, ending="over"), "a.jsonl: line 1", "invalid enum value 'over'"),
-        (_text(_lines()[:-1]), "a.jsonl: line 1", "expected 4 messages, as the header says"),
+        (_text(_lines()[:-1]), "a.jsonl: line 1", "expected 4 messages, as in the header"),
         (_text(_lines()[:4] + _lines()[5:]), "a.jsonl: line 1", "expected 3 turns"),
         (_changed(1, role=None), "a.jsonl: line 2", 'expected a message with a "role"'),
         (_changed(5, meta={}), "a.jsonl: line 6: meta", "the key 'turn' is missing"),

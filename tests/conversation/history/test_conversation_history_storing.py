@@ -13,8 +13,10 @@ from harness.conversation.history.identifiers import distinct_ids
 from harness.conversation.history.storing import (
     DEPARTURES,
     HISTORY_POLICIES,
+    HistoryPolicy,
     StoringOptions,
     incomplete_reason,
+    turn_messages,
 )
 from harness.providers import Capabilities, capabilities_of
 from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall
@@ -41,7 +43,7 @@ DEFAULT = Capabilities()
 
 @given(st.data(), CAPABILITIES, POLICY_NAMES)
 def test_providers_take_what_is_stored_of_any_turns(
-    data: st.DataObject, capabilities: Capabilities, policy: str
+    data: st.DataObject, capabilities: Capabilities, policy: HistoryPolicy
 ) -> None:
     messages = data.draw(histories(capabilities, policy))
     assert history_problems(messages, capabilities) == ()
@@ -50,10 +52,10 @@ def test_providers_take_what_is_stored_of_any_turns(
 
 @given(st.data(), TURNS, POLICY_NAMES, STORINGS)
 def test_nothing_of_a_broken_turn_is_stored_as_complete(
-    data: st.DataObject, turn: Turn, policy: str, storing: StoringOptions
+    data: st.DataObject, turn: Turn, policy: HistoryPolicy, storing: StoringOptions
 ) -> None:
     results = data.draw(results_of(turn))
-    messages = HISTORY_POLICIES[policy](turn, results, 1, DEFAULT, storing)
+    messages = turn_messages(policy, turn, results, 1, DEFAULT, storing)
     why = incomplete_reason(turn)
     if why:
         assert all(message["role"] == "assistant" for message in messages)
@@ -63,10 +65,10 @@ def test_nothing_of_a_broken_turn_is_stored_as_complete(
 
 @given(st.data(), TURNS, POLICY_NAMES, STORINGS)
 def test_nothing_that_a_whole_turn_said_is_lost(
-    data: st.DataObject, turn: Turn, policy: str, storing: StoringOptions
+    data: st.DataObject, turn: Turn, policy: HistoryPolicy, storing: StoringOptions
 ) -> None:
     results = data.draw(results_of(turn))
-    messages = HISTORY_POLICIES[policy](turn, results, 1, DEFAULT, storing)
+    messages = turn_messages(policy, turn, results, 1, DEFAULT, storing)
     if incomplete_reason(turn):
         return
     said = "\n".join(message["content"] or "" for message in messages)
@@ -82,7 +84,7 @@ def _nameless(turn: Turn) -> set[str]:
 
 
 def test_merged_is_one_message_and_its_results() -> None:
-    spoken, first, second = HISTORY_POLICIES["merged"](TURN, RESULTS, 1, DEFAULT)
+    spoken, first, second = turn_messages("merged", TURN, RESULTS, 1, DEFAULT)
     assert spoken["content"] == "Let me look."
     assert [call["id"] for call in spoken["tool_calls"]] == ["c1", "c2"]
     assert [call["function"]["arguments"] for call in spoken["tool_calls"]] == [
@@ -104,25 +106,25 @@ def _shape(messages: tuple[Message, ...]) -> list[Any]:
 
 
 def test_direct_is_one_message_for_each_part() -> None:
-    messages = HISTORY_POLICIES["direct"](TURN, RESULTS, 1, DEFAULT)
+    messages = turn_messages("direct", TURN, RESULTS, 1, DEFAULT)
     assert _shape(messages) == ["Let me look.", ["c1"], "c1", ["c2"], "c2"]
 
 
 def test_grouped_marks_the_messages_of_an_iteration() -> None:
-    messages = HISTORY_POLICIES["grouped"](TURN, RESULTS, 3, DEFAULT)
+    messages = turn_messages("grouped", TURN, RESULTS, 3, DEFAULT)
     assert _shape(messages) == ["Let me look.", ["c1", "c2"], "c1", "c2"]
     assert [message.get("name") for message in messages] == ["iteration_3"] * 2 + [None] * 2
 
 
 def test_the_seeds_own_direct_order_is_what_providers_refuse() -> None:
-    text, one, result_one, two, result_two = HISTORY_POLICIES["direct"](TURN, RESULTS, 1, DEFAULT)
+    text, one, result_one, two, result_two = turn_messages("direct", TURN, RESULTS, 1, DEFAULT)
     problems = history_problems((text, one, two, result_one, result_two), DEFAULT)
     assert {problem.quirk for problem in problems} == DEPARTURES["direct"]
 
 
 @pytest.mark.parametrize("policy", HISTORY_POLICIES)
-def test_each_policy_says_what_it_departs_from(policy: str) -> None:
-    messages = HISTORY_POLICIES[policy](TURN, RESULTS, 1, DEFAULT)
+def test_each_policy_says_what_it_departs_from(policy: HistoryPolicy) -> None:
+    messages = turn_messages(policy, TURN, RESULTS, 1, DEFAULT)
     spread = sum("tool_calls" in message for message in messages) > 1
     assert DEPARTURES[policy] == ({"HIST-SPLIT-PARALLEL"} if spread else set())
 
@@ -132,20 +134,18 @@ def test_content_beside_calls_is_as_the_provider_wants_it(
     provider: str, silent: str | None
 ) -> None:
     turn = Turn(tool_calls=CALLS, finish=DONE)
-    assert (
-        HISTORY_POLICIES["merged"](turn, {}, 1, capabilities_of(provider))[0]["content"] == silent
-    )
+    assert turn_messages("merged", turn, {}, 1, capabilities_of(provider))[0]["content"] == silent
 
 
 @pytest.mark.parametrize("policy", HISTORY_POLICIES)
-def test_reasoning_goes_back_with_calls_where_it_is_wanted(policy: str) -> None:
-    messages = HISTORY_POLICIES[policy](TURN, RESULTS, 1, capabilities_of("deepseek"))
+def test_reasoning_goes_back_with_calls_where_it_is_wanted(policy: HistoryPolicy) -> None:
+    messages = turn_messages(policy, TURN, RESULTS, 1, capabilities_of("deepseek"))
     spoken = [message for message in messages if message["role"] == "assistant"]
     assert {message["reasoning_content"] for message in spoken} == {"Weather, then."}
 
 
 def test_a_call_without_result_gets_one_that_says_so() -> None:
-    result = HISTORY_POLICIES["merged"](Turn(tool_calls=CALLS[:1], finish=DONE), {}, 1, DEFAULT)[1]
+    result = turn_messages("merged", Turn(tool_calls=CALLS[:1], finish=DONE), {}, 1, DEFAULT)[1]
     assert "not known whether the call ran" in result["content"]
 
 
@@ -154,7 +154,7 @@ REJECTED = ParseError("tool_use", "found the end of the text", '{"city": "Os', "
 
 def test_a_rejected_call_becomes_text() -> None:
     turn = Turn(parse_errors=(REJECTED,), finish=DONE)
-    (message,) = HISTORY_POLICIES["merged"](turn, {}, 1, DEFAULT)
+    (message,) = turn_messages("merged", turn, {}, 1, DEFAULT)
     assert message["content"].startswith("[tool_use parse error] weather: found the end")
     assert '{"city": "Os' in message["content"]
     assert "tool_calls" not in message
@@ -162,9 +162,7 @@ def test_a_rejected_call_becomes_text() -> None:
 
 def test_a_rejected_call_becomes_a_failed_one_where_that_is_declared() -> None:
     turn = Turn(tool_calls=CALLS[:1], parse_errors=(REJECTED,), finish=DONE)
-    spoken, _, failed = HISTORY_POLICIES["merged"](
-        turn, RESULTS, 1, DEFAULT, StoringOptions("result")
-    )
+    spoken, _, failed = turn_messages("merged", turn, RESULTS, 1, DEFAULT, StoringOptions("result"))
     assert json.loads(spoken["tool_calls"][1]["function"]["arguments"]) == {"raw": '{"city": "Os'}
     assert failed["tool_call_id"] == "c3"
     assert "[tool_use parse error]" in failed["content"]
@@ -179,5 +177,5 @@ def test_a_rejected_call_becomes_a_failed_one_where_that_is_declared() -> None:
         Turn(failure=StreamFailure("empty_stream")),
     ],
 )
-def test_a_turn_that_says_nothing_leaves_no_message(policy: str, turn: Turn) -> None:
-    assert HISTORY_POLICIES[policy](turn, {}, 1, DEFAULT) == ()
+def test_a_turn_that_says_nothing_leaves_no_message(policy: HistoryPolicy, turn: Turn) -> None:
+    assert turn_messages(policy, turn, {}, 1, DEFAULT) == ()
