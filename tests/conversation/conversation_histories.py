@@ -70,17 +70,16 @@ def results_of(draw: st.DrawFn, turn: Turn) -> dict[str, ToolResult]:
 
 
 @st.composite
-def histories(
-    draw: st.DrawFn, capabilities: Capabilities, policy: HistoryPolicy
-) -> tuple[Message, ...]:
+def histories(draw: st.DrawFn, capabilities: Capabilities, policy: str) -> tuple[Message, ...]:
     """Return the history of a few questions with a few turns each, as it would be sent."""
     messages: list[Message] = [system("Be brief.")] if draw(st.booleans()) else []
     storing = draw(STORINGS)
+    named = HISTORY_POLICIES[HISTORY_POLICIES.index(policy)]
     iteration = 0
     for question in range(draw(st.integers(1, 4))):
         messages.append(user(f"Question {question}?"))
         for turn in draw(st.lists(TURNS, max_size=4)):
             iteration += 1
             results = draw(results_of(turn))
-            messages += turn_messages(policy, turn, results, iteration, capabilities, storing)
+            messages += turn_messages(named, turn, results, iteration, capabilities, storing)
     return fit_ids(messages, capabilities.tool_id_pattern).messages

@@ -180,7 +180,7 @@ def join_paragraphs(*parts: str) -> str:
 HistoryPolicy = Literal["merged", "direct", "grouped"]
 HISTORY_POLICIES: Final[tuple[HistoryPolicy, ...]] = ("merged", "direct", "grouped")
 # Policy -> quirks that it has by design. With `direct`, the model made these calls at once, and
-# reads that it made them one after the other. No provider rejects that, but they do reject the order of
+# reads that it made them one after the other. No provider rejects that. They do reject the order of
 # the original seed system: all calls, each in its message, and then all results.
 DEPARTURES: Final[dict[str, frozenset[str]]] = {
     "merged": frozenset(),
