@@ -12,7 +12,7 @@ from harness import shipped
 from harness.cli import cli
 from harness.judging.catalogue import load_catalogue
 from harness.judging.conversations import script as conversation_file
-from harness.judging.policies import AGENT_POLICIES, POLICIES
+from harness.judging.policies import AGENT_POLICIES, TEXT_POLICIES
 from harness.judging.results import Outcome
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import ScenarioFile, TurnFile
@@ -116,14 +116,14 @@ def test_the_keys_of_a_conversation_are_all_told() -> None:
     kinds = [
         conversation_file.ConversationFile,
         conversation_file.ConversationExpectFile,
-        conversation_file.AnswerFile,
-        conversation_file.ExecutionFile,
-        conversation_file.ReportFile,
-        conversation_file.RequestFile,
+        conversation_file.MockAnswer,
+        conversation_file.ExpectedExecution,
+        conversation_file.ExpectedReport,
+        conversation_file.ExpectedRequest,
         conversation_file.LimitsFile,
     ]
     keys = [key for kind in kinds for key in kind.__struct_fields__]
-    own = [name for name in AGENT_POLICIES if name not in POLICIES]
+    own = [name for name in AGENT_POLICIES if name not in TEXT_POLICIES]
     assert [key for key in (*keys, *own) if f"`{key}`" not in text] == []
 
 
@@ -159,6 +159,6 @@ def test_the_policies_for_text_calls_are_told_with_their_values() -> None:
     text = _text("docs/explanation/text-calls.md")
     rows = {
         name: f"| `{name}` | {', '.join(f'`{value}`' for value in values)} |"
-        for name, values in POLICIES.items()
+        for name, values in TEXT_POLICIES.items()
     }
     assert [name for name, row in rows.items() if row not in text] == []

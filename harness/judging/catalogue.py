@@ -1,8 +1,8 @@
 """The catalogue of quirks: the files of `catalogue/quirks/` -> typed values, strictly.
 
-A quirk is one way in which real providers or models deviate; rules and scenarios cite it by
-id, and `harness doctor` holds the citations complete, with the exceptions that
-`catalogue/excluded.yaml` gives a reason for.
+A quirk is one way in which real providers or models deviate. Rules and scenarios cite it by id.
+`harness doctor` checks that scenarios cite each quirk, except those that
+`catalogue/excluded.yaml` lists with a reason.
 """
 
 from pathlib import Path
@@ -30,10 +30,10 @@ class Quirk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         id: such as `DELTA-ID-EMPTY-LATER`; never reused.
         group: A framing and transport, B deltas, C arguments, D text calls, E conversation,
             F other dialects.
-        summary: what the wire shows.
+        summary: what a recorded stream shows.
         rule: what a client must do.
-        severity: what goes wrong in a client that does not.
-        references: urls of people who met it.
+        severity: what happens in a client that does not.
+        references: urls of reports.
     """
 
     id: _Id
@@ -49,7 +49,7 @@ def load_catalogue(folder: Path) -> dict[str, Quirk]:
     """Return the quirks in the files of `folder` by id, in the files' order.
 
     Raises:
-        UnreadableError: there is no file, one is no catalogue, or two quirks share an id.
+        UnreadableError: there is no file, one is not a catalogue, or two quirks share an id.
     """
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
@@ -58,13 +58,13 @@ def load_catalogue(folder: Path) -> dict[str, Quirk]:
     for path in paths:
         for quirk in _load(path, tuple[Quirk, ...]):
             if quirk.id in quirks:
-                raise UnreadableError(f"two quirks are called {quirk.id!r}", where=str(path))
+                raise UnreadableError(f"two quirks have the id {quirk.id!r}", where=str(path))
             quirks[quirk.id] = quirk
     return quirks
 
 
 def load_excluded(path: Path) -> dict[str, str]:
-    """Return the quirks that no scenario shows, each with its reason.
+    """Return the quirks without a scenario, each with the reason.
 
     Raises:
         UnreadableError: the file does not map ids to reasons.

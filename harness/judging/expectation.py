@@ -1,33 +1,32 @@
-"""What must come out of one interaction, and who says so.
+"""The expected result of one interaction, and where it comes from.
 
-A scenario says it in words of its author; for an unlabelled cassette the strict reading of
-the same bytes says it, and stays silent about what the bytes leave open.
+The author of a scenario specifies it. For a cassette without a scenario the oracle reads it in
+the bytes, and nothing is judged that the bytes leave ambiguous.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
+from harness.files.typed import File, Text
 from harness.turns.deltas import CallKind, FinishReason, Usage
 
 Field = Literal[
     "text", "reasoning", "calls", "rejected", "finish", "finish_raw", "failure", "usage"
 ]
-ALL_FIELDS: frozenset[Field] = frozenset(
-    ("text", "reasoning", "calls", "rejected", "finish", "finish_raw", "failure", "usage")
-)
+ALL_FIELDS: frozenset[Field] = frozenset(get_args(Field))
 
 
 class ExpectedCall(msgspec.Struct, frozen=True):
-    """A call that must come out.
+    """A call that must be emitted.
 
     Fields:
         name: exact.
         arguments: the JSON value; compared by value, numbers and key order exactly.
-        id: exact; None where the provider sent none, so any unique id will do.
-        arguments_text: the arguments as the bytes spell them, compared and shown in place of
-            `arguments`, whose floats are doubles; "" where only the value is known. Of a
-            custom tool, its input.
+        id: exact; None if the provider sent none, so any unique id will do.
+        arguments_text: the arguments as in the bytes, compared and shown in place of
+            `arguments`, whose floats are doubles; "" if only the value is known. Of a custom
+            tool, its input.
     """
 
     name: str
@@ -44,30 +43,29 @@ class ExpectedCall(msgspec.Struct, frozen=True):
         return msgspec.json.encode(self.arguments).decode()
 
 
-class ExpectedRejection(msgspec.Struct, frozen=True):
-    """A call that must be reported as a parse_error and not be executed.
+class ExpectedRejection(File, frozen=True):
+    """A call that must be reported as a parse_error; `snippet` is a part of its raw text.
 
     Fields:
         name: exact; "" for any.
-        snippet: a part of its raw text.
-        id: exact; None where the provider sent none, or it is left open.
+        id: exact; None if the provider sent none, or it is not judged.
     """
 
     name: str = ""
     snippet: str = ""
-    id: str | None = None
+    id: Text | None = None
 
 
 class Expectation(msgspec.Struct, frozen=True):
-    """The turn that must come out; only the fields named in `judged` are compared.
+    """The expected turn; only the fields named in `judged` are compared.
 
     Fields:
-        failure: code of the failure; None where the turn must not fail; "*" for any code.
-        calls_at_most: where `calls` is not judged, any of them may be missing, but none may come
-            out beside them.
-        failure_says: a part of the provider's message that must be kept.
-        loose_space: text and reasoning are compared as `spaced` has them: where calls are cut
-            out of a text, nothing says whose the white space around them is.
+        failure: code of the failure; None if the turn must not fail; "*" for any code.
+        calls_at_most: if `calls` is not judged, any of them may be missing, but no other call may
+            be emitted.
+        failure_says: a part of the provider's message that must be preserved.
+        loose_space: text and reasoning are compared as `spaced` returns them, because nothing
+            specifies whether the white space around a call in the text belongs to the text.
     """
 
     source: Literal["scenario", "oracle"]
@@ -85,5 +83,5 @@ class Expectation(msgspec.Struct, frozen=True):
     calls_at_most: bool = False
 
     def spaced(self, text: str) -> str:
-        """Return `text` as it is compared: with `loose_space`, runs of white space are one."""
+        """Return `text` as it is compared: with `loose_space`, white space is unified."""
         return " ".join(text.split()) if self.loose_space else text

@@ -13,14 +13,14 @@ from harness.dialects.kit.oracle.values import Arguments, read_arguments
 from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection, Field
 from harness.turns.deltas import CUT_SHORT, FinishReason
 
-# Bodies that are no answer of the API at all, and promises that were not kept.
-_PROMISE = "FINISH-TOOLCALLS-WITHOUT-CALLS"
-NO_ANSWER = frozenset({"HTTP-HTML-BODY", "STREAM-NO-EVENTS", _PROMISE})
+# Bodies that are not an answer of the API, and calls that were announced and never came.
+_ANNOUNCED = "FINISH-TOOLCALLS-WITHOUT-CALLS"
+NO_ANSWER = frozenset({"HTTP-HTML-BODY", "STREAM-NO-EVENTS", _ANNOUNCED})
 ANY_CODE = "*"
 
-# As much as any report of the call or of the error must quote.
+# Each report of a call or an error must quote this many characters.
 _QUOTED_CHARACTERS = 80
-# Words of other APIs for a turn that was cut short, in lower case.
+# Finish values of other APIs for a truncated turn, in lower case.
 MAY_CUT_SHORT = frozenset(
     {
         "length", "content_filter", "max_tokens", "max_output_tokens", "model_length",
@@ -28,8 +28,8 @@ MAY_CUT_SHORT = frozenset(
         "safety", "recitation", "sensitive", "refusal",
     }
 )  # fmt: skip
-# Words of other APIs, and the contract's own in another case: a reader may rightly take them
-# for one of the contract.
+# Finish values of other APIs, and the contract's own in another case: a normalizer may read them
+# as a value of the contract.
 _WORDS_OF_OTHER_APIS = MAY_CUT_SHORT | frozenset(
     {
         "stop", "tool_calls", "function_call", "end_turn", "eos", "eos_token", "end",
@@ -40,7 +40,7 @@ _WORDS_OF_OTHER_APIS = MAY_CUT_SHORT | frozenset(
 
 
 def expectation_from(reading: OracleReading) -> Expectation:
-    """Return what must come out of the bytes that `reading` is of."""
+    """Return the expected result of the bytes of `reading`."""
     calls, rejected = _usable_and_rejected_calls(reading)
     judged = _judged_fields(reading)
     return Expectation(
@@ -58,7 +58,7 @@ def expectation_from(reading: OracleReading) -> Expectation:
 
 
 def expected_failure(reading: OracleReading) -> str | None:
-    """Return the code that the turn must fail with; None where it must not fail."""
+    """Return the code that the turn must fail with; None if it must not fail."""
     if reading.error is not None or _is_no_answer(reading):
         return ANY_CODE
     if not reading.ended:
@@ -67,22 +67,22 @@ def expected_failure(reading: OracleReading) -> str | None:
 
 
 def _is_empty(reading: OracleReading) -> bool:
-    """Whether no event came to its end: such a body is empty as well as interrupted."""
+    """Whether no event is complete: such a body is both empty and interrupted."""
     return not (reading.text or reading.reasoning or reading.finishes) and reading.calls == ()
 
 
 def _is_no_answer(reading: OracleReading) -> bool:
-    """Whether the body is no answer; calls that it promises may be those in its text."""
-    kept = frozenset((_PROMISE,) if reading.text_markup else ())
+    """Whether the body is not an answer; calls that it announces may be those in its text."""
+    kept = frozenset((_ANNOUNCED,) if reading.text_markup else ())
     return not NO_ANSWER.isdisjoint(reading.quirks - kept)
 
 
 def usable_arguments(call: CallReading, reading: OracleReading) -> Arguments:
-    """Return what the arguments of `call` are worth at the end that its turn had.
+    """Return the value of the arguments of `call`, considering how its turn ended.
 
-    No text is an empty object where the call ended properly, and nothing where the turn was
-    cut short, since the text may have been still to come. A word that the contract does not
-    have leaves open which of both it was.
+    No text is an empty object if the call is complete. It has no value if the turn was truncated,
+    because the text may have been missing. If the contract does not contain the finish value, it
+    is not known which of both it was.
     """
     if call.kind == "custom":
         return Arguments(
@@ -108,7 +108,7 @@ def _judged_fields(reading: OracleReading) -> set[Field]:
     ):
         judged |= {"calls", "rejected"}
     elif failed:
-        # However the deltas belong together, no call of a failed turn may be executed.
+        # No call of a failed turn may be executed, whichever deltas form one.
         judged.add("calls")
     if failed or reading.calls is not None:
         judged.add("failure")
@@ -144,7 +144,7 @@ def _usable_and_rejected_calls(
     for call in reading.calls or ():
         arguments = usable_arguments(call, reading)
         value = arguments.value
-        # An id that an earlier call has cannot be this call's too.
+        # Two calls cannot have the same id.
         own = call.id if call.id not in ids else ""
         if failed or value is None or not call.name:
             snippet = "" if call.from_object else call.arguments[:_QUOTED_CHARACTERS]
@@ -160,7 +160,11 @@ _END_FIELDS: frozenset[Field] = frozenset(("failure", "finish", "finish_raw"))
 
 
 def apply_declared_policies(expectation: Expectation, policies: Mapping[str, str]) -> Expectation:
-    """Return `expectation` without what a normalizer with `policies` does not undertake."""
+    """Return `expectation` without the fields that the declared policies exclude.
+
+    A normalizer that declares to drop calls without a name need not report them. What the author
+    of a scenario expects is not changed.
+    """
     if expectation.source != "oracle" or policies.get("nameless") != "drop":
         return expectation
     named = [each for each in expectation.rejected if each.name]

@@ -1,4 +1,4 @@
-"""What a replay gave, what was found in it, and the row of a run that it becomes."""
+"""What a replay gave, its findings, and the row of a run."""
 
 from enum import StrEnum
 from hashlib import sha256
@@ -15,7 +15,7 @@ Level = Literal["MUST", "SHOULD", "MAY"]
 
 
 class Outcome(StrEnum):
-    """Of a replay and of a cell, worst first; a loud failure ranks above a silent wrong call."""
+    """Outcome of a replay and of a cell, worst first: a silent wrong call is worse than a crash."""
 
     SILENT_WRONG = "silent_wrong"
     LOST_CALL = "lost_call"
@@ -24,7 +24,7 @@ class Outcome(StrEnum):
     LEAK = "leak"
     MISMATCH = "mismatch"
     PARSE_ERROR = "parse_error"
-    PASS = "pass"  # noqa: S105 - an outcome, no password
+    PASS = "pass"  # noqa: S105 - not a password
     UNSUPPORTED = "unsupported"
 
     @property
@@ -34,17 +34,17 @@ class Outcome(StrEnum):
 
     @property
     def conforms(self) -> bool:
-        """Whether the normalizer did right by the bytes (a reported parse_error does)."""
+        """Whether the normalizer is correct for the bytes (a reported parse_error is)."""
         return self in _CONFORMING
 
 
-_ORDER = {outcome: place for place, outcome in enumerate(Outcome)}
-# Looked up once: a large page asks a million times, and finding the members would cost the most.
+_ORDER = {outcome: index for index, outcome in enumerate(Outcome)}
+# A large page needs these a million times, so they are looked up once.
 _CONFORMING = (Outcome.PARSE_ERROR, Outcome.PASS)
 
 
 class Emission(msgspec.Struct, frozen=True, gc=False):
-    """A delta, and how many bytes had been pulled when it appeared."""
+    """A delta, and how many bytes had been read when it was emitted."""
 
     delta: Delta
     bytes_read: int
@@ -54,7 +54,7 @@ class Replay(msgspec.Struct, frozen=True):
     """One normalizer fed one interaction under one chunking.
 
     Fields:
-        error: the exception that the normalizer raised, `Type: text`; "" where it did not.
+        error: the exception that the normalizer raised, `Type: text`; "" if it did not.
         hung: it neither yielded nor ended within its limits.
     """
 
@@ -66,7 +66,7 @@ class Replay(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One rule broken in one replay.
+    """One violation of a rule in one replay.
 
     Fields:
         rule: id of the rule.
@@ -74,7 +74,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         outcome: what kind of failure it is.
         path: where in the turn, such as `turns[0].calls[1].arguments`.
         expected, actual: as text, cut to a readable length.
-        offset: byte in the body that it leads back to; None where there is none.
+        offset: byte in the body that caused it; None if it is not known.
     """
 
     rule: str
@@ -92,12 +92,12 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     Fields:
         success: the turn finished, did not fail, and each call names a tool of the request
             with arguments valid against that tool's schema.
-        why: in words, why it is no success; "" where it is one.
-        blame: whose fault that is, from the scenario or the strict reading.
+        why: why it is not a success; "" if it is one.
+        blame: the responsible party, from the scenario or the oracle.
         parse_errors: number of calls that were rejected.
-        parse_error_blame: whose fault those are; "" where there are none.
+        parse_error_blame: the responsible party for those; "" if there are none.
         digest: `digest_of` the interaction's body; "" in runs of older harnesses.
-        asked: `asked_of` its request; "" where that was not kept, and in older runs.
+        asked: `asked_of` its request; "" if it is not known, and in older runs.
     """
 
     interaction: int
@@ -114,7 +114,7 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def body_digest(body: bytes) -> str:
-    """Return what tells the body of one turn from that of another, as 16 hex digits."""
+    """Return 16 hex digits that identify the body of a turn."""
     return sha256(body).hexdigest()[:16]
 
 
@@ -122,23 +122,23 @@ class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a user got from one conversation: a row of the rankings.
 
     Fields:
-        ending: as the agent says; "" where it gave none back.
-        success: it ended with an answer, and the agent broke no MUST rule.
-        why: in words, why it is no success; "" where it is one.
-        blame: whose fault that is.
+        ending: as the agent reports it; "" if it returned no conversation.
+        success: it ended with an answer, and the agent violated no MUST rule.
+        why: why it is not a success; "" if it is one.
+        blame: the responsible party.
         requests: that were sent, probes and retries included.
         turns: replies that the agent recorded.
-        broken_turns: those with a parse_error, or that failed or were cut short.
+        broken_turns: those with a parse_error, or that failed or were truncated.
         parse_error_turns: those with a parse_error.
         parse_errors: calls that were rejected.
-        recovered: broken turns after which a usable one came.
+        recovered: broken turns that a usable one followed.
         retries: compensating requests.
         tool_use, json_fallback: turns by strategy.
-        probe: `ok`, `no` or `error`; "" where none was sent.
-        compared: requests that were laid beside those of the recorded client.
-        as_recorded: of those, the ones that are built alike.
-        whole: whether the conversation was recorded up to its end; else nobody knows whether an
-            answer came, and it ranks no model.
+        probe: `ok`, `no` or `error`; "" if none was sent.
+        compared: requests that were compared with those of the recorded client.
+        as_recorded: those of them with the same structure.
+        whole: whether the conversation was recorded up to its end; else it is not known whether
+            an answer came, and it does not count for its model.
     """
 
     ending: str
@@ -161,14 +161,14 @@ class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known of the cassette behind a cell, so that a report needs no cassette.
+    """What a report shows of the cassette of a cell, so that it needs no cassette.
 
     Fields:
-        by, at, source, licence: as its origin says; `at` is an ISO date.
-        reads: `recorded` where the network's own were kept, `synthetic` where none was,
-            `mixed` where only some interactions have them; "" where nobody said. (The default
-            of a text must be "", since defaults are left out by identity, and any other text
-            is another object once it came from another process.)
+        by, at, source, licence: of its origin; `at` is an ISO date.
+        reads: `recorded` if the network's own were stored, `synthetic` if none was, `mixed` if
+            only some interactions have them; "" if it is not known. (The default of a text must
+            be "", because msgspec omits defaults by identity, and any other text is another
+            object after it came from another process.)
         leaks: credentials found in addresses and headers, over all interactions.
         interactions, size: how many, and the bytes of their bodies.
     """
@@ -190,20 +190,20 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
 
     Fields:
         cell: slash path, the scenario's id and the normalizer's or agent's name.
-        normalizer: its name; of the agent where `kind` is another than `turns`.
-        scenario: its id; for an unlabelled cassette `cassette:` and the cassette's id.
+        normalizer: its name; that of the agent if `kind` is not `turns`.
+        scenario: its id; for a cassette without a scenario `cassette:` and the cassette's id.
         outcome: the worst over all replays.
-        blame: whose fault a parse_error or a failure of conformance is; "" for a pass.
+        blame: the responsible party for a parse_error or a failure; "" for a pass.
         findings: distinct ones over all replays, worst first.
-        chunking: cuts of the worst failing replay, of equal ones the one with the fewest; the whole
-            body where none failed.
-        interaction: which interaction that replay was of.
+        chunking: cuts of the worst failing replay, of equal ones the one with the fewest; the
+            unsplit body if none failed.
+        interaction: index of the interaction of that replay.
         replays: how many chunkings were tried.
-        turns: one for each interaction, its body given in one read.
-        text_dialect: that of the scenario; "" where no calls are spelled in text.
-        kind: what was judged, the turns of a cassette or the whole conversation; a `log` of one
-            is only counted, so its outcome is always unsupported.
-        conversation: what came of it; None for turns, and for a cell that did not run.
+        turns: one for each interaction, its body unsplit.
+        text_dialect: that of the scenario; "" if it has no text calls.
+        kind: what was judged, the turns of a cassette or the conversation; a `log` of a
+            conversation is only counted, so its outcome is always unsupported.
+        conversation: its facts; None for turns, and for a cell that did not run.
         source: of the cassette; None in runs of older harnesses.
     """
 

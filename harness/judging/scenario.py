@@ -1,6 +1,6 @@
-"""A scenario: what must come out of a cassette, and why anybody should care.
+"""A scenario: the expected result of a cassette, and what it shows.
 
-It is written by hand from the bytes' meaning, independently of how the cassette was made.
+An author writes it from the meaning of the bytes, independently of how the cassette was made.
 """
 
 from collections.abc import Mapping
@@ -20,17 +20,17 @@ class Scenario(msgspec.Struct, frozen=True):
 
     Fields:
         id: slash path without suffix, such as `dashscope/split-chunks`.
-        cassette: id of the cassette that it judges.
-        tools: those of the request; None where the request in the cassette declares them.
+        cassette: id of its cassette.
+        tools: those of the request; None if the request in the cassette declares them.
         capabilities: what a normalizer must declare, else the cell is `unsupported`.
         expect: one for each interaction of the cassette, in their order; () for a conversation.
-        conversation: where the whole of it is judged, through agents; else None.
+        conversation: the script, if agents run the conversation; else None.
         quirks: ids of the catalogue that the bytes show.
-        rules: ids of the rules that this scenario is there for; a guide for readers.
+        rules: ids of the rules that this scenario is for, as information.
         references: urls.
-        blame: whose fault an expected rejection or failure is; "" where there is none.
-        text_dialect: the text dialect in which the model spelled calls; a normalizer that
-            does not declare it is `unsupported`. "" where no call stands in text.
+        blame: which party causes an expected rejection or failure; "" if there is none.
+        text_dialect: the text dialect in which the model wrote calls; a normalizer that does not
+            declare it is `unsupported`. "" if there are no text calls.
         policies: the policies that the expectation rests on; a normalizer that declares
             another value for one of them is `unsupported`.
     """

@@ -1,8 +1,8 @@
 """Scenario files -> scenarios. The file's keys are the structs below, and no others.
 
-What an author leaves out is either a default that is judged (no text, no calls, no failure)
-or, for `finish_raw`, `usage`, `parse_errors: any` and the finish of a failed turn, a field
-that is not judged. `open` names others that are not, where the bytes do not decide them.
+A missing key has a default that is judged (no text, no calls, no failure). Not judged are
+`finish_raw` and `usage` if they are missing, `parse_errors: any`, and the finish of a failed
+turn. `open` names further fields that are not judged, because the bytes are ambiguous.
 """
 
 import re
@@ -25,19 +25,24 @@ from harness.judging.expectation import (
     ExpectedRejection,
     Field,
 )
-from harness.judging.policies import require_known, require_known_policies
+from harness.judging.policies import (
+    AGENT_POLICIES,
+    TEXT_POLICIES,
+    require_policies,
+    require_text_dialect,
+)
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.turns.deltas import FinishReason, Usage
 
 SUFFIX = ".yaml"
-# Folders beside the scenarios that hold what scenarios share, and no scenarios.
+# Folders next to the scenarios with files that scenarios share, and no scenarios.
 SHARED_FOLDERS = frozenset({"tools", "prompts"})
 # The key that describes how the cassette is written, for `harness cassettes`.
 _EMULATE: Final = re.compile(rb"^emulate:(?=\s|$).*+(?:\n(?:[ \t].*+)?+)*+", re.MULTILINE)
 
 
 class CallFile(File, frozen=True):
-    """A call that must come out: of a function with `arguments`, of a custom tool with `input`.
+    """A call that must be emitted: of a function with `arguments`, of a custom tool with `input`.
 
     Without `id` any unique id will do.
     """
@@ -48,14 +53,6 @@ class CallFile(File, frozen=True):
     input: str | None = None
 
 
-class RejectionFile(File, frozen=True):
-    """A call that must be reported as a parse_error; `snippet` is a part of its raw text."""
-
-    name: str = ""
-    snippet: str = ""
-    id: Text | None = None
-
-
 class FailureFile(File, frozen=True):
     """How the turn must fail: the code ("*" for any) and a part of the message."""
 
@@ -64,7 +61,7 @@ class FailureFile(File, frozen=True):
 
 
 class UsageFile(File, frozen=True):
-    """Token counts that the provider must be quoted with."""
+    """Token counts as the provider reports them."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -87,14 +84,14 @@ _FIELD_OF: Final[dict[Open, Field]] = {
 class TurnFile(File, frozen=True):
     """The turn that one interaction must give.
 
-    `open` are keys that are not judged; `missing_calls` says that calls may be missing, but that
-    none beside `tool_calls` may come out.
+    `open` are keys that are not judged; with `missing_calls`, calls may be missing, but no call
+    other than those of `tool_calls` may be emitted.
     """
 
     text: str = ""
     reasoning: str = ""
     tool_calls: tuple[CallFile, ...] = ()
-    parse_errors: tuple[RejectionFile, ...] | Literal["any"] = ()
+    parse_errors: tuple[ExpectedRejection, ...] | Literal["any"] = ()
     finish: FinishReason | None = None
     finish_raw: str | None = None
     failure: FailureFile | None = None
@@ -125,7 +122,7 @@ def schema() -> dict[str, Any]:
 
 
 def find_scenarios(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the scenario files that `paths` name or hold, sorted, each once.
+    """Return the scenario files in `paths`, sorted, each once.
 
     Raises:
         UsageError: a path does not exist.
@@ -144,7 +141,7 @@ def _below(path: Path) -> Iterator[Path]:
         raise UsageError(
             "no such file or folder",
             where=str(path),
-            hint="`harness list scenarios` prints those that ship",
+            hint="`harness list scenarios` prints the bundled ones",
         )
 
 
@@ -162,15 +159,16 @@ def load_scenario(path: Path, root: Path) -> Scenario:
     file = convert(_document(read_file(path), where), ScenarioFile, where)
     names = file.tools
     _require_one_expectation(file, where)
-    if file.conversation is None:
-        require_known(file.text_dialect, file.policies, where)
-    else:
-        require_known_policies(file.policies, where)
+    require_text_dialect(file.text_dialect, where)
+    require_policies(file.policies, AGENT_POLICIES if file.conversation else TEXT_POLICIES, where)
     return Scenario(
         id=_scenario_id(path, root),
         title=file.title,
         cassette=file.cassette,
-        expect=tuple(_expectations(file, where)),
+        expect=tuple(
+            _expectation(turn, f"expect[{index}]", where, loose_space=bool(file.text_dialect))
+            for index, turn in enumerate(file.expect or ())
+        ),
         conversation=script_from_file(file.conversation, where) if file.conversation else None,
         tools=None if names is None else tuple(load_tool(root, name, where) for name in names),
         capabilities=file.capabilities,
@@ -189,22 +187,22 @@ def _require_one_expectation(file: ScenarioFile, where: str) -> None:
         raise UnreadableError(
             f"expected either `expect` or `conversation`, found {found}",
             where=where,
-            hint="`expect` judges turns, `conversation` what an agent makes of all of them",
+            hint="`expect` judges turns, `conversation` judges an agent",
         )
     if file.conversation is not None:
         for name in ("text_dialect", "capabilities"):
             if getattr(file, name):
                 raise UnreadableError(
-                    f"{name}: says nothing in a scenario of a conversation",
+                    f"{name}: has no effect in a scenario of a conversation",
                     where=where,
-                    hint="what a provider can do is said in conversation.capabilities",
+                    hint="list what the provider can do in conversation.capabilities",
                 )
 
 
 def _document(data: bytes, where: str) -> object:
     """Return the document without the key `emulate`, on which no verdict may depend.
 
-    The key is cut off as text, since parsing it would take four times as long as the rest.
+    The key is removed as text, because parsing it would take four times as long as the rest.
     """
     document = yaml_text.load_yaml(_EMULATE.sub(_empty_lines, data), where)
     if isinstance(document, dict):
@@ -223,32 +221,26 @@ def _scenario_id(path: Path, root: Path) -> str:
     return name.with_suffix("").as_posix()
 
 
-def _expectations(file: ScenarioFile, where: str) -> Iterator[Expectation]:
-    for place, turn in enumerate(file.expect or ()):
-        yield _expectation(turn, place, where, loose_space=bool(file.text_dialect))
-
-
-def _expectation(turn: TurnFile, place: int, where: str, *, loose_space: bool) -> Expectation:
+def _expectation(turn: TurnFile, path: str, where: str, *, loose_space: bool) -> Expectation:
     if turn.finish is None and turn.failure is None and "finish" not in turn.open:
         raise UnreadableError(
-            f"expect[{place}]: the key 'finish' is missing",
+            f"{path}: the key 'finish' is missing",
             where=where,
             hint="a turn that does not fail must finish: stop, tool_calls, length, ...",
         )
     for number, call in enumerate(turn.tool_calls):
-        _require_call(call, f"expect[{place}].tool_calls[{number}]", where)
-    rejected = () if turn.parse_errors == "any" else turn.parse_errors
+        _require_call(call, f"{path}.tool_calls[{number}]", where)
     return Expectation(
         source="scenario",
         text=turn.text,
         reasoning=turn.reasoning,
         calls=tuple(map(_expected_call, turn.tool_calls)),
-        rejected=tuple(ExpectedRejection(item.name, item.snippet, item.id) for item in rejected),
+        rejected=() if turn.parse_errors == "any" else turn.parse_errors,
         finish=turn.finish,
         finish_raw=turn.finish_raw or "",
         failure=turn.failure.code if turn.failure else None,
         failure_says=turn.failure.says if turn.failure else "",
-        usage=_usage(turn.usage),
+        usage=Usage(turn.usage.input_tokens, turn.usage.output_tokens) if turn.usage else None,
         judged=ALL_FIELDS.difference(_not_judged(turn)),
         loose_space=loose_space,
         calls_at_most="missing_calls" in turn.open,
@@ -269,10 +261,6 @@ def _expected_call(call: CallFile) -> ExpectedCall:
     if call.input is not None:
         return ExpectedCall(call.name, {}, call.id, call.input, "custom")
     return ExpectedCall(call.name, call.arguments or {}, call.id)
-
-
-def _usage(file: UsageFile | None) -> Usage | None:
-    return None if file is None else Usage(file.input_tokens, file.output_tokens)
 
 
 def _not_judged(turn: TurnFile) -> Iterator[Field]:

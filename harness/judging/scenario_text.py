@@ -1,7 +1,7 @@
-"""Expectations -> the text of a scenario file, which the reader of scenarios takes as it is.
+"""Expected results -> the text of a scenario file, which the loader of scenarios reads unchanged.
 
-What an expectation does not judge stands in `open`, or is left out where that says the same. So
-is read from a new cassette what a person is to confirm.
+A field that is not judged is listed in `open`, or left out if that means the same. It is how a
+new cassette gets a scenario that its author then confirms.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from harness.files.yaml_text import format_flow
 from harness.judging.expectation import Expectation, ExpectedCall, Field
 
-# What a scenario judges unless its key stands in `open`.
+# Fields that a scenario judges unless `open` lists their keys.
 _KEYS: Final[dict[Field, str]] = {
     "text": "text",
     "reasoning": "reasoning",
@@ -20,22 +20,22 @@ _KEYS: Final[dict[Field, str]] = {
     "failure": "failure",
 }
 _TO_CONFIRM: Final = (
-    "# Read from the bytes alone: confirm what must come out, then remove this line."
+    "# Read from the bytes alone: confirm the expected result, then remove this line."
 )
 _TO_BLAME: Final = (
-    "# Say whose fault a parse_error or a failure is by a line `blame: model` or `blame: provider`."
+    "# Add `blame: model` or `blame: provider` to name the cause of a parse_error or a failure."
 )
 _TO_CLOSE: Final = (
-    "# The bytes do not decide what is `open` or `any`: say what must come out there."
+    "# The bytes are ambiguous about what is `open` or `any`: specify what you expect there."
 )
-# How exactly a normalizer quotes the provider is not what a person confirms.
+# An author does not confirm how a normalizer quotes the provider.
 _QUOTED: Final = frozenset({"finish_raw", "usage"})
 
 
 def scenario_text(
     title: str, cassette: str, expectations: Sequence[Expectation], quirks: Sequence[str] = ()
 ) -> str:
-    """Return the text of the scenario file of a new cassette, for a person to confirm.
+    """Return the text of the scenario file of a new cassette, for its author to confirm.
 
     Args:
         title: one line.
@@ -76,8 +76,8 @@ def _members(expected: Expectation) -> Iterator[str]:
     elif expected.rejected:
         yield "parse_errors:"
         for each in expected.rejected:
-            said = {"name": each.name, "snippet": each.snippet, "id": each.id}
-            yield f"- {format_flow(_kept(said))}"
+            fields = {"name": each.name, "snippet": each.snippet, "id": each.id}
+            yield f"- {format_flow(_not_empty(fields))}"
     yield from _end(expected)
 
 
@@ -93,13 +93,13 @@ def _open(expected: Expectation) -> Iterator[str]:
 def _call(call: ExpectedCall) -> dict[str, Any]:
     function = call.kind == "function"
     given = {"arguments": call.arguments} if function else {"input": call.arguments_text}
-    return {**_kept({"id": call.id}), "name": call.name, **given}
+    return {**_not_empty({"id": call.id}), "name": call.name, **given}
 
 
 def _end(expected: Expectation) -> Iterator[str]:
     if expected.failure is not None and "failure" in expected.judged:
-        said = {"code": expected.failure, "says": expected.failure_says}
-        yield f"failure: {format_flow(_kept(said))}"
+        fields = {"code": expected.failure, "says": expected.failure_says}
+        yield f"failure: {format_flow(_not_empty(fields))}"
     if "finish" in expected.judged and expected.finish is not None:
         yield f"finish: {expected.finish.value}"
     if "finish_raw" in expected.judged:
@@ -110,5 +110,5 @@ def _end(expected: Expectation) -> Iterator[str]:
         yield f"usage: {format_flow(tokens)}"
 
 
-def _kept(said: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in said.items() if value}
+def _not_empty(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value}

@@ -11,7 +11,6 @@ from harness.conversation.task import Limits
 from harness.judging.conversations.script import (
     ConversationExpected,
     ConversationScript,
-    ExpectedAnswer,
     ExpectedExecution,
     ExpectedRequest,
     MockAnswer,
@@ -61,7 +60,7 @@ def stage(
         },
         capabilities=more.pop("capabilities", NATIVE),
         limits=more.pop("limits", Limits()),
-        expect=ConversationExpected(ending, ExpectedAnswer(answer), executed, **more),
+        expect=ConversationExpected(ending, answer, executed, **more),
     )
     cassette = Cassette(
         f"test/{name}",

@@ -24,7 +24,7 @@ def test_a_quirk_loads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (ONE + ONE, "two quirks are called 'A-B'"),
+        (ONE + ONE, "two quirks have the id 'A-B'"),
         (ONE.replace("rule:", "rulez:"), "[0]: unknown key 'rulez'"),
         (ONE.replace("crash", "bad"), "[0].severity: invalid enum value 'bad'"),
         (ONE.replace("A-B", "a b"), "[0].id: expected `str` matching regex"),

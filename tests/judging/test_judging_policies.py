@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from harness.errors import UnreadableError
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.policies import POLICIES
+from harness.judging.policies import TEXT_POLICIES
 from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
@@ -34,7 +34,7 @@ def test_they_reach_the_scenario_and_loosen_the_space(tmp_path: Path) -> None:
 
 def test_the_policies_are_those_of_text_with_the_default_first() -> None:
     default = TextPolicy(dialects=frozenset()).declared()
-    assert {name: values[0] for name, values in POLICIES.items()} == default
+    assert {name: values[0] for name, values in TEXT_POLICIES.items()} == default
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_what_the_bytes_leave_open_is_not_judged(
     for field in said.judged - {"calls"}:
         assert getattr(said, field) == getattr(expected, field), field
     is_open = CONFIRMED - said.judged - ({"finish"} if said.failure else set())
-    assert ("# The bytes do not decide" in text) is bool(is_open)
+    assert ("# The bytes are ambiguous" in text) is bool(is_open)
     assert said.calls_at_most is (at_most and "calls" not in judged)
 
 

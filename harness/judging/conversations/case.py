@@ -1,7 +1,7 @@
-"""A conversation as a reader sees it: requests with their messages, replies, calls, records.
+"""A conversation as a report shows it: requests with their messages, replies, calls, records.
 
 It is a line of the run file, so that a report needs neither cassettes nor agents. A request
-repeats the history, so only what is new in it is kept.
+repeats the history, so only its new messages are stored.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from harness.judging.case import shorten
 from harness.judging.conversations.evidence import ConversationEvidence
 from harness.judging.conversations.session import as_text
 
-# So much of one text is enough to see what happened.
+# Enough characters of one text to see what happened.
 _TEXT_LIMIT: Final = 4_000
 _MOST_REQUESTS: Final = 60
 _MOST_MESSAGES: Final = 200
@@ -26,15 +26,15 @@ class RequestRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """One request and its reply.
 
     Fields:
-        place: of the interaction that answered; None where the request was surplus.
-        same: how many messages at its beginning are those of the request before.
+        place: index of the interaction that answered; None if the request was surplus.
+        same: how many messages at its start are those of the request before.
         messages: those after them, each as JSON in OpenAI's form.
         tools: names that it declares.
         fields: its other members, as JSON.
         status, reply: of the response, as text.
-        broken: why nothing of the reply may be run.
-        unlike: where it is not built as the recorded one, `path: recorded, sent`; None where
-            there is none to lay beside it.
+        broken: why no call of the reply may be executed.
+        unlike: how its structure differs from the recorded one, `path: recorded, sent`; None if
+            there is none to compare.
     """
 
     place: int | None
@@ -49,7 +49,7 @@ class RequestRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call that was run after request `after`, counted from 1."""
+    """A call that was executed after request `after`, counted from 1."""
 
     after: int
     tool: str
@@ -67,7 +67,7 @@ class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conve
         history: messages at the end, each as JSON: those after the `same` first of the last
             request.
         turns: what the agent recorded.
-        error: what it raised, or the limit that stopped it; "" where it came to its end.
+        error: what it raised, or the limit that stopped it; "" if it ended by itself.
         cut: whether requests, messages, calls or turns are missing.
     """
 

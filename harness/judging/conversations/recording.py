@@ -22,7 +22,6 @@ from harness.judging.conversations.oracle_reply import OracleReply, oracle_reply
 from harness.judging.conversations.script import (
     ConversationExpected,
     ConversationScript,
-    ExpectedAnswer,
     ExpectedExecution,
     MockAnswer,
 )
@@ -174,7 +173,7 @@ def _script(
         questions=tuple(_texts(last, ("user",))),
         expect=ConversationExpected(
             ending=ending,
-            answer=ExpectedAnswer(answer),
+            answer=answer,
             executed=_expected_executions(cassette, results, replies),
             parse_errors=None,
         ),

@@ -1,8 +1,8 @@
-"""A cassette and a script -> the task that an agent is given, and what it really did with it.
+"""A cassette and a script -> the task of an agent, and what the agent really did with it.
 
-Every request and every executed call goes through here and is kept, so the agent need not be
-trusted. Whatever it does, `hold` comes back: an agent that raises, that never ends or that
-returns what is no conversation is a fact of the record. Only Ctrl-C passes through.
+Every request and every executed call goes through a session and is recorded, so the agent need
+not be trusted. Whatever it does, `run_agent` returns: that an agent raises, never ends or
+returns something else than a conversation is a fact of the record. Only Ctrl-C passes through.
 """
 
 import json
@@ -29,7 +29,7 @@ from harness.wire.interaction import Interaction, Request
 
 
 def as_text(value: object) -> str:
-    """Return the JSON text of `value`; what is no JSON is written as Python shows it."""
+    """Return the JSON text of `value`; its `repr` if it is not JSON."""
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
@@ -37,22 +37,27 @@ def as_text(value: object) -> str:
 
 
 def same_value(a: object, b: object) -> bool:
-    """Return whether two values are the same JSON: `1`, `1.0` and `true` are three."""
+    """Return whether two values are the same JSON: `1`, `1.0` and `true` differ."""
     return same_text(as_text(a), as_text(b))
 
 
 def _repr_or_error(value: object) -> str:
     try:
         return repr(value)
-    except Exception as error:  # noqa: BLE001 - what an agent passes may fail to show itself
+    except Exception as error:  # noqa: BLE001 - of any type that an agent passes
         return f"<{type(value).__name__}: {type(error).__name__}>"
 
 
-NO_ANSWER = "the scenario gives no answer to these arguments"
+NO_ANSWER = "the scenario has no answer to these arguments"
 
 
 class MockTools:
-    """The tools of one conversation; what they answered before decides what they answer next."""
+    """The tools of one conversation.
+
+    A tool is answered by the first unused entry for its arguments, else by the first unused entry
+    for any arguments; the last entry of each kind is used again and again. A delay is recorded,
+    but the harness does not wait.
+    """
 
     def __init__(self, answers: Mapping[str, Sequence[MockAnswer]]) -> None:
         self._left = {name: list(each) for name, each in answers.items()}
@@ -74,7 +79,7 @@ class MockTools:
 
 
 def mock_result(answer: MockAnswer) -> object:
-    """Return the result, a copy that the agent may do with as it likes.
+    """Return the result, a copy that the agent may change.
 
     Raises:
         ToolFailed: the answer is an error.
@@ -92,7 +97,7 @@ _NATIVE = "native-tools/v1"
 
 
 class SessionLimits(msgspec.Struct, frozen=True):
-    """What one conversation may take before it is stopped; an agent's own limits are lower.
+    """Limits that stop one conversation; an agent's own limits are lower.
 
     Fields:
         seconds: for small bodies.
@@ -116,7 +121,7 @@ DEFAULT_LIMITS = SessionLimits()
 
 
 class SentRequest(msgspec.Struct, frozen=True):
-    """A request of the agent, and what answered it.
+    """A request of the agent, and the interaction that answered it.
 
     Fields:
         index: of the interaction in the cassette; None for a surplus request.
@@ -128,13 +133,13 @@ class SentRequest(msgspec.Struct, frozen=True):
 
 
 class Execution(msgspec.Struct, frozen=True):
-    """A call that the agent had run.
+    """A call that the agent executed.
 
     Fields:
         after: how many requests it had sent by then.
         arguments: as JSON.
         known: whether there is such a tool.
-        error: what the tool failed with; "" where it did not.
+        error: of the tool; "" if it did not fail.
     """
 
     after: int
@@ -148,10 +153,10 @@ class SessionRecord(msgspec.Struct, frozen=True):
     """What an agent did with a task.
 
     Fields:
-        conversation: what it gave back; None where it did not.
-        error: what it raised, `Type: text`; "" where it did not.
-        hung: the limit that stopped it; "" where none did.
-        unplayed: places of the interactions that nobody asked for.
+        conversation: what it returned; None if it did not.
+        error: what it raised, `Type: text`; "" if it did not.
+        hung: the limit that stopped it; "" if none did.
+        unplayed: indexes of the interactions that were never requested.
     """
 
     sent: tuple[SentRequest, ...]
@@ -163,11 +168,11 @@ class SessionRecord(msgspec.Struct, frozen=True):
 
 
 class StoppedError(BaseException):
-    """The session is over for an agent that does not end; no error that it should catch."""
+    """The session stops an agent that does not end; an agent should not catch it."""
 
 
 class Session:
-    """One conversation under way: gives the task, and keeps what goes through it."""
+    """One conversation in progress: gives the task, and records what goes through it."""
 
     def __init__(
         self,
@@ -191,7 +196,7 @@ class Session:
         """Answer a request of the agent from the cassette.
 
         Raises:
-            TypeError: it is no request.
+            TypeError: it is not a request.
         """
         if not isinstance(request, Request):
             raise TypeError(f"expected a Request, found {type(request).__name__}")
@@ -206,7 +211,7 @@ class Session:
         """Run a mock tool.
 
         Raises:
-            ToolFailed: the scenario says so.
+            ToolFailed: the answer in the scenario is an error.
             KeyError: the scenario has no such tool.
         """
         if self.stopped or len(self._executions) >= self._most_calls:
@@ -224,7 +229,7 @@ class Session:
     def record(
         self, conversation: Conversation | None = None, error: str = "", hung: str = ""
     ) -> SessionRecord:
-        """Return what happened so far, and how it ended."""
+        """Return what happened until now, and how it ended."""
         return SessionRecord(
             sent=tuple(self._sent),
             executions=tuple(self._executions),
@@ -258,17 +263,17 @@ def run_agent(
 
 
 def _checked_copy(found: object) -> Conversation:
-    """Return what the agent gave back, checked and apart from all that it still holds.
+    """Return a checked copy of what the agent returned.
 
     Raises:
-        TypeError: it is no conversation.
+        TypeError: it is not a conversation.
     """
     if not isinstance(found, Conversation):
         raise TypeError(f"expected a Conversation, found {type(found).__name__}")
     try:
         return msgspec.convert(msgspec.to_builtins(found), Conversation)
     except (msgspec.ValidationError, TypeError, RecursionError) as error:
-        raise TypeError(f"what came back is no conversation: {error}") from None
+        raise TypeError(f"the agent did not return a conversation: {error}") from None
 
 
 def _task(
@@ -293,20 +298,20 @@ def _task(
 
 
 def prompt_id(script: ConversationScript, cassette: Cassette) -> str:
-    """Return the id of the prompt to ask with: the script's, the cassette's, or the plain one."""
+    """Return the id of the prompt: the script's, the cassette's, or the one for native tools."""
     return script.prompt or (cassette.prompt if cassette.prompt in PROMPTS else _NATIVE)
 
 
 def script_capabilities(script: ConversationScript, cassette: Cassette) -> Capabilities:
-    """Return what is declared of the provider, with what the script says otherwise."""
+    """Return the declared capabilities of the provider, changed by those of the script."""
     row = DIALECTS.get(cassette.dialect)
     pattern = row.id_pattern if row else ""
     declared = capabilities_of(script.provider or cassette.provider, pattern)
-    said = {**msgspec.structs.asdict(declared), **script.capabilities}
-    return msgspec.convert(said, Capabilities)
+    merged = {**msgspec.structs.asdict(declared), **script.capabilities}
+    return msgspec.convert(merged, Capabilities)
 
 
 def tools_of_cassette(cassette: Cassette) -> tuple[Tool, ...]:
-    """Return the tools of the last request that offers any, since a probe comes first."""
+    """Return the tools of the last request that offers any, because a probe comes first."""
     listed = map(offered_tools, reversed(cassette.interactions))
     return next(filter(None, listed), ())

@@ -6,6 +6,7 @@ from typing import Final
 
 from harness.conversation.conversation import Conversation
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
+from harness.judging.conversations.script import as_texts
 from harness.judging.conversations.session import SessionRecord
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
@@ -61,11 +62,13 @@ def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
 )
 def _answer(evidence: ConversationEvidence) -> Iterator[Violation]:
     conversation, expected = evidence.record.conversation, evidence.script.expect.answer
-    if conversation is None:
+    if conversation is None or expected is None:
         return
-    if expected.exact is not None and conversation.answer != expected.exact:
-        yield Violation("answer", expected.exact, conversation.answer)
-    for part in expected.contains:
+    if isinstance(expected, str):
+        if conversation.answer != expected:
+            yield Violation("answer", expected, conversation.answer)
+        return
+    for part in as_texts(expected.contains):
         if part not in conversation.answer:
             yield Violation("answer", f"a text that contains {part!r}", conversation.answer)
 

@@ -22,58 +22,34 @@ from harness.turns.messages import calls_of, role_of, text_of
 
 _FORM: Final = "HIST-FORM"
 _REASONING: Final = "HIST-REASONING-REQUIRED"
-# Each rule, its title, and the quirks of the problems that violate it; a problem of another quirk
-# violates the form.
-_PROBLEM_RULES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
-    (
-        "HIST-MISSING-RESULT",
-        "Every call in a history has a result before the conversation continues.",
-        ("HIST-MISSING-RESULT",),
-    ),
-    (
-        "HIST-ORPHAN-RESULT",
-        "Every result answers a call of the turn before it, and each call once.",
-        ("HIST-ORPHAN-RESULT",),
-    ),
-    ("HIST-SPLIT-PARALLEL", "The calls of one turn are in one message.", ("HIST-SPLIT-PARALLEL",)),
-    (
-        "HIST-ARGS-INVALID",
-        "The arguments of calls in a history are JSON objects.",
-        ("HIST-ARGS-INVALID",),
-    ),
-    (
-        "HIST-CONTENT-BESIDE-CALLS",
-        "In a message with calls and without text, content is null or '' as declared.",
-        ("HIST-CONTENT-NULL", "HIST-CONTENT-EMPTY"),
-    ),
-    (
-        "HIST-TOOLCALLS-EMPTY",
-        "A message without calls has no key for them.",
-        ("HIST-TOOLCALLS-EMPTY",),
-    ),
-    (_REASONING, "Reasoning is sent back to a provider that requires it.", (_REASONING,)),
-    (
-        "HIST-SYSTEM-MID",
-        "System messages come first, and never between calls and results.",
-        ("HIST-SYSTEM-MID",),
-    ),
-    ("HIST-RESULT-NON-STRING", "Results are texts.", ("HIST-RESULT-NON-STRING",)),
-    ("HIST-EMPTY-TURN", "No message of the assistant is empty.", ("HIST-EMPTY-TURN",)),
-    ("HIST-ID-MISSING", "Every call in a history has an id.", ("DELTA-ID-MISSING",)),
-    ("HIST-ID-REUSED", "Ids of calls are unique in the conversation.", ("ID-REUSED-ACROSS-TURNS",)),
-    (
-        "HIST-ID-PATTERN",
-        "Ids of calls have a form that the provider accepts.",
-        ("ID-MISTRAL-9", "ID-ANTHROPIC-PATTERN", "ID-LENGTH-40"),
-    ),
-    (
-        "HIST-NAME",
-        "Names of calls have a form that providers accept.",
-        ("NAME-EMPTY", "NAME-SANITIZED"),
-    ),
-    (_FORM, "Messages have the form that the API declares.", ()),
-)
-_RULE_OF_QUIRK: Final = {quirk: rule for rule, _, quirks in _PROBLEM_RULES for quirk in quirks}
+# Rules about the problems of a history -> title.
+_TITLES: Final = {
+    "HIST-MISSING-RESULT": "Every call in a history has a result before the next message.",
+    "HIST-ORPHAN-RESULT": "Every result answers a call of the turn before it, and each call once.",
+    "HIST-SPLIT-PARALLEL": "The calls of one turn are in one message.",
+    "HIST-ARGS-INVALID": "The arguments of calls in a history are JSON objects.",
+    "HIST-CONTENT-BESIDE-CALLS": "Content without text next to calls is null or '' as declared.",
+    "HIST-TOOLCALLS-EMPTY": "A message without calls has no key for them.",
+    _REASONING: "Reasoning is sent back to a provider that requires it.",
+    "HIST-SYSTEM-MID": "System messages come first, and never between calls and results.",
+    "HIST-RESULT-NON-STRING": "Results are texts.",
+    "HIST-EMPTY-TURN": "No message of the assistant is empty.",
+    "HIST-ID-MISSING": "Every call in a history has an id.",
+    "HIST-ID-REUSED": "Ids of calls are unique in the conversation.",
+    "HIST-ID-PATTERN": "Ids of calls have a form that the provider accepts.",
+    "HIST-NAME": "Names of calls have a form that providers accept.",
+    _FORM: "Messages have the form that the API declares.",
+}
+# The quirks of the problems that violate a rule, if they are not the rule's own id.
+_QUIRKS: Final = {
+    "HIST-CONTENT-BESIDE-CALLS": ("HIST-CONTENT-NULL", "HIST-CONTENT-EMPTY"),
+    "HIST-ID-MISSING": ("DELTA-ID-MISSING",),
+    "HIST-ID-REUSED": ("ID-REUSED-ACROSS-TURNS",),
+    "HIST-ID-PATTERN": ("ID-MISTRAL-9", "ID-ANTHROPIC-PATTERN", "ID-LENGTH-40"),
+    "HIST-NAME": ("NAME-EMPTY", "NAME-SANITIZED"),
+    _FORM: (),  # those of no other rule
+}
+_RULE_OF_QUIRK: Final = {quirk: rule for rule in _TITLES for quirk in _QUIRKS.get(rule, (rule,))}
 # An agent may cut a long error, but reports this many characters of it.
 _ERROR_PREFIX_LENGTH: Final = 200
 # A call without an id cannot keep the one that it came with, and no result can answer it.
@@ -220,8 +196,9 @@ def _normalized_text(text: str) -> str:
     return " ".join(text.replace("\\/", "/").split())
 
 
-def _problem_rule(rule: str, title: str, quirks: tuple[str, ...]) -> Rule[ConversationEvidence]:
+def _problem_rule(rule: str, title: str) -> Rule[ConversationEvidence]:
     yields_to = _NO_ID if rule == "HIST-ORPHAN-RESULT" else ()
+    quirks = _QUIRKS.get(rule, (rule,))
     made = conversation_rule(
         rule, title, Outcome.MISMATCH, quirks, always=True, yields_to=yields_to
     )
@@ -229,7 +206,7 @@ def _problem_rule(rule: str, title: str, quirks: tuple[str, ...]) -> Rule[Conver
 
 
 RULES = (
-    *(_problem_rule(*row) for row in _PROBLEM_RULES),
+    *(_problem_rule(rule, title) for rule, title in _TITLES.items()),
     _id_changed,
     _partial_stored,
     _error_sent,

@@ -8,7 +8,7 @@ from harness.judging.conversations.evidence import (
     RequestEvidence,
     conversation_rule,
 )
-from harness.judging.conversations.script import ExpectedRequest
+from harness.judging.conversations.script import ExpectedRequest, as_texts
 from harness.judging.conversations.session import as_text, same_value
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
@@ -99,7 +99,7 @@ def _differences(
     if expected.last_role is not None and expected.last_role != last:
         yield f"messages[{len(roles) - 1}].role", expected.last_role, last
     text = text_of(request.messages[-1]) if request.messages else ""
-    for part in expected.says:
+    for part in as_texts(expected.says):
         if part not in text:
             yield f"messages[{len(roles) - 1}].content", f"a text that contains {part!r}", text
     if expected.has_tools is not None and expected.has_tools != (request.tools is not None):

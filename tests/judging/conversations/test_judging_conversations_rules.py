@@ -12,7 +12,7 @@ from harness.conversation.gateway import gateway
 from harness.conversation.task import Limits, Task, ToolFailed
 from harness.judging.conversations.script import (
     ConversationScript,
-    ExpectedAnswer,
+    ExpectedParts,
     ExpectedReport,
     ExpectedRequest,
     MockAnswer,
@@ -38,7 +38,7 @@ from tests.judging.conversations.conversation_samples import (
 )
 
 ROUND = a_cassette(calls(OSLO), says("It is 4 degrees."))
-PLAIN = a_script(answer=ExpectedAnswer(exact="It is 4 degrees."))
+PLAIN = a_script(answer="It is 4 degrees.")
 
 
 def test_a_good_agent_breaks_nothing() -> None:
@@ -328,8 +328,8 @@ def test_a_wrong_ending_hides_what_follows_from_it() -> None:
 
 
 def test_the_answer_is_the_last_text() -> None:
-    assert broken(good, ROUND, a_script(answer=ExpectedAnswer(contains=("4", "degrees")))) == []
-    other = a_script(answer=ExpectedAnswer(contains=("5",)))
+    assert broken(good, ROUND, a_script(answer=ExpectedParts(contains=("4", "degrees")))) == []
+    other = a_script(answer=ExpectedParts(contains=("5",)))
     assert broken(good, ROUND, other) == ["CONV-ANSWER"]
 
 

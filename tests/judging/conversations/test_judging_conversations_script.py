@@ -8,8 +8,8 @@ from harness.conversation.task import Limits
 from harness.errors import UnreadableError
 from harness.judging.conversations.script import (
     ConversationScript,
-    ExpectedAnswer,
     ExpectedExecution,
+    ExpectedParts,
     ExpectedReport,
     ExpectedRequest,
     MockAnswer,
@@ -68,13 +68,13 @@ def test_everything_that_a_file_may_say(tmp_path: Path) -> None:
         "read_file": (MockAnswer([1, 2.5, "x"], arguments={"path": "a"}), MockAnswer(error="gone")),
     }
     expect = script.expect
-    assert expect.answer == ExpectedAnswer(contains=("x",))
+    assert expect.answer == ExpectedParts("x")
     executed = (ExpectedExecution("search"), ExpectedExecution("read_file", {"path": "a"}))
     assert expect.executed == executed
     assert expect.parse_errors == (ExpectedReport("search", "que", "json_fallback"),)
     assert (expect.retries, expect.request_count) == (1, 2)
     assert expect.requests == (
-        ExpectedRequest(last_role="user", has_tools=False, says=("Two",)),
+        ExpectedRequest(last_role="user", has_tools=False, says="Two"),
         ExpectedRequest(roles=("system", "user"), tools=("search",), fields={"stream": True}),
     )
     assert (expect.strategy, expect.probe) == ("json_fallback", "no")
@@ -112,8 +112,8 @@ def test_the_least_that_a_file_may_say(tmp_path: Path) -> None:
         ("history: merged", "history: merge", "policies.history: there is no choice", "mean"),
         ("retry: once", "retrys: once", "policies: there is no policy 'retrys'", "mean 'retry'"),
         ("conversation:", "expect: [{finish: stop}]\nconversation:", "found both", ""),
-        ("policies:", "text_dialect: react\npolicies:", "text_dialect: says nothing", ""),
-        ("policies:", "capabilities: [x]\npolicies:", "capabilities: says nothing", "provider"),
+        ("policies:", "text_dialect: react\npolicies:", "text_dialect: has no effect", ""),
+        ("policies:", "capabilities: [x]\npolicies:", "capabilities: has no effect", "provider"),
         ("answer: {contains: x}", "answer: 17", "expect.answer: expected a string", "quotes"),
     ],
 )
