@@ -10,11 +10,12 @@ setup: ## an environment with everything that the other targets need
 test: ## unit tests and this repository's own gate
 	$(BIN)/pytest
 
-check: ## lint, format, types, import contracts
+check: ## lint, format, types, import contracts, private words
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell -D docs/words.txt --skip docs/words.txt README.md CHANGELOG.md CONTRIBUTING.md docs harness
 
 bench: ## replay speed against the floors of all dialects and against the openai SDK
 	$(BIN)/python benchmarks/replay.py

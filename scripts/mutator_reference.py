@@ -6,18 +6,18 @@ from pathlib import Path
 from harness.fuzzing.mutators import MUTATORS, Mutator
 
 _PATH = Path(__file__).parents[1] / "docs" / "reference" / "mutators.md"
-_FIRST = "## The turn stays as it is"
+_FIRST = "## Preserving mutators"
 
 
 def with_tables(text: str) -> str:
-    """Return the page with its tables as the mutators are now; what stands before them is kept."""
+    """Return the page with the tables of the current mutators; the text before them does not change."""
     kept = [mutator for mutator in MUTATORS if mutator.preserving]
     changed = [mutator for mutator in MUTATORS if not mutator.preserving]
     tables = (
         f"{_FIRST}\n",
         *_table(kept, "needs"),
-        "\n## The turn may change\n",
-        *_table(changed, "a new call may come out"),
+        "\n## Changing mutators\n",
+        *_table(changed, "can add a call"),
     )
     return text.partition(_FIRST)[0] + "\n".join(tables) + "\n"
 

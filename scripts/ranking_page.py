@@ -3,7 +3,7 @@
     harness run cassettes/llama-cpp cassettes/litellm ... --no-report -o reports/ranking
     python -m scripts.ranking_page reports/ranking/run.jsonl docs/ranking.md
 
-Nothing is said that the run does not hold: the numbers are those of `harness run`, all lines.
+The page contains only numbers of the run.
 """
 
 import shlex
@@ -25,24 +25,25 @@ _HEAD: Final = (
     *("turns with a parse_error, by blame", "failed turns, by blame"),
 )
 _INTRO: Final = """\
-# Ranking of the recordings that ship
+# Ranking of the bundled recordings
 
-Made by `python -m scripts.ranking_page` from one run; do not edit. Small models on two cores,
-recorded by the suite's own transport ([how](how-to/record-local-models.md)); they fail often and
-in natural ways, which is why they were chosen.
+`python -m scripts.ranking_page` writes this page from one run. Do not edit it. The models are small
+and ran on two cores ([how they were recorded](how-to/record-local-models.md)). They were chosen
+because they fail often and in natural ways.
 
-A turn is a success where the user got what the question needs: a call whose name was offered and
-whose arguments fit the schema, or an answer in text ([outcomes and
+A turn is a success if the user got what the question needs: a call of an offered tool with
+arguments that fit its schema, or an answer in text ([outcomes and
 blame](explanation/outcomes-and-blame.md)). The right tool and the right values are not judged. The
-reader is `reference`; a failure is laid on the model, the provider (its stream breaks its own
-contract, or it answered with an error), or the normalizer. The ranks are those that the intervals
-leave open.
+lead normalizer is `reference`. A failed turn is blamed on the model, the provider (its stream
+violates its own contract, or it returned an error), or the normalizer. A rank is a range if the
+intervals overlap.
 
-`+examples`: two worked examples stand in front of the question; `+grammar`: the server may only
-write JSON of a schema; `+talk`: turns of whole conversations, of which nobody said what each
-needs, so any finished answer counts: compare them with each other only
-([prompts](reference/prompts.md)). The same question with the same seed, asked of one model through
-two servers, is one cluster: the intervals are as wide as the independent questions make them.
+`+examples`: two worked examples are turns before the question. `+grammar`: the server constrains
+the reply to JSON of a schema. `+talk`: turns of complete conversations; it is unknown what each of
+them needs, so any finished answer counts, and you can compare them only with each other
+([prompts](reference/prompts.md)). The same question with the same random seed that was sent to one
+model through two servers is one cluster, so the intervals are as wide as the independent questions
+require.
 """
 
 

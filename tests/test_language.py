@@ -1,0 +1,46 @@
+"""Plain English: private phrases, which docs/words.txt cannot contain, are not in text or code."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+# Phrase -> what to write instead. Single words are in docs/words.txt, for codespell.
+PHRASES = {
+    r"\bleaves? with \d": "exits with code",
+    r"(?<!here )\b(is|are|be) no\b(?! longer)": "is not a",
+    r"\b(cannot|can|to) be had\b": "is not available",
+    r"\bthat (ship|ships)\b|\bwhat ships\b": "bundled",
+    r"\bmeant to pass\b": "conforming",
+    r"\breally broken\b": "known-bad",
+    r"\bstrict readings?\b": "oracle",
+    r"\bfor (machines|people)\b": "machine-readable, human-readable",
+    r"\bof (its|our|their) own\b": "its own, separate",
+    r"\b(told|stands?) (by|in|as)\b": "detected from, is in",
+    r"\bbe mended\b|\bonce more\b": "be fixed, again",
+    r"\bleft open\b|\bleaves? open\b": "is ambiguous, is not judged",
+    r"\bmust come out\b": "the expected result",
+    r"\bwithout teeth\b|\bmust be earned\b": "without a mutant, enough evidence",
+    r"\bin words\b": "in the text",
+    r"\blaid beside\b": "compared with",
+    r"\bwhose fault\b": "blame",
+    r"\bwhat (became|came) of\b": "the result of",
+    r"\bseed systems?\b": "conforming normalizer, agent",
+}
+FILES = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md")
+    for path in ROOT.glob(pattern)
+)
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_private_phrases_are_not_used(phrase: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in FILES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(phrase, line)
+    ]
+    assert found == [], f"write: {PHRASES[phrase]}"
