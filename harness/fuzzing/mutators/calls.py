@@ -117,7 +117,7 @@ def _with_arguments(draw: DrawFn, call: Call, text: str) -> Call:
 
 @changing(
     "arguments-malformed",
-    "the arguments of a call are none: cut, prose, several objects and so on",
+    "the arguments of a call are malformed: truncated, prose, several objects and so on",
     *_MALFORMED,
     dialects=_TEXTUAL,
 )
@@ -129,7 +129,7 @@ def _malformed(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, str]:
 
 @changing(
     "arguments-other",
-    "the arguments of a call are others that fit its tool",
+    "a call has other arguments that fit its tool",
     "ARGS-BIGINT",
     "ARGS-LONE-SURROGATE",
     "ARGS-APOSTROPHE",
@@ -173,7 +173,7 @@ def _nameless(_draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
 
 @changing(
     "name-other",
-    "a call of a tool that nobody offered, or of a name with more in it",
+    "a call of a tool that was not offered, or of a longer name",
     "NAME-UNKNOWN",
     new_calls=True,
 )
@@ -218,7 +218,7 @@ def _dropped(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str] | None:
     return (calls[:at] + calls[at + 1 :], f"call {at}") if len(calls) > 1 else None
 
 
-@changing("broken-beside", "a broken call beside good ones", "BATCH-ONE-BAD", dialects=_TEXTUAL)
+@changing("broken-beside", "a broken call next to good ones", "BATCH-ONE-BAD", dialects=_TEXTUAL)
 @recalling
 def _broken_beside(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
     """Add a call with broken arguments before or after the others."""

@@ -114,7 +114,7 @@ def _template(frames: Sent) -> Json:
 
 @chat_preserving(
     "empty-chunk",
-    "a chunk that says nothing",
+    "a chunk without content",
     "CHUNK-CHOICES-EMPTY",
     "CHUNK-CHOICES-NULL",
     "CHUNK-CHOICES-ABSENT",
@@ -151,7 +151,7 @@ def inserted(frames: Sent, at: int, more: Json) -> Sent:
     return frames.inserted(at, frames.made(data, like.event))
 
 
-@chat_preserving("role-first", "a first chunk that names the role and says nothing")
+@chat_preserving("role-first", "a first chunk with the role and nothing else")
 @on_chunks
 def _role_first(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     delta = {"role": "assistant", "content": ""}
@@ -197,7 +197,7 @@ def _only_entries(value: Json) -> bool:
 
 MUTATORS: Final = (
     chat_preserving(
-        "role-repeated", "each delta names the role, or says null for it", "DELTA-ROLE-NULL"
+        "role-repeated", "each delta names the role, or has null for it", "DELTA-ROLE-NULL"
     )(editing_choices({"assistant": _role("assistant"), "null": _role(None)})),
     _role_first,
     chat_preserving(
@@ -219,7 +219,7 @@ MUTATORS: Final = (
             }
         )
     ),
-    chat_preserving("legacy-stub", "an empty `function_call` beside the calls", "LEGACY-FC-STUB")(
+    chat_preserving("legacy-stub", "an empty `function_call` next to the calls", "LEGACY-FC-STUB")(
         editing_choices({"beside tool_calls": _legacy_stub})
     ),
     chat_preserving(

@@ -50,7 +50,7 @@ def _finish_then_stop(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 
 @chat_preserving(
     "finish-with-call",
-    "the finish reason in the last chunk that says something",
+    "the finish reason in the last chunk with content",
     "FINISH-WITH-CALL",
 )
 @on_chunks
@@ -111,7 +111,7 @@ def _usage_of(frames: Sent) -> tuple[int, Json] | None:
 
 @chat_preserving(
     "usage-chunk",
-    "usage in a chunk of its own",
+    "usage in a separate chunk",
     "CHUNK-CHOICES-EMPTY",
     "CHUNK-CHOICES-NULL",
     "CHUNK-CHOICES-ABSENT",
@@ -144,7 +144,7 @@ def _usage_running(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames, "in each chunk"
 
 
-@chat_changing("usage-added", "usage where none was told", "CHUNK-CHOICES-EMPTY")
+@chat_changing("usage-added", "usage in a stream without usage", "CHUNK-CHOICES-EMPTY")
 @on_chunks
 def _usage_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     if _usage_of(frames) is not None:

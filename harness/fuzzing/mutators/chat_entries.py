@@ -235,7 +235,7 @@ def _id_shared(entry: Entry) -> None:
 
 MUTATORS: Final = (
     chat_preserving(
-        "name-repeated", "each delta of a call has its whole name", "DELTA-NAME-REPEATED"
+        "name-repeated", "each delta of a call has its complete name", "DELTA-NAME-REPEATED"
     )(editing_entries({"in each delta": _name_repeated}, _with_later_unnamed)),
     chat_preserving("id-repeated", "each delta of a call has its id")(
         editing_entries({"in each delta": _id_repeated}, _with_later)
@@ -257,7 +257,7 @@ MUTATORS: Final = (
         "DELTA-NAME-NULL-STRINGIFIED",
     )(editing_entries({"id, type and name": _nulls}, _with_later_unnamed)),
     chat_preserving(
-        "id-changes", "later deltas have another id beside the same index", "DELTA-ID-CHANGES"
+        "id-changes", "later deltas have the same index and another id", "DELTA-ID-CHANGES"
     )(editing_entries({"in later deltas": _later(id="call_other")}, _with_later)),
     chat_preserving("index-sparse", "indexes do not count from zero", "DELTA-INDEX-SPARSE")(
         editing_entries(

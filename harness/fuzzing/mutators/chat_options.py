@@ -107,7 +107,7 @@ def _pieces(draw: DrawFn) -> WriterOptions:
 MUTATORS: Final = (
     chat_preserving(
         "arguments-placed",
-        "arguments beside the name, in no first delta, or as an object",
+        "arguments next to the name, not in the first delta, or as an object",
         "DELTA-FIRST-HAS-ARGS",
         "DELTA-ID-NAME-NO-ARGS",
         "ARGS-OBJECT",
@@ -118,7 +118,7 @@ MUTATORS: Final = (
     ),
     chat_preserving(
         "arguments-repeated",
-        "each delta has all arguments so far, or they come once more, or after a placeholder",
+        "each delta has all arguments so far, or they are repeated, or follow a placeholder",
         "ARGS-CUMULATIVE",
         "ARGS-REPEATED-AT-END",
         "ARGS-EMPTYOBJ-THEN-REAL",

@@ -119,7 +119,7 @@ def _swapped(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 
 
 @changing(
-    GLUED, "an error behind half a frame", "ERR-INJECTED-MID-EVENT", "ERR-UNFRAMED", "EVENT-GLUED"
+    GLUED, "an error after half a frame", "ERR-INJECTED-MID-EVENT", "ERR-UNFRAMED", "EVENT-GLUED"
 )
 def _error_glued(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     """Append a gateway's error to an incomplete frame."""
@@ -134,7 +134,7 @@ def _error_glued(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, s
 
 @changing(
     "error-frame",
-    "an error object between frames, or in place of the rest",
+    "an error object between frames, or instead of the rest",
     "ERR-IN-200",
     "ERR-CODE-NOT-INT",
 )
@@ -151,7 +151,7 @@ def _error_frame(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 
 @changing(
     "failed",
-    "the turn fails in the middle, as the API tells it",
+    "the turn fails in the middle, in the form of the API",
     "ERR-IN-200",
     "ANT-ERROR-EVENT",
     "REFUSAL-DELTA",
@@ -181,14 +181,16 @@ def _other_finish(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     return changed, finish.raw or finish.reason.value
 
 
-@changing("finish-stop", "the finish reason says stop, whatever came", "FINISH-STOP-WITH-CALLS")
+@changing(
+    "finish-stop", "the finish reason is stop, whatever the content", "FINISH-STOP-WITH-CALLS"
+)
 @rewriting
 def _stop_word(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     stop = Finish(FinishReason.STOP)
     return tuple(stop if isinstance(d, Finish) else d for d in deltas), "stop, whatever was said"
 
 
-@changing("status-other", "an HTTP status of failure with the same body")
+@changing("status-other", "an HTTP error status with the same body")
 def _other_status(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str]:
     status = draw(st.sampled_from(_STATUSES))
     return replace(interaction, status=status), str(status)
@@ -196,7 +198,7 @@ def _other_status(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, 
 
 @changing(
     "no-answer",
-    "a page, a note or nothing instead of the body",
+    "an HTML page, a text or nothing instead of the body",
     "HTTP-HTML-BODY",
     "STREAM-NO-EVENTS",
 )
@@ -205,7 +207,7 @@ def _page(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str]:
     return with_body(interaction, body), repr(body.decode())
 
 
-@changing("compressed", "a body that nobody unpacked", "SSE-GZIP")
+@changing("compressed", "a body that was not decompressed", "SSE-GZIP")
 def _compressed(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     if not interaction.body:
         return None
@@ -214,7 +216,7 @@ def _compressed(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, s
     return packed, f"{len(packed.body)} bytes"
 
 
-@changing("byte-changed", "one byte is another", "AWS-CHECKSUM", new_calls=True)
+@changing("byte-changed", "one byte is changed", "AWS-CHECKSUM", new_calls=True)
 def _byte_changed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     body = interaction.body
     if not body:

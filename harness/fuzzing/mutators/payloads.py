@@ -77,7 +77,7 @@ def _unit(character: str) -> str:
 
 @preserving(
     "unknown-event",
-    "an event that no client knows",
+    "an unknown event",
     "ANT-UNKNOWN-EVENT",
     "RESP-UNKNOWN-EVENT",
     dialects=tuple(row.name for row in DIALECTS.values() if row.unknown_events),
@@ -107,6 +107,6 @@ MUTATORS: Final = (
         editing_payloads(lambda _, value: dumped(value, b""), each=True)
     ),
     preserving("escaped", "characters written as escapes")(editing_payloads(_escaped, each=True)),
-    preserving("unknown-member", "a member that no client knows")(editing_payloads(_with_member)),
+    preserving("unknown-member", "an unknown member")(editing_payloads(_with_member)),
     _unknown_event,
 )

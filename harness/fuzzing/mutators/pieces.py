@@ -83,9 +83,7 @@ def _joins(before: Piece, delta: Piece) -> bool:
     return type(before) is type(delta) and index == other
 
 
-@preserving(
-    "respelled", "written by the dialect's own writer with one switch of its spelling changed"
-)
+@preserving("respelled", "written by the dialect's own writer with one option changed")
 def _rewritten_with_option(
     draw: DrawFn, interaction: Interaction
 ) -> tuple[Interaction, str] | None:
@@ -100,7 +98,7 @@ def _rewritten_with_option(
     return rewritten(interaction, deltas, f"{name} is {value!r}", spelling)
 
 
-@preserving("tools-taught", "tools are offered in words too")
+@preserving("tools-taught", "tools are described in the prompt as well")
 def _tools_in_prompt(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     tools = tuple(asdict(tool) for tool in offered_tools(interaction))
     if interaction.tools or not tools:

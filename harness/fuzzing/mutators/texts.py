@@ -36,7 +36,7 @@ _QUOTED: Final = ("Write `{}` to call it.", "The model says “{}” then.", "> 
 _ENDS_CODE: Final = ("`", "~~~")
 
 
-@changing("text-added", "more text, of odd characters", new_calls=True)
+@changing("text-added", "more text, with unusual characters", new_calls=True)
 @rewriting
 def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     text = draw(words(most=20).filter(bool))
@@ -64,7 +64,10 @@ def _reasoning_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 
 
 @changing(
-    "text-tail", "the text ends as a marker begins", "TEXT-LITERAL-MARKER-TRUNCATES", new_calls=True
+    "text-tail",
+    "the text ends with the beginning of a marker",
+    "TEXT-LITERAL-MARKER-TRUNCATES",
+    new_calls=True,
 )
 @rewriting
 def _text_tail(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
@@ -103,7 +106,7 @@ def adding_text_call(put: Put) -> Mutate:
 
 @changing(
     "text-call",
-    "a call spelled in the text",
+    "a text call",
     "TEXT-NARRATION",
     "TEXT-WHOLE-CALL-ONE-DELTA",
     "TEXT-LEAK-AND-CALL",
@@ -150,7 +153,7 @@ def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]
 
 @changing(
     "text-call-cut",
-    "a call spelled in the text, and not to its end",
+    "an incomplete text call",
     "TEXT-UNCLOSED",
     new_calls=True,
 )
