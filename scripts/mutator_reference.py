@@ -10,7 +10,7 @@ _FIRST = "## Preserving mutators"
 
 
 def with_tables(text: str) -> str:
-    """Return the page with the tables of the current mutators; the text before them does not change."""
+    """Return the page with the tables of the current mutators, and its text unchanged."""
     kept = [mutator for mutator in MUTATORS if mutator.preserving]
     changed = [mutator for mutator in MUTATORS if not mutator.preserving]
     tables = (

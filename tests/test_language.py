@@ -28,11 +28,7 @@ PHRASES = {
     r"\bwhat (became|came) of\b": "the result of",
     r"\bseed systems?\b": "conforming normalizer, agent",
 }
-FILES = sorted(
-    path
-    for pattern in ("*.md", "docs/**/*.md")
-    for path in ROOT.glob(pattern)
-)
+FILES = sorted(path for pattern in ("*.md", "docs/**/*.md") for path in ROOT.glob(pattern))
 
 
 @pytest.mark.parametrize("phrase", PHRASES)
