@@ -74,13 +74,13 @@ def _summary_lines(table: Sequence[MeasuredKill]) -> Iterator[str]:
     for about in ("turns", "conversation"):
         rows = [row for row in table if row.about == about]
         rules = Counter(row.rule for row in rows)
-        mutants = Counter(row.miniature for row in rows)
+        mutants = Counter(row.mutant for row in rows)
         weakest = min(rows, key=lambda row: row.scenarios, default=None)
         measured = sum(row.fuzz_median is not None for row in rows)
         yield (
             f"kill table, {about}: {len(rules)} rules, {len(mutants)} mutants, fewest "
             f"scenarios {weakest.scenarios if weakest else 0} "
-            f"({weakest.miniature if weakest else 'none'}), found by fuzzing {measured}"
+            f"({weakest.mutant if weakest else 'none'}), found by fuzzing {measured}"
         )
 
 
@@ -89,4 +89,4 @@ def _cells(row: MeasuredKill) -> tuple[str, ...]:
     median = missed if row.fuzz_median is None else f"{row.fuzz_median:g}"
     worst = "" if row.fuzz_worst is None else str(row.fuzz_worst)
     first = row.scenario or "none: it survives"
-    return (row.rule, row.level, row.miniature, str(row.scenarios), first, median, worst)
+    return (row.rule, row.level, row.mutant, str(row.scenarios), first, median, worst)

@@ -1,9 +1,8 @@
-"""The kill table: each rule with the miniatures that break it, and what catches each of them.
+"""The kill table: each rule with the mutants that violate it, and the scenarios that kill them.
 
-It is the proof that green is earned: a rule that no miniature breaks could be empty, and a
-miniature that nothing catches shows a hole in the scenarios. The table is kept beside the
-catalogue, so that a report can show it; `harness doctor` judges the miniatures again and fails
-where the kept table says otherwise.
+A rule that no mutant violates could be empty, and a mutant that survives shows a gap in the
+scenarios. The table is stored next to the catalogue for the report. `harness doctor` judges the
+mutants again and fails if the stored table differs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ import msgspec
 
 from harness import shipped
 from harness.conversation.agent import Agent
-from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
+from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.errors import UnreadableError
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.judge import LoadedSubject, judge_subject
@@ -25,44 +24,43 @@ from harness.judging.rules import RULES, TURN_RULES
 from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
 
-AnyMutant: TypeAlias = Normalizer | Agent
+AnyClient: TypeAlias = Normalizer | Agent
 T = TypeVar("T")
 
 _TABLE: Final = "kill-table.json"
 _SENSITIVITY: Final = "sensitivity.json"
 
 
-class KillRow(msgspec.Struct, frozen=True):
-    """One row as it is kept.
+class KillRow(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):
+    """One row as it is stored; the stored name of `mutant` is part of the file format.
 
     Fields:
-        scenario: the first one, by id, that catches the miniature breaking the rule; "" where
-            none does.
-        scenarios: how many do.
+        scenario: the first, by id, in which the mutant breaks the rule; "" if it survives.
+        scenarios: the number of such scenarios.
     """
 
     rule: str
-    miniature: str
+    mutant: str
     scenario: str
     scenarios: int
 
 
-class MeasuredKill(msgspec.Struct, frozen=True):
-    """One row as it is shown; see `Caught` for what the scenarios did.
+class MeasuredKill(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):
+    """One row as it is shown, with its rule and what the benchmark of the fuzzer measured.
 
     Fields:
         about: what the rule is about.
         level, title: of the rule.
-        fuzz_median, fuzz_worst: how many examples the fuzzer needs to find the miniature from
-            clean cassettes, over all seeds; None where that was not measured, or not each found it.
-        fuzz_found, fuzz_seeds: how many seeds found it, and how many were tried.
+        fuzz_median, fuzz_worst: number of inputs that the fuzzer needs to find the mutant from
+            clean cassettes, over all seeds; None if not measured, or if a seed did not find it.
+        fuzz_found, fuzz_seeds: number of seeds that found it, and of all seeds.
     """
 
     rule: str
     level: Level
     title: str
     about: About
-    miniature: str
+    mutant: str
     scenario: str
     scenarios: int
     fuzz_median: float | None = None
@@ -72,7 +70,7 @@ class MeasuredKill(msgspec.Struct, frozen=True):
 
 
 class Sensitivity(msgspec.Struct, frozen=True):
-    """What the benchmark of the fuzzer measured for one miniature; None where a seed found none."""
+    """The fuzzer's benchmark of one mutant; None if a seed did not find it."""
 
     rule: str
     seeds: int = 0
@@ -81,21 +79,18 @@ class Sensitivity(msgspec.Struct, frozen=True):
     worst: int | None = None
 
 
-_NOT_MEASURED: Final = Sensitivity("")
-
-
 def load_kill_table() -> tuple[MeasuredKill, ...]:
-    """Return the table that ships, by rule and then miniature, with what fuzzing measured.
+    """Return the bundled table, by rule and then mutant, with the benchmark of the fuzzer.
 
     Raises:
-        UnreadableError: a file cannot be read, or names a rule that there is not.
+        UnreadableError: a file cannot be read, or names an unknown rule.
     """
     measured = _read(_SENSITIVITY, dict[str, Sensitivity], {})
     return tuple(_kill(row, measured) for row in stored_rows())
 
 
 def stored_rows() -> tuple[KillRow, ...]:
-    """Return the rows that are kept beside the catalogue; none where there is no file.
+    """Return the stored rows; none if there is no file.
 
     Raises:
         UnreadableError: the file cannot be read.
@@ -104,7 +99,7 @@ def stored_rows() -> tuple[KillRow, ...]:
 
 
 def write_kill_table(rows: Iterable[KillRow]) -> Path:
-    """Keep `rows` beside the catalogue, one to a line; return the file."""
+    """Store `rows` next to the catalogue, one a line; return the file."""
     path = shipped.bundled_folder("catalogue") / _TABLE
     lines = ",\n".join(msgspec.json.encode(row).decode() for row in sorted(rows, key=_sort_key))
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
@@ -114,68 +109,66 @@ def write_kill_table(rows: Iterable[KillRow]) -> Path:
 def all_rows(
     turns: Sequence[LoadedSubject], conversations: Sequence[LoadedSubject], *, every: bool
 ) -> Iterator[KillRow]:
-    """Yield the rows of all miniatures.
+    """Yield the rows of all mutants.
 
     Args:
         turns: subjects for normalizers.
         conversations: subjects for agents.
-        every: count all scenarios, instead of stopping at the first that catches.
+        every: count all scenarios, instead of stopping at the first that kills.
     """
     for normalizer in MUTANTS.values():
         yield from kill_rows(normalizer, turns, every=every)
-    for agent in AGENT_MINIATURES.values():
+    for agent in AGENT_MUTANTS.values():
         yield from kill_rows(agent, conversations, every=every)
 
 
 def kill_rows(
-    miniature: AnyMutant, subjects: Sequence[LoadedSubject], *, every: bool
+    mutant: AnyClient, subjects: Sequence[LoadedSubject], *, every: bool
 ) -> tuple[KillRow, ...]:
-    """Judge one miniature; a row for each rule that it declares to break."""
-    cuts = cuts_for(miniature)
-    results = (
-        judge_mutant(miniature, each, cuts) for each in sorted(subjects, key=lambda it: it.id)
-    )
-    return kill_rows_from_results(miniature, results, every=every)
+    """Judge one mutant; return a row for each rule that it declares to violate."""
+    cuts = cuts_for(mutant)
+    results = (judge_client(mutant, each, cuts) for each in sorted(subjects, key=lambda it: it.id))
+    return kill_rows_from_results(mutant, results, every=every)
 
 
-def cuts_for(miniature: AnyMutant) -> Cuts:
-    """Return the fewest cuts that show all that `miniature` is caught at."""
-    of_turns = isinstance(miniature, Normalizer) and miniature.breaks
-    needs_cuts = any(RULES[rule].needs_cuts for rule in miniature.breaks)
+def cuts_for(mutant: AnyClient) -> Cuts:
+    """Return the fewest cuts that reveal all that `mutant` violates."""
+    of_turns = isinstance(mutant, Normalizer) and mutant.breaks
+    needs_cuts = any(RULES[rule].needs_cuts for rule in mutant.breaks)
     return "whole" if of_turns and not needs_cuts else "quick"
 
 
 def kill_rows_from_results(
-    miniature: AnyMutant, results: Iterable[Result], *, every: bool = True
+    mutant: AnyClient, results: Iterable[Result], *, every: bool = True
 ) -> tuple[KillRow, ...]:
-    """Return the rows that `results` of a miniature give; they come in the order of their ids."""
-    caught: dict[str, list[str]] = {rule: [] for rule in sorted(miniature.breaks)}
+    """Return the rows from the results of a mutant, which come in the order of their ids."""
+    killed: dict[str, list[str]] = {rule: [] for rule in sorted(mutant.breaks)}
     for result in results:
-        for rule in {finding.rule for finding in result.findings} & caught.keys():
-            caught[rule].append(result.scenario)
-        if not every and all(caught.values()):
+        for rule in {finding.rule for finding in result.findings} & killed.keys():
+            killed[rule].append(result.scenario)
+        if not every and all(killed.values()):
             break
     return tuple(
-        KillRow(rule, miniature.name, next(iter(scenarios), ""), len(scenarios))
-        for rule, scenarios in caught.items()
+        KillRow(rule, mutant.name, next(iter(scenarios), ""), len(scenarios))
+        for rule, scenarios in killed.items()
     )
 
 
-def judge_mutant(miniature: AnyMutant, subject: LoadedSubject, cuts: Cuts) -> Result:
-    """Return what one miniature did with one subject."""
-    if isinstance(miniature, Agent):
-        return judge_conversation(subject, miniature, cuts=cuts)[0]
-    return judge_subject(subject, miniature, cuts=cuts)[0]
+def judge_client(client: AnyClient, subject: LoadedSubject, cuts: Cuts) -> Result:
+    """Return the result of one normalizer or agent with one subject."""
+    if isinstance(client, Agent):
+        return judge_conversation(subject, client, cuts=cuts)[0]
+    return judge_subject(subject, client, cuts=cuts)[0]
 
 
 def stale_rows(rows: Iterable[KillRow]) -> Iterator[str]:
-    """Yield how the kept table differs from `rows`; numbers of scenarios are not compared."""
-    found = {(row.rule, row.miniature): row.scenario for row in rows}
-    kept = {(row.rule, row.miniature): row.scenario for row in stored_rows()}
-    for key in sorted(found.keys() | kept.keys()):
-        now, then = found.get(key, "no row"), kept.get(key, "no row")
+    """Yield how the stored table differs from `rows`; numbers of scenarios are not compared."""
+    found = {(row.rule, row.mutant): row.scenario for row in rows}
+    stored = {(row.rule, row.mutant): row.scenario for row in stored_rows()}
+    for key in sorted(found.keys() | stored.keys()):
+        now, then = found.get(key, "no row"), stored.get(key, "no row")
         if now != then:
-            yield f"{key[0]} {key[1]}: kept {then or 'survives'}, found {now or 'survives'}"
+            yield f"{key[0]} {key[1]}: stored {then or 'survives'}, found {now or 'survives'}"
 
 
 def _kill(row: KillRow, measured: dict[str, Sensitivity]) -> MeasuredKill:
@@ -186,18 +179,15 @@ def _kill(row: KillRow, measured: dict[str, Sensitivity]) -> MeasuredKill:
             where=_TABLE,
             hint="write it again with `harness doctor --write-kill-table`",
         )
-    # An agent is measured under another name where a normalizer has its own.
-    names = (f"{row.miniature} (agent)", row.miniature)
+    # An agent has another name there if a normalizer has its own.
+    names = (f"{row.mutant} (agent)", row.mutant)
     known = (measured[name] for name in names if name in measured)
-    fuzz = next((found for found in known if found.rule == row.rule), _NOT_MEASURED)
+    fuzz = next((found for found in known if found.rule == row.rule), Sensitivity(""))
     return MeasuredKill(
-        rule=rule.id,
+        **msgspec.structs.asdict(row),
         level=rule.level,
         title=rule.title,
         about=rule.about,
-        miniature=row.miniature,
-        scenario=row.scenario,
-        scenarios=row.scenarios,
         fuzz_median=fuzz.median,
         fuzz_worst=fuzz.worst,
         fuzz_found=fuzz.found,
@@ -206,8 +196,8 @@ def _kill(row: KillRow, measured: dict[str, Sensitivity]) -> MeasuredKill:
 
 
 def _sort_key(row: KillRow) -> tuple[bool, str, str]:
-    """Rules of turns come first."""
-    return row.rule not in TURN_RULES, row.rule, row.miniature
+    """Return a key that puts the rules of turns first."""
+    return row.rule not in TURN_RULES, row.rule, row.mutant
 
 
 def _read(name: str, shape: type[T], otherwise: T) -> T:

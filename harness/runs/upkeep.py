@@ -1,6 +1,6 @@
-"""What is unused, uncovered, unmatched or unscrubbed in what ships: the checks of `doctor`.
+"""The checks of `harness doctor`: bundled data that is unused, uncovered, inconsistent or unscrubbed.
 
-Each check is one function that yields a line for each thing that is wrong.
+Each check is a function that yields a line for each problem.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,11 +12,10 @@ import msgspec
 
 from harness import shipped
 from harness.conversation.discovery import default_agent_names, load_agent
-from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
+from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.errors import HarnessError
 from harness.judging.catalogue import Quirk, load_catalogue, load_excluded
-from harness.judging.conversations.judge import judge_conversation
-from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.judge import LoadedSubject
 from harness.judging.rules import CONVERSATION_RULES, RULES, TURN_RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
@@ -33,7 +32,7 @@ T = TypeVar("T")
 
 
 class Check(msgspec.Struct, frozen=True):
-    """The result of one check; `count` is what was looked at, `detail` what is wrong."""
+    """The result of one check: the number of checked items, and a line for each problem."""
 
     check: str
     ok: bool
@@ -42,7 +41,7 @@ class Check(msgspec.Struct, frozen=True):
 
 
 class BundledData:
-    """All that ships, loaded once; files that cannot be read are kept as their errors."""
+    """All bundled data, loaded once; for a file that cannot be read, its error."""
 
     def __init__(self) -> None:
         self.unreadable: list[str] = []
@@ -68,28 +67,29 @@ class BundledData:
 
     @cached_property
     def excluded(self) -> dict[str, str]:
-        """Quirks that no scenario can show, with the reason."""
+        """Quirks that no scenario can contain, with the reason."""
         return load_excluded(shipped.bundled_folder("catalogue") / "excluded.yaml")
 
     @property
     def subjects(self) -> Iterator[LoadedSubject]:
         """The scenarios of turns with the cassettes that fit them."""
-        for scenario in self.scenarios:
-            cassette = self.cassettes.get(scenario.cassette)
-            if cassette and _fits(scenario, cassette) and scenario.conversation is None:
-                yield LoadedSubject(cassette, scenario)
+        return self._loaded(conversations=False)
 
     @property
     def conversations(self) -> Iterator[LoadedSubject]:
-        """The scenarios of conversations with their cassettes, as a run gets them."""
+        """The scenarios of conversations with their cassettes, as a run loads them."""
+        return self._loaded(conversations=True)
+
+    def _loaded(self, *, conversations: bool) -> Iterator[LoadedSubject]:
         for scenario in self.scenarios:
             cassette = self.cassettes.get(scenario.cassette)
-            if cassette and _fits(scenario, cassette) and scenario.conversation is not None:
-                yield LoadedSubject(identify(cassette), scenario)
+            of_kind = (scenario.conversation is not None) == conversations
+            if cassette and of_kind and _fits(scenario, cassette):
+                yield LoadedSubject(identify(cassette) if conversations else cassette, scenario)
 
     @cached_property
     def kills(self) -> tuple[kill_table.KillRow, ...]:
-        """What first catches each miniature, judged now."""
+        """The first scenario that kills each mutant, judged now."""
         return self.kill_rows(every=False)
 
     def kill_rows(self, *, every: bool) -> tuple[kill_table.KillRow, ...]:
@@ -117,18 +117,18 @@ def _scenario_has_cassette(data: BundledData) -> Iterator[str]:
             yield f"{scenario.id}: there is no cassette {scenario.cassette}"
         elif not _fits(scenario, cassette):
             wanted = len(cassette.interactions)
-            yield f"{scenario.id}: {len(scenario.expect)} turns, {wanted} wanted"
+            yield f"{scenario.id}: {len(scenario.expect)} turns, expected {wanted}"
 
 
 def _fits(scenario: Scenario, cassette: Cassette) -> bool:
-    """Return whether there is a turn for each interaction; a conversation says it otherwise."""
+    """Return whether there is an expected turn for each interaction, or a conversation."""
     if scenario.conversation is not None:
         return bool(cassette.interactions)
     return len(cassette.interactions) == len(scenario.expect)
 
 
 def _cassette_has_scenario(data: BundledData) -> Iterator[str]:
-    """Only emulated ones exist to show a quirk; a recording measures without (decision 14)."""
+    """Check the emulated ones only: a recording needs no scenario to measure (decision 14)."""
     used = {scenario.cassette for scenario in data.scenarios}
     for name, cassette in sorted(data.cassettes.items()):
         if name not in used and cassette.origin.kind == "emulated":
@@ -147,9 +147,9 @@ def _quirks_known(data: BundledData) -> Iterator[str]:
 def _quirks_covered(data: BundledData) -> Iterator[str]:
     cited = {quirk for scenario in data.scenarios for quirk in scenario.quirks}
     for quirk in sorted(set(data.quirks) - cited - set(data.excluded)):
-        yield f"{quirk}: no scenario shows it, and it is not excluded"
+        yield f"{quirk}: no scenario contains it, and it is not excluded"
     for quirk in sorted(set(data.excluded) & cited):
-        yield f"{quirk}: excluded, but a scenario shows it"
+        yield f"{quirk}: excluded, but a scenario contains it"
 
 
 def _rules_known(data: BundledData) -> Iterator[str]:
@@ -164,21 +164,21 @@ def _rules_known(data: BundledData) -> Iterator[str]:
 
 def _rules_have_mutants(_data: BundledData) -> Iterator[str]:
     yield from _without_mutant(set(TURN_RULES), MUTANTS.values())
-    yield from _without_mutant(set(CONVERSATION_RULES), AGENT_MINIATURES.values())
+    yield from _without_mutant(set(CONVERSATION_RULES), AGENT_MUTANTS.values())
 
 
-def _without_mutant(rules: set[str], miniatures: Iterable[kill_table.AnyMutant]) -> Iterator[str]:
-    alone = {rule for each in miniatures if len(each.breaks) == 1 for rule in each.breaks}
-    yield from (f"{rule}: no miniature breaks it alone" for rule in sorted(rules - alone))
-    for miniature in miniatures:
-        unknown = sorted(miniature.breaks - rules)
-        yield from (f"{miniature.name}: there is no rule {rule}" for rule in unknown)
+def _without_mutant(rules: set[str], mutants: Iterable[kill_table.AnyClient]) -> Iterator[str]:
+    alone = {rule for each in mutants if len(each.breaks) == 1 for rule in each.breaks}
+    yield from (f"{rule}: no mutant violates it alone" for rule in sorted(rules - alone))
+    for mutant in mutants:
+        unknown = sorted(mutant.breaks - rules)
+        yield from (f"{mutant.name}: there is no rule {rule}" for rule in unknown)
 
 
 def _mutants_killed(data: BundledData) -> Iterator[str]:
     for row in data.kills:
         if not row.scenario:
-            yield f"{row.miniature}: no scenario catches it breaking {row.rule}"
+            yield f"{row.mutant}: survives, no scenario shows that it violates {row.rule}"
 
 
 def _kill_table_fresh(data: BundledData) -> Iterator[str]:
@@ -188,20 +188,18 @@ def _kill_table_fresh(data: BundledData) -> Iterator[str]:
 
 def _normalizers_conform(data: BundledData) -> Iterator[str]:
     for name in default_normalizer_names():
-        normalizer = load_normalizer(name)
-        for subject in data.subjects:
-            result, _ = judge_subject(subject, normalizer, cuts="quick")
-            for finding in result.findings:
-                yield f"{result.cell}: {finding.rule} at {finding.path}"
+        yield from _problems(load_normalizer(name), data.subjects)
 
 
 def _agents_conform(data: BundledData) -> Iterator[str]:
     for name in default_agent_names():
-        agent = load_agent(name)
-        for subject in data.conversations:
-            result, _ = judge_conversation(subject, agent, cuts="quick")
-            for finding in result.findings:
-                yield f"{result.cell}: {finding.rule} at {finding.path}"
+        yield from _problems(load_agent(name), data.conversations)
+
+
+def _problems(client: kill_table.AnyClient, subjects: Iterable[LoadedSubject]) -> Iterator[str]:
+    for subject in subjects:
+        result = kill_table.judge_client(client, subject, "quick")
+        yield from (f"{result.cell}: {each.rule} at {each.path}" for each in result.findings)
 
 
 def _scrubbed(data: BundledData) -> Iterator[str]:
@@ -216,30 +214,21 @@ _CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[Bundl
     "cited quirks are in the catalogue": (_quirks_known, lambda d: len(d.quirks)),
     "each quirk has a scenario": (_quirks_covered, lambda d: len(d.quirks)),
     "cited rules and capabilities exist": (_rules_known, lambda d: len(d.scenarios)),
-    "each rule has a miniature": (
-        _rules_have_mutants,
-        lambda _: len(RULES),
-    ),
-    "each miniature is caught": (
-        _mutants_killed,
-        lambda _: len(MUTANTS) + len(AGENT_MINIATURES),
-    ),
-    "the kill table is as kept": (_kill_table_fresh, lambda d: len(d.kills)),
-    "what is meant to pass breaks no rule": (
+    "each rule has a mutant": (_rules_have_mutants, lambda _: len(RULES)),
+    "each mutant is killed": (_mutants_killed, lambda _: len(MUTANTS) + len(AGENT_MUTANTS)),
+    "the stored kill table is up to date": (_kill_table_fresh, lambda d: len(d.kills)),
+    "conforming normalizers break no rule": (
         _normalizers_conform,
         lambda _: len(default_normalizer_names()),
     ),
-    "agents that are meant to pass break no rule": (
-        _agents_conform,
-        lambda _: len(default_agent_names()),
-    ),
+    "conforming agents break no rule": (_agents_conform, lambda _: len(default_agent_names())),
     "cassettes are scrubbed": (_scrubbed, lambda d: len(d.cassettes)),
 }
 
 
 def checks() -> Iterator[Check]:
-    """Run every check on what ships, one by one."""
+    """Run every check on the bundled data, one by one."""
     data = BundledData()
-    for name, (look, count) in _CHECKS.items():
-        wrong = tuple(look(data))
-        yield Check(name, ok=not wrong, count=count(data), detail=wrong)
+    for name, (problems, count) in _CHECKS.items():
+        detail = tuple(problems(data))
+        yield Check(name, ok=not detail, count=count(data), detail=detail)

@@ -40,15 +40,15 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_kept_rows_of_an_agent_are_those_that_judging_gives(
     name: str, conversations: tuple[LoadedSubject, ...]
 ) -> None:
-    kept = tuple(r for r in stored_rows() if r.miniature == name and r.rule in CONVERSATION_RULES)
+    kept = tuple(r for r in stored_rows() if r.mutant == name and r.rule in CONVERSATION_RULES)
     told = "the kept table is stale; write it again: harness doctor --write-kill-table"
     assert kill_rows(AGENT_MINIATURES[name], conversations, every=True) == kept, told
 
 
-def test_every_rule_and_every_miniature_has_a_row_and_none_survives() -> None:
+def test_every_rule_and_mutant_has_a_row_and_none_survives() -> None:
     table = load_kill_table()
     assert {row.rule for row in table} == RULES.keys()
-    assert {row.miniature for row in table} == MUTANTS.keys() | AGENT_MINIATURES.keys()
+    assert {row.mutant for row in table} == MUTANTS.keys() | AGENT_MINIATURES.keys()
     assert all(row.scenario and row.scenarios for row in table)
     abouts = [row.about for row in table]
     assert abouts == sorted(abouts, reverse=True)  # turns first
@@ -120,6 +120,6 @@ def test_stale_rows_are_told_and_numbers_alone_are_not(catalogue: Path) -> None:
     assert catalogue.is_dir()
     write_kill_table([ROW, KillRow("CALL-ORDER", "gone", "x/y", 1)])
     now = KillRow("CALL-NAMED", "name-lost", "anthropic/call", 1)
-    assert list(stale_rows([now])) == ["CALL-ORDER gone: kept x/y, found no row"]
+    assert list(stale_rows([now])) == ["CALL-ORDER gone: stored x/y, found no row"]
     survivor = KillRow("CALL-NAMED", "name-lost", "", 0)
-    assert "CALL-NAMED name-lost: kept anthropic/call, found survives" in stale_rows([survivor])
+    assert "CALL-NAMED name-lost: stored anthropic/call, found survives" in stale_rows([survivor])

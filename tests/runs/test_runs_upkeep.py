@@ -20,18 +20,18 @@ NAMES = {
     "cited quirks are in the catalogue",
     "each quirk has a scenario",
     "cited rules and capabilities exist",
-    "each rule has a miniature",
-    "each miniature is caught",
-    "the kill table is as kept",
-    "what is meant to pass breaks no rule",
-    "agents that are meant to pass break no rule",
+    "each rule has a mutant",
+    "each mutant is killed",
+    "the stored kill table is up to date",
+    "conforming normalizers break no rule",
+    "conforming agents break no rule",
     "cassettes are scrubbed",
 }
 # The kill table is held to what ships by tests/judging and tests/runs, row by row.
 _SLOW = (
-    "each miniature is caught",
-    "the kill table is as kept",
-    "what is meant to pass breaks no rule",
+    "each mutant is killed",
+    "the stored kill table is up to date",
+    "conforming normalizers break no rule",
 )
 
 
@@ -88,14 +88,14 @@ def test_what_ships_is_clean(name: str, data: BundledData) -> None:
     assert check.count > 0
 
 
-def test_what_is_meant_to_pass_passes_and_a_miniature_is_caught(tree: Path) -> None:
+def test_conforming_clients_pass_and_mutants_are_killed(tree: Path) -> None:
     assert tree.exists()
-    assert run("what is meant to pass breaks no rule").ok
-    caught = run("each miniature is caught").detail
+    assert run("conforming normalizers break no rule").ok
+    caught = run("each mutant is killed").detail
     assert not any(line.startswith("name-lost:") for line in caught)
     assert "number" in "".join(line for line in caught if line.startswith("numbers-rounded:"))
-    stale = "\n".join(run("the kill table is as kept").detail)
-    assert "numbers-rounded: kept anthropic/input-in-start, found survives; write" in stale
+    stale = "\n".join(run("the stored kill table is up to date").detail)
+    assert "numbers-rounded: stored anthropic/input-in-start, found survives; write" in stale
 
 
 def test_all_checks_run_one_by_one(tree: Path) -> None:
@@ -160,7 +160,7 @@ _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
             "there is no capability flying",
         ),
         (
-            "what is meant to pass breaks no rule",
+            "conforming normalizers break no rule",
             lambda tree: _edit(tree / _SPLIT, "call_9f2c", "call_other"),
             "dashscope/split-chunks/reference: CALL-ID-EXACT at turns[0].calls[0].id",
         ),
@@ -179,19 +179,19 @@ def test_a_scenario_with_too_few_turns_stops_no_other_check(tree: Path) -> None:
     second = text.index("\n- ", text.index("expect:\n- ") + len("expect:\n- "))
     path.write_text(text[: second + 1])
     assert "multi-round" in _detail("each scenario has its cassette")
-    assert run("what is meant to pass breaks no rule").ok
+    assert run("conforming normalizers break no rule").ok
 
 
 def test_a_rule_without_a_miniature_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     others = {name: item for name, item in MUTANTS.items() if name != "name-lost"}
     monkeypatch.setattr(upkeep, "MUTANTS", others)
-    assert _detail("each rule has a miniature") == "CALL-NAMED: no miniature breaks it alone"
+    assert _detail("each rule has a mutant") == "CALL-NAMED: no mutant violates it alone"
 
 
 def test_a_miniature_of_an_unknown_rule_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     others = {name: rule for name, rule in TURN_RULES.items() if name != "CALL-NAMED"}
     monkeypatch.setattr(upkeep, "TURN_RULES", others)
-    assert _detail("each rule has a miniature") == "name-lost: there is no rule CALL-NAMED"
+    assert _detail("each rule has a mutant") == "name-lost: there is no rule CALL-NAMED"
 
 
 _KEY = "sk-" + "a1B2" * 8
