@@ -1,8 +1,8 @@
-"""The baseline: cells that are known to fail, so that only new failures stop a change.
+"""The baseline: cells that are allowed to fail, so that only new failures stop a change.
 
-It is a ratchet. What conforms or got better leaves it or is lowered at once; it grows only
-when somebody says `--accept-new`. A cell that fails worse than it says is a failure. What cannot be
-read is an error, never an empty baseline.
+It only shrinks: a cell that conforms is removed, and a better outcome replaces a worse one. It
+grows only with `--accept-new`. A cell that fails worse than the baseline allows is a failure. A
+file that cannot be read is an error, never an empty baseline.
 """
 
 import os
@@ -25,20 +25,20 @@ _ACCEPT = "Make one with `harness run --accept-new`."
 
 
 class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Cells that are known to fail, with the outcome that each had."""
+    """Cells that are allowed to fail, each with its worst allowed outcome."""
 
     schema: int
     cells: dict[str, Outcome]
 
 
 class BaselineUpdate(msgspec.Struct, frozen=True):
-    """What a run makes of a baseline; cells are sorted.
+    """The changes to a baseline after a run; cells are sorted.
 
     Fields:
-        known: failing cells that it lists, no worse than it says.
-        fixed: cells that it listed and that conform now.
+        known: failing cells that it allows.
+        fixed: listed cells that conform now.
         better: cells that still fail, but less badly.
-        gone: cells whose scenario or normalizer does not exist any more.
+        gone: cells whose scenario or normalizer no longer exists.
         added: cells that were accepted now.
     """
 
@@ -50,21 +50,21 @@ class BaselineUpdate(msgspec.Struct, frozen=True):
 
     @property
     def moved(self) -> bool:
-        """Whether the file is to be written again."""
+        """Whether the file must be written again."""
         return bool(self.fixed or self.better or self.gone or self.added)
 
 
 def update_baseline(
     baseline: Baseline, run: Run, excused: frozenset[str], known: ExistingNames, *, accept_new: bool
 ) -> tuple[Baseline, BaselineUpdate]:
-    """Return the next baseline, and what changed.
+    """Return the next baseline, and the changes.
 
     Args:
-        baseline: as it stands.
-        run: a complete one; cells that it did not judge stay as they are.
-        excused: cells with an expectation of their own; they need no baseline.
-        known: what exists beside the run.
-        accept_new: whether new and worse failures are taken in.
+        baseline: the current one.
+        run: a complete one; cells that it did not judge are unchanged.
+        excused: cells with an entry in `expectations.toml`; they need no baseline.
+        known: the names that exist in addition to those of the run.
+        accept_new: whether new and worse failures are accepted.
     """
     judged = {
         result.cell: result.outcome
@@ -130,7 +130,7 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
     """Write `baseline` to `path`, one cell a line, sorted, in one step.
 
     Raises:
-        UsageError: nothing can be written there.
+        UsageError: the path is not writable.
     """
     sorted_cells: Mapping[str, Outcome] = dict(sorted(baseline.cells.items()))
     text = msgspec.json.format(

@@ -1,8 +1,8 @@
-"""Two runs -> what was fixed, broken, added or lost between them, and whether rates differ.
+"""Two runs -> the cells that were fixed, broken, added or removed, and whether rates differ.
 
-Only what both runs judged is paired: cells for normalizers and agents, recorded turns with the same
-bytes for models. A difference is sure only where the exact McNemar test, corrected by
-Holm for all names compared, leaves at most 5 % to chance.
+Only what both runs judged is paired: cells for normalizers and agents, recorded turns with the
+same bytes for models. A difference is significant only if the p-value of the exact McNemar test,
+corrected by Holm for all names compared, is at most 5 %.
 """
 
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ _Trial: TypeAlias = tuple[str, bool, bool]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One cell whose outcome differs; None where that run did not judge it."""
+    """One cell whose outcome differs; None if that run did not judge it."""
 
     cell: str
     way: ChangeKind
@@ -34,7 +34,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class RateChange(msgspec.Struct, frozen=True):
-    """One name over what both runs tried.
+    """The rates of one name over what both runs judged.
 
     Fields:
         pairs: `a` is the base.
@@ -55,11 +55,11 @@ class RateChange(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What changed from a base to a run.
+    """The differences from a base to a run.
 
     Fields:
         same: cells with the same outcome, or that conform in both.
-        counts: way -> number of cells.
+        counts: kind of change -> number of cells.
         changes: worst first: broken before fixed before all others.
         conformance: of normalizers and agents, by name.
         turn_success: of models, as the lead normalizer of each run read the same turns.
@@ -75,7 +75,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 def compare(base: Run, run: Run) -> Comparison:
-    """Return what changed from `base` to `run`."""
+    """Return the differences from `base` to `run`."""
     before, after = _judged_results(base), _judged_results(run)
     cells = sorted(before.keys() | after.keys())
     found = (_change(cell, before.get(cell), after.get(cell)) for cell in cells)
@@ -127,7 +127,7 @@ def _turns(base: Run, run: Run) -> Iterator[_Trial]:
 
 
 def _successes(run: Run) -> dict[tuple[str, int, str], tuple[str, bool]]:
-    """Return each recorded turn once, with its model and whether it was a success."""
+    """Return each recorded turn once, with its model and whether it succeeded."""
     rows = (
         each
         for each in run.results

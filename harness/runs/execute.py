@@ -39,7 +39,7 @@ _BATCHES_PER_WORKER = 2
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far an execution came; `done` of `total` jobs were handed over."""
+    """The progress of an execution: `done` of `total` jobs have a result."""
 
     done: int
     total: int
@@ -61,15 +61,15 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
     crashed: Crashed,
     make_executor: Callable[[int], Executor] | None = None,
 ) -> Progress:
-    """Run `worker` over `jobs`; SIGINT stops it after the cells under way.
+    """Run `worker` over `jobs`; SIGINT stops it after the running cells.
 
     Args:
-        jobs: what to run; their order is kept only where one runs at a time.
-        worker: importable and picklable; judges one job.
+        jobs: the cells; their order is kept only if one runs at a time.
+        worker: a function that judges one job; importable, so that it can be pickled.
         jobs_in_parallel: 1 runs here, in this process; more start as many processes.
         on_result: called in this thread with each result, in any order.
         on_progress: called with (done, total), first with (0, total).
-        crashed: makes the result of a job that twice killed its process or left it.
+        crashed: makes the result of a job that killed its process twice, or left it.
         make_executor: another `concurrent.futures.Executor` for n workers; this function
             shuts it down.
 
@@ -77,8 +77,8 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
         How far it came.
 
     Raises:
-        HarnessError: the worker's own, such as an unreadable cassette; the run stops.
-        WorkerError: any other exception of the worker in a process; here it is itself.
+        HarnessError: from the worker, such as an unreadable cassette; the run stops.
+        WorkerError: any other exception of a worker process.
     """
     with interruptible() as interruption:
         desk = _ResultCollector(len(jobs), on_result, on_progress, crashed)
@@ -94,7 +94,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
 
 
 class _ResultCollector:
-    """Hands results over and counts them."""
+    """Hands results to the caller and counts them."""
 
     def __init__(
         self, total: int, on_result: OnResult, on_progress: OnProgress, crashed: Crashed
@@ -132,8 +132,8 @@ def _run_here(
 class _Parallel:
     """Keeps a bounded number of batches in flight.
 
-    When a process dies, its pool is lost with all batches in flight; their jobs then run one
-    by one, each alone in a process, which shows whose fault it was.
+    If a process dies, its pool is lost with all batches in flight. Their jobs then run one by
+    one, each alone in a process, which shows the job that caused it.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class _Parallel:
         self._desk = desk
         self._interruption = interruption
         self._flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = {}
-        self._suspects: deque[Job] = deque()  # jobs that flew when a process died
+        self._suspects: deque[Job] = deque()  # jobs in flight when a process died
 
     def run(self, jobs: Sequence[Job]) -> None:
         waiting = deque(batches(jobs, self._workers))
@@ -161,7 +161,7 @@ class _Parallel:
                 self._retry()
 
     def _retry(self) -> None:
-        """Run the suspects one at a time, up to the first that dies again."""
+        """Run the suspects one at a time, up to the first that kills its process again."""
         suspects, self._suspects = self._suspects, deque()
         with self._open_pool(1) as pool:
             while suspects and not self._suspects and not self._interruption.requested:
@@ -171,7 +171,7 @@ class _Parallel:
         self._suspects = suspects
 
     def _fly(self, pool: Pool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
-        """Run batches until none is left, a process died, or somebody asked to stop."""
+        """Run batches until none is left, a process died, or the user asked to stop."""
         while not self._interruption.requested:
             while waiting and not self._suspects and len(self._flying) < limit:
                 self._submit(pool, waiting.popleft())
@@ -189,7 +189,7 @@ class _Parallel:
             self._suspects.extend(jobs)
 
     def _collect(self) -> None:
-        """Hand over the batches that ended; wait a moment for one."""
+        """Collect the batches that ended; wait a moment for one."""
         done, _ = wait(self._flying, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
         for future in done:
             jobs = self._flying.pop(future)

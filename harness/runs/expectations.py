@@ -1,9 +1,8 @@
-"""`expectations.toml`: failures that somebody accepted, each with a reason, held strictly.
+"""`expectations.toml`: accepted failures, each with a reason, enforced strictly.
 
-An accepted failure excuses its cells only while it is true: an unexpected pass, an entry that has
-expired and a pattern that matches nothing are `stale`, and stale fails. The date comes
-from harness.files.load import load_toml_file
-from the caller; nothing here knows a clock.
+An entry applies only while it is true: an unexpected pass, an entry that has expired and a
+pattern that matches nothing are `stale`, and a stale entry fails the run. The date comes from the
+caller; nothing here reads a clock.
 """
 
 import re
@@ -29,15 +28,15 @@ StaleKind = Literal["unexpected_pass", "expired", "matches_nothing"]
 
 
 class AcceptedFailure(File, frozen=True, omit_defaults=True):
-    """One entry: which cells, what is expected of them, and why.
+    """One entry: its cells, their expected failure, and the reason.
 
     Fields:
         id: glob over ids of scenarios, such as `dashscope/*`.
         normalizer: glob over names of normalizers and agents.
         expect: `fail` (each cell must fail), `flaky` (may fail) or `skip` (does not run).
-        reason: why that is accepted.
-        issue: where it is followed up.
-        expires: the last day on which it holds.
+        reason: why the failure is accepted.
+        issue: where it is tracked.
+        expires: the last day on which the entry applies.
     """
 
     id: Text
@@ -48,7 +47,7 @@ class AcceptedFailure(File, frozen=True, omit_defaults=True):
     expires: date | None = None
 
     def names(self, scenario: str, normalizer: str) -> bool:
-        """Whether it is about this cell."""
+        """Whether it names this cell."""
         return bool(_glob(self.id)(scenario) and _glob(self.normalizer)(normalizer))
 
     def holds(self, today: date) -> bool:
@@ -57,13 +56,13 @@ class AcceptedFailure(File, frozen=True, omit_defaults=True):
 
 
 class ExpectationsFile(File, frozen=True):
-    """The whole file: `[[expectation]]` tables; of several that name a cell the first counts."""
+    """The file: `[[expectation]]` tables; of several that name a cell, the first applies."""
 
     expectation: tuple[AcceptedFailure, ...] = ()
 
 
 class AcceptedCell(msgspec.Struct, frozen=True):
-    """A cell that no rule counts, and why."""
+    """A cell that counts in no rule, and the reason."""
 
     cell: str
     expect: Literal["fail", "flaky", "skip", "baseline"]
@@ -71,7 +70,7 @@ class AcceptedCell(msgspec.Struct, frozen=True):
 
 
 class StaleEntry(msgspec.Struct, frozen=True):
-    """An entry that is no longer true; `cells` are those that show it."""
+    """An entry that is no longer true; `cells` are the evidence."""
 
     kind: StaleKind
     entry: AcceptedFailure
@@ -79,7 +78,7 @@ class StaleEntry(msgspec.Struct, frozen=True):
 
     @property
     def told(self) -> str:
-        """One line for people."""
+        """One line of text."""
         name = f"stale expectation {self.entry.id} x {self.entry.normalizer}"
         match self.kind:
             case "unexpected_pass":
@@ -91,7 +90,7 @@ class StaleEntry(msgspec.Struct, frozen=True):
 
 
 class AppliedEntries(msgspec.Struct, frozen=True):
-    """What the entries make of a run."""
+    """The accepted cells of a run, and the entries that are no longer true."""
 
     excused: tuple[AcceptedCell, ...]
     stale: tuple[StaleEntry, ...]
@@ -101,7 +100,7 @@ def read_expectations(path: Path) -> tuple[AcceptedFailure, ...]:
     """Read the entries of the file at `path`.
 
     Raises:
-        UnreadableError: it is no TOML, or says something that nobody knows.
+        UnreadableError: it is not TOML, or has an unknown key or value.
     """
     table = load_toml_file(path, most=MAX_BYTES)
     entries = convert(table, ExpectationsFile, str(path)).expectation
@@ -114,21 +113,21 @@ def read_expectations(path: Path) -> tuple[AcceptedFailure, ...]:
 def entry_for_cell(
     entries: Sequence[AcceptedFailure], scenario: str, normalizer: str, today: date
 ) -> AcceptedFailure | None:
-    """Return the entry that holds for a cell, None where there is none."""
+    """Return the entry that applies to a cell; None if there is none."""
     return next((e for e in entries if e.names(scenario, normalizer) and e.holds(today)), None)
 
 
 def apply_entries(
     run: Run, entries: Sequence[AcceptedFailure], today: date, known: ExistingNames
 ) -> AppliedEntries:
-    """Hold `entries` against what `run` found.
+    """Apply `entries` to the cells of `run`.
 
     Args:
-        run: cells that are unsupported are no cells here.
+        run: its unsupported cells are ignored.
         entries: of the project.
-        today: the day on which they must hold.
-        known: what exists beside the run; a pattern that names only cells of other scenarios
-            or normalizers is not stale because somebody ran a part.
+        today: the date for entries that expire.
+        known: the names that exist in addition to those of the run. An entry is not stale if it
+            names only cells that the user did not select.
     """
     judged = [result for result in run.results if result.outcome is not Outcome.UNSUPPORTED]
     skipped = run.header.selection.skipped
@@ -176,14 +175,14 @@ def stale_entry(
     ran: ExistingNames,
     known: ExistingNames,
 ) -> StaleEntry | None:
-    """Return why `entry` is stale whatever its cells do; None where it is not.
+    """Return why `entry` is stale before any cell runs; None if it is not.
 
     Args:
         entry: of the project.
-        today: the day on which it must hold.
+        today: the date for entries that expire.
         cells: scenario and normalizer of each supported cell.
         ran: all scenarios and names that took part, supported or not.
-        known: what exists beside; a pattern that names only cells of those is not stale.
+        known: the names that exist in addition; an entry for only those is not stale.
     """
     if not entry.holds(today):
         return StaleEntry("expired", entry)

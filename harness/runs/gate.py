@@ -1,8 +1,8 @@
-"""A run and a policy -> pass, fail, inconclusive or nothing, with reasons that one can act on.
+"""A run and a policy -> pass, fail, inconclusive or nothing, with reasons.
 
-Green must be earned: an interrupted or killed run never passes, nor one in which nothing was
-judged, nor one whose accepted failures are no longer true. What is not sure is `inconclusive`,
-which is no pass.
+No pass without evidence: an interrupted or killed run fails, and so does one without a judged
+cell, or whose accepted failures are no longer true. A rule without enough data is `inconclusive`,
+which is not a pass.
 """
 
 import shlex
@@ -31,7 +31,7 @@ from harness.runs.statistics import (
 
 RuleResult = Literal["pass", "fail", "inconclusive"]
 
-# Metrics whose rate is good where it is high; of the others it counts what went wrong.
+# Metrics with a rate of successes; the others have a rate of failures.
 HIGH_IS_GOOD: tuple[Metric, ...] = (
     "conformance",
     "turn_success",
@@ -41,14 +41,14 @@ HIGH_IS_GOOD: tuple[Metric, ...] = (
 
 
 class RuleVerdict(msgspec.Struct, frozen=True):
-    """What came of one rule; the numbers are there for whoever wants to decide anew.
+    """The verdict on one rule, with the numbers behind it.
 
     Fields:
-        rule: its place, such as `gate[0]`.
-        k, n, rate: what was counted; the rate is None where nothing was.
+        rule: its path, such as `gate[0]`.
+        k, n, rate: counts; the rate is None if n is 0.
         groups: different requests among the `n`; `low`, `high`: the 95 % interval.
-        min, max, basis, min_n: as the rule says.
-        reason: one line for people.
+        min, max, basis, min_n: as in the rule.
+        reason: one line of text.
     """
 
     rule: str
@@ -85,9 +85,8 @@ def _rule_verdict(name: str, rule: GateRule, trials: Collection[RuleTrials]) -> 
     sure = _clustered_interval(trials)
     verdict, why = _rule_result(rule, k, n, sure.interval)
     return RuleVerdict(
+        **msgspec.structs.asdict(rule),
         rule=name,
-        metric=rule.metric,
-        where=rule.where,
         verdict=verdict,
         k=k,
         n=n,
@@ -95,10 +94,6 @@ def _rule_verdict(name: str, rule: GateRule, trials: Collection[RuleTrials]) -> 
         groups=sure.groups,
         low=sure.interval.low,
         high=sure.interval.high,
-        min=rule.min,
-        max=rule.max,
-        basis=rule.basis,
-        min_n=rule.min_n,
         reason=f"{name} {rule.metric}{_where_text(rule.where)}: {why}",
     )
 
@@ -132,7 +127,7 @@ def _rule_result(rule: GateRule, k: int, n: int, interval: Interval) -> tuple[Ru
         return "pass", f"{said} keeps {bounds}"
     if high < least or low > most:
         return "fail", f"{said} breaks {bounds}"
-    return "inconclusive", f"{said} lies on both sides of {bounds}: more would tell"
+    return "inconclusive", f"{said} is on both sides of {bounds}: add more trials"
 
 
 def _where_text(where: Where) -> str:
@@ -150,12 +145,12 @@ class Gate(msgspec.Struct, frozen=True):
     """The verdict on a run.
 
     Fields:
-        reasons: lines for people, the worst first.
-        rules: what came of each rule of the project.
-        excused: cells that count in no rule, by an expectation or the baseline.
-        stale: expectations that are no longer true.
-        baseline: what the run makes of the baseline; None where the project keeps none, or
-            the run is not complete.
+        reasons: lines of text, the worst first.
+        rules: the verdict on each rule of the project.
+        excused: accepted failures, which count in no rule.
+        stale: entries of `expectations.toml` that are no longer true.
+        baseline: the changes to the baseline; None if the project has none, or the run is not
+            complete.
     """
 
     verdict: Verdict
@@ -169,12 +164,12 @@ class Gate(msgspec.Struct, frozen=True):
 def judge_gate(
     run: Run, policy: GatePolicy = NO_POLICY, questions: Questions | None = None
 ) -> Gate:
-    """Judge `run` by `policy`; without one it passes where every supported cell conforms.
+    """Judge `run` by `policy`; without one it passes if every supported cell conforms.
 
     Args:
         run: as read.
         policy: of the project.
-        questions: those of the run, where somebody has loaded it already.
+        questions: of the run, if the caller loaded it already.
     """
     if questions is not None or not policy.rules:
         return _gate(run, policy, questions)
@@ -183,7 +178,7 @@ def judge_gate(
 
 
 def next_baseline(run: Run, policy: GatePolicy) -> Baseline | None:
-    """Return the baseline after `run`; None where there is none or the run is not complete."""
+    """Return the baseline after `run`; None if there is none, or the run is not complete."""
     moved = _updated_baseline(run, policy, _applied_entries(run, policy))
     return moved[0] if moved else None
 
@@ -231,7 +226,7 @@ def _passing_reasons(judged: list[Result], excused: tuple[AcceptedCell, ...]) ->
     conform = sum(each.outcome.conforms for each in judged)
     yield f"{pluralize(conform, 'cell')} {'conforms' if conform == 1 else 'conform'}"
     if excused:
-        yield f"{pluralize(len(excused), 'cell')} excused by expectations or the baseline"
+        yield f"{pluralize(len(excused), 'cell')} accepted by expectations or the baseline"
 
 
 def _applied_entries(run: Run, policy: GatePolicy) -> AppliedEntries:
@@ -258,7 +253,7 @@ def replay_command(cell: str, places: Sequence[str] = (), more: Sequence[str] = 
 
     Args:
         cell: id of the cell.
-        places: paths that were selected; none where it was what ships.
+        places: paths that were selected; none for the bundled files.
         more: further options.
     """
     where = [word for place in places for word in ("--in", place)]
@@ -302,7 +297,9 @@ _DO = {True: "does", False: "do"}
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What a machine wants to know of a run.
+    """The machine-readable summary of a run: what `harness run --format json` prints.
+
+    The keys are a public contract: they stay, and others may be added.
 
     Fields:
         scenarios: subjects selected.

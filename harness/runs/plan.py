@@ -1,6 +1,6 @@
-"""Subjects x normalizers or agents -> jobs: small, picklable values that a process can act on.
+"""Subjects x normalizers or agents -> jobs: small values that can be pickled.
 
-A job names what to replay; it never carries bytes, so that a plan of any size stays small.
+A job names files and never contains bytes, so that a plan of any size stays small.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,16 +16,15 @@ MAX_BATCH = 16
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """A scenario, a cassette that no scenario labels, or a logged conversation.
+    """A scenario, a cassette without a scenario, or a logged conversation.
 
     Fields:
         path: of its file.
         roots: the folders that ids are resolved against, in order.
-        dialect: what the user says that its cassette holds; "" where they leave it to the
-            cassette.
-        conversation: whether agents are judged by it, and not normalizers.
-        place: of the conversation in a file of logs.
-        agent: who had it, as the log says.
+        dialect: of its cassette, if the user sets it; "" for the one that the cassette states.
+        conversation: whether it judges agents, and not normalizers.
+        place: index of the conversation in a file of logs.
+        agent: name of the agent that the log states.
     """
 
     kind: Literal["scenario", "cassette", "log"]
@@ -53,9 +52,9 @@ def subject_id(subject: Subject) -> str:
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One cell to be judged; `normalizer` is a name or a `module:callable`.
+    """One cell to judge; `normalizer` is a name or a `module:callable`.
 
-    Where the subject is a conversation, it is that of an agent.
+    If the subject is a conversation, it is the name of an agent.
     """
 
     subject: Subject

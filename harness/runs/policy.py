@@ -1,6 +1,6 @@
-"""What a run is held against: rules, accepted failures, the baseline, and the day it is.
+"""The policy of the gate: rules, accepted failures, the baseline, and the current date.
 
-Without any of them a run passes where every supported cell conforms.
+Without any of them, a run passes if every supported cell conforms.
 """
 
 import os
@@ -19,14 +19,14 @@ EXPECTATIONS = "expectations.toml"
 
 
 class GatePolicy(msgspec.Struct, frozen=True):
-    """See above.
+    """What the gate applies to a run.
 
     Fields:
-        rules: a rule on `conformance` replaces the one that every cell conforms.
-        today: the day on which expectations must hold.
-        baseline: None where the project keeps none.
-        accept_new: whether the baseline takes new failures in.
-        known: what exists beside the run.
+        rules: a rule on `conformance` replaces the default, that every cell conforms.
+        today: the date for entries that expire.
+        baseline: None if the project has none.
+        accept_new: whether the baseline accepts new failures.
+        known: the names that exist in addition to those of the run.
     """
 
     rules: tuple[GateRule, ...] = ()
@@ -44,13 +44,13 @@ def policy_of(
     paths: tuple[Path, ...] = (),
     accept_new: bool = False,
 ) -> GatePolicy:
-    """Read what a project names.
+    """Read the policy of a project.
 
     Args:
         found: the project.
-        today: the day to hold expectations against.
-        paths: what was selected, where it still exists.
-        accept_new: whether the baseline is to take new failures in.
+        today: the date for entries that expire.
+        paths: those that were selected, if they still exist.
+        accept_new: whether the baseline accepts new failures.
 
     Raises:
         UnreadableError: a file that it names is missing or cannot be used.
@@ -69,7 +69,7 @@ def policy_of(
 
 
 def expectations_of(found: Project) -> tuple[AcceptedFailure, ...]:
-    """Return the entries of the file that a project names, or that lies beside it.
+    """Return the entries of the file that a project names, or that is next to it.
 
     Raises:
         UnreadableError: a file that it names is missing, or cannot be used.
@@ -80,9 +80,9 @@ def expectations_of(found: Project) -> tuple[AcceptedFailure, ...]:
 
 
 def project_paths() -> tuple[Path, ...]:
-    """Return the paths that the project replays where none are given, as seen from here.
+    """Return the default paths of the project, relative to the current folder.
 
-    None where it lists none: then what ships is meant.
+    If it has none, the bundled files are the default.
     """
     found = project()
     return tuple(Path(os.path.relpath(found.root / path)) for path in found.table.paths)
@@ -91,14 +91,14 @@ def project_paths() -> tuple[Path, ...]:
 def without_skipped(
     jobs: tuple[Job, ...], policy: GatePolicy
 ) -> tuple[tuple[Job, ...], tuple[str, ...]]:
-    """Return the jobs that are to run, and the sorted cells that an entry says are not."""
+    """Return the jobs to run, and the sorted cells that an entry skips."""
     cells = {job: _skipped(job, policy) for job in jobs} if policy.expectations else {}
     running = tuple(job for job in jobs if not cells.get(job))
     return running, tuple(sorted(cell for cell in cells.values() if cell))
 
 
 def _skipped(job: Job, policy: GatePolicy) -> str:
-    """Return the id of the cell where it is not to run, else ""."""
+    """Return the id of the cell if an entry skips it, else ""."""
     scenario = subject_id(job.subject)
     entry = entry_for_cell(policy.expectations, scenario, job.normalizer, policy.today)
     skip = entry is not None and entry.expect == "skip"
@@ -106,5 +106,5 @@ def _skipped(job: Job, policy: GatePolicy) -> str:
 
 
 def baseline_path(found: Project) -> Path | None:
-    """Return where the baseline of a project lies; None where it keeps none."""
+    """Return the path of the baseline of a project; None if it has none."""
     return found.root / found.table.baseline if found.table.baseline else None

@@ -1,8 +1,8 @@
-"""The questions that reports ask of a run, answered by an embedded DuckDB.
+"""The queries of reports on a run, answered by an embedded DuckDB.
 
-The rows of one run go into tables in memory, as parameters; no SQL is ever made of data, and
-the database can reach neither files nor the network. Every answer is ordered, so that
-equal runs give equal answers.
+The rows of one run go into tables in memory, as parameters. No SQL is made from data, and the
+database has access to neither files nor the network. Every answer is ordered, so that equal runs
+give equal answers.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,10 +32,10 @@ _SEALED = {
 
 
 class BlameSplit(msgspec.Struct, frozen=True):
-    """Numbers of turns, by whose fault it is that something is wrong with them.
+    """Numbers of failed turns, by blame.
 
     Fields:
-        harness: what a turn means cannot be said in the suite's own types.
+        harness: the types of the harness cannot express the turn.
     """
 
     model: int = 0
@@ -66,17 +66,17 @@ class MeasuredRate(msgspec.Struct, frozen=True):
 
 
 class ConversationRate(msgspec.Struct, frozen=True):
-    """`k` of `n` conversations of a model, asked in one way by one agent, ended with an answer.
+    """`k` of `n` conversations of a model, a prompt and an agent ended with an answer.
 
     Fields:
         turns: replies that the agent recorded; the numbers below count those.
-        broken_turns: with a parse_error, failed, or cut short.
+        broken_turns: with a parse_error, failed, or truncated.
         parse_error_turns: with a parse_error.
-        recovered: broken ones after which a usable one came.
+        recovered: broken ones that a usable one followed.
         retries: compensating requests.
         tool_use, json_fallback: by strategy.
-        compared: requests that were laid beside those of the recorded client.
-        as_recorded: of those, the ones that are built alike.
+        compared: requests that were compared with those of the recorded client.
+        as_recorded: of those, the ones with the same structure.
         failed: conversations without an answer, by blame.
     """
 
@@ -98,10 +98,10 @@ class ConversationRate(msgspec.Struct, frozen=True):
 
 
 class FailureSignature(msgspec.Struct, frozen=True):
-    """Failures that look the same.
+    """Failures of one rule, level, outcome and normalizer.
 
     Fields:
-        rule: id of the broken rule; "" where a cell failed without a finding.
+        rule: id of the broken rule; "" if a cell failed without a finding.
         count: number of cells.
         quirks: of all those cells, sorted.
         cells: their ids, sorted.
@@ -117,7 +117,7 @@ class FailureSignature(msgspec.Struct, frozen=True):
 
 
 class QuirkLoss(msgspec.Struct, frozen=True):
-    """How a normalizer fares with a quirk: `k` of `n` cells conform."""
+    """`k` of `n` cells of a normalizer with a quirk conform."""
 
     normalizer: str
     quirk: str
@@ -172,7 +172,7 @@ class Questions:
         )
 
     def losses_by_quirk(self) -> tuple[QuirkLoss, ...]:
-        """Return one row for each normalizer and quirk that met, by normalizer, then quirk."""
+        """Return one row for each normalizer and quirk of its cells, by normalizer, then quirk."""
         return tuple(
             QuirkLoss(normalizer, quirk, k, n, Outcome(worst))
             for normalizer, quirk, k, n, worst in self._ask("losses_by_quirk")
@@ -196,7 +196,7 @@ class Questions:
         return {name: (why, count, cell) for name, why, count, cell in rows}
 
     def repeats(self, axis: Axis) -> dict[str, tuple[Cluster, ...]]:
-        """Return for each name of `turn_success` the requests, and how often each was asked."""
+        """Return for each name of `turn_success` how often each request was repeated."""
         found: dict[str, tuple[Cluster, ...]] = {}
         rows = self._ask("repeats", {"axis": axis, "lead": self.lead})
         for name, k, n, times in rows:
@@ -204,7 +204,7 @@ class Questions:
         return found
 
     def trials(self, rule: GateRule, excused: Collection[str]) -> tuple[RuleTrials, ...]:
-        """Return what `rule` counts, and beside it all that tells how alike repeats are.
+        """Return the trials of `rule`, and those that only estimate the correlation of repeats.
 
         Args:
             rule: of the project.
@@ -215,11 +215,11 @@ class Questions:
         return tuple(RuleTrials(entry, wanted, Cluster(*rest)) for entry, wanted, *rest in rows)
 
     def conformance(self) -> tuple[Rate, ...]:
-        """Return how many of its supported cells each normalizer does right by, by name."""
+        """Return how many of its supported cells conform, for each normalizer, by name."""
         return self._conformance("turns")
 
     def agent_conformance(self) -> tuple[Rate, ...]:
-        """Return how many of its supported conversations each agent does right by, by name."""
+        """Return how many of its supported conversations conform, for each agent, by name."""
         return self._conformance("conversation")
 
     def _conformance(self, kind: str) -> tuple[Rate, ...]:
@@ -227,11 +227,11 @@ class Questions:
         return tuple(_rate(row) for _, *row in rows)
 
     def conversation_success(self) -> tuple[ConversationRate, ...]:
-        """Return what was measured of each model, prompt and agent; emulated replies are not."""
+        """Return the success of each model, prompt and agent in conversations with real servers."""
         return tuple(map(_conversation_rate, self._ask("conversation_success")))
 
     def conformance_by_text_dialect(self) -> dict[str, tuple[Rate, ...]]:
-        """Return the same for each text dialect of the scenarios, by its name."""
+        """Return the conformance of normalizers for each text dialect of the scenarios."""
         found: dict[str, tuple[Rate, ...]] = {}
         values = {"axis": "text dialect", "kind": "turns"}
         for text_dialect, *row in self._ask("conformance", values):

@@ -1,8 +1,7 @@
-"""Models, prompts, normalizers and agents, ranked by what is sure about them.
+"""Models, prompts, normalizers and agents, ranked by the lower bounds of their intervals.
 
-Turn and conversation success rank models and prompts, conformance ranks normalizers and agents;
-they are never mixed.
-Nobody measured the model of an emulated cassette, so such turns never count for it.
+Turn and conversation success rank models and prompts, conformance ranks normalizers and agents.
+An emulated cassette measures no model, so that its turns never count for one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,16 +24,15 @@ class Ranked(msgspec.Struct, frozen=True):
     """One line of a ranking.
 
     Fields:
-        k, n: successes and trials; `low`, `high`: the Wilson 95 % interval of k/n, wider where
+        k, n: successes and trials; `low`, `high`: the Wilson 95 % interval of k/n, wider if
             requests repeat (see `harness.runs.statistics`).
-        rank_low, rank_high: the best and the worst rank that the intervals leave open.
+        rank_low, rank_high: the best and the worst rank that the intervals allow.
         parse_error: turns with a parse_error, by blame.
-        failed: turns that are no success, by blame.
-        best_k: `k` where each turn is taken from the best normalizer of the run that
-            conformed on its cell, so that a model is not punished for a client; for a
-            normalizer it is `k`.
+        failed: failed turns, by blame.
+        best_k: `k` with each turn from the best normalizer that conformed on its cell, so that
+            a client does not lower the rank of a model; for a normalizer it is `k`.
         groups: number of different requests that the `n` answer; for a normalizer it is `n`.
-        effective_n: the number of independent trials that the `n` are worth.
+        effective_n: the number of independent trials with the same information.
     """
 
     name: str
@@ -87,22 +85,21 @@ class Rankings(msgspec.Struct, frozen=True):
 
 
 def rankings(run: Run) -> Rankings:
-    """Rank the models, prompts and normalizers of `run`; see `rank` for what counts."""
+    """Rank the models, prompts and normalizers of `run`; see `rank` for the definitions."""
     with Questions(run) as questions:
         return rank(questions)
 
 
 def rank(questions: Questions) -> Rankings:
-    """Rank what a loaded run measured.
+    """Rank everything that a loaded run measured; entries with n = 0 are left out.
 
-    Models and prompts: n is the turns of recorded and imported cassettes, each once (however
-    many scenarios and normalizers it met), as the lead normalizer of the run read it; k is
-    those that were a success. A turn is a cassette and an interaction: the same body
-    imported under two ids counts twice. Normalizers: n is the cells that they support, k
-    those whose outcome conforms; their parse errors are counted over all turns of those
-    cells. Agents: the same over conversations. Conversations: n is those of recorded and
-    imported cassettes, k those that ended with an answer. What was never measured (n = 0) is
-    left out.
+    Models and prompts: n is the number of turns of recorded and imported cassettes, as the lead
+    normalizer read them, and k of those succeeded. Each turn counts once, whatever number of
+    scenarios and normalizers it has. A turn is a cassette and an interaction, so that the same
+    body with two ids counts twice. Normalizers: n is the number of cells that they support, and
+    k of those conform; their parse errors are counted over all turns of those cells. Agents: the
+    same for conversations. Conversations: n is the number of those in recorded and imported
+    cassettes, and k of those ended with an answer.
     """
     return Rankings(
         models=_measured(questions, "model"),
@@ -140,32 +137,14 @@ def _ranked_conversations(rates: Iterable[ConversationRate]) -> tuple[RankedConv
     rows = list(rates)
     intervals = [wilson(rate.k, rate.n) for rate in rows]
     lines = (
-        RankedConversations(
-            name=f"{rate.model} x {rate.prompt} x {rate.agent}",
-            rate=rate,
-            low=interval.low,
-            high=interval.high,
-            rank_low=ranks.low,
-            rank_high=ranks.high,
-        )
-        for rate, interval, ranks in zip(rows, intervals, rank_ranges(intervals), strict=True)
+        RankedConversations(f"{it.model} x {it.prompt} x {it.agent}", it, *interval, *ranks)
+        for it, interval, ranks in zip(rows, intervals, rank_ranges(intervals), strict=True)
     )
     return tuple(sorted(lines, key=lambda line: (-line.low, -line.rate.n, line.name)))
 
 
 def _line(rate: Rate, sure: ClusteredInterval, ranks: RankRange) -> Ranked:
-    low, high = sure.interval
+    counts = rate.name, rate.k, rate.n, *sure.interval, *ranks
     return Ranked(
-        name=rate.name,
-        k=rate.k,
-        n=rate.n,
-        low=low,
-        high=high,
-        rank_low=ranks.low,
-        rank_high=ranks.high,
-        parse_error=rate.parse_error,
-        failed=rate.failed,
-        best_k=rate.best_k,
-        groups=sure.groups,
-        effective_n=sure.effective_n,
+        *counts, rate.parse_error, rate.failed, rate.best_k, sure.groups, sure.effective_n
     )

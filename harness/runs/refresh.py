@@ -1,7 +1,7 @@
-"""An old and a new answer to the same request -> what differs in meaning, in words.
+"""An old and a new response to the same request -> the differences that matter to a client.
 
-A model never says the same twice, so a difference of texts alone says little: what counts is
-whether events, their fields, the end or the calls changed, since those are what a client reads.
+A model never answers twice with the same text, so that texts are not compared. The events, their
+fields, the end and the calls are, because clients depend on those.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from harness.wire.interaction import Interaction
 from harness.wire.payload import NotJson, decode_json
 
 _MOST_DEPTH: Final = 24
-# Keys whose values are what a client branches on; other texts differ from answer to answer.
+# Clients branch on the values of these keys; other texts differ between responses.
 _TELLING: Final = frozenset({"type", "object", "event_type", "event", "role", "finish_reason"})
 
 
 def differences(old: Interaction, new: Interaction) -> tuple[str, ...]:
-    """Return what of `new` means something else than `old`; () where nothing does."""
+    """Return how `new` differs from `old` for a client; () if it does not."""
     return tuple(_differences(old, new))
 
 
@@ -54,7 +54,7 @@ def _changed(what: str, old: object, new: object) -> Iterator[str]:
 
 
 def _fields(interaction: Interaction) -> set[str]:
-    """Return the path of each field that the events have, and the values that clients branch on."""
+    """Return the path of each field of the events, and the values that clients branch on."""
     found: set[str] = set()
     try:
         for frame in iter_frames([interaction.body]):

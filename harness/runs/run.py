@@ -1,9 +1,10 @@
 """A run: the rows of one invocation between a header and a footer.
 
-Nothing here knows a clock or a random number: equal inputs make equal runs.
+Nothing here reads a clock or a random number: equal inputs make equal runs.
 """
 
-from typing import TypeAlias
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -15,15 +16,15 @@ from harness.normalizers.protocol import Normalizer, Role
 
 SCHEMA = 1
 
-# What a reader sees of a cell, of turns or of a conversation.
+# The detail page of a cell: of turns, or of a conversation.
 AnyCase: TypeAlias = Case | ConversationCase
 
-# The normalizer through which models and prompts are ranked, where it took part.
+# The normalizer by whose turns models and prompts are ranked, if it took part.
 REFERENCE = "reference"
 
 
 class NormalizerFacts(msgspec.Struct, frozen=True):
-    """What a normalizer declared about itself when the run was made; sets are sorted."""
+    """The declaration of a normalizer at the time of the run; sets are sorted."""
 
     name: str
     role: Role = "conforming"
@@ -36,7 +37,7 @@ class NormalizerFacts(msgspec.Struct, frozen=True):
 
 
 class AgentFacts(msgspec.Struct, frozen=True):
-    """What an agent declared about itself when the run was made; sets are sorted."""
+    """The declaration of an agent at the time of the run; sets are sorted."""
 
     name: str
     role: Role = "conforming"
@@ -48,11 +49,11 @@ class AgentFacts(msgspec.Struct, frozen=True):
 
 
 class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was asked for: paths as given on the command line, the mode of the cuts, a dialect.
+    """The options of a run: paths as given on the command line, the mode of the cuts, a dialect.
 
     Fields:
-        skipped: cells that an expectation says are not to run.
-        select: the words that narrowed the paths down; "" where there were none.
+        skipped: cells that `expectations.toml` excludes from the run.
+        select: the filters of the subjects; "" if there were none.
     """
 
     paths: tuple[str, ...] = ()
@@ -63,7 +64,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The words that say the dialect again on a command line; none where none was said."""
+        """The command-line options that set the dialect again, if one was set."""
         return ("--dialect", self.dialect) if self.dialect else ()
 
 
@@ -71,12 +72,12 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
     """The first line of a run: what produced it.
 
     Fields:
-        schema: version of the file format; a reader refuses a newer one.
+        schema: version of the file format; a reader rejects a newer one.
         harness: version of the harness.
-        normalizers: those selected, in the order in which they were named.
-        command: the argv that makes the same run again.
-        scenario_count: subjects selected, labelled or not.
-        agents: as normalizers; none in runs of older harnesses.
+        normalizers: those selected, in the order given.
+        command: the argv that repeats the run.
+        scenario_count: number of selected subjects.
+        agents: like `normalizers`; none in runs of older harnesses.
     """
 
     schema: int
@@ -101,12 +102,12 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
 
 
 class Footer(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
-    """The last line of a run that ended as it should, or was interrupted in good order.
+    """The last line of a run that ended, or that the user interrupted.
 
     Fields:
         results: number of result lines above.
         replays: the sum of their replays.
-        not_run: cells that were planned and did not run.
+        not_run: planned cells that did not run.
     """
 
     results: int
@@ -121,9 +122,9 @@ class Run(msgspec.Struct, frozen=True):
     Fields:
         results: sorted by cell; each cell once.
         cases: of turns, by cell.
-        footer: None where the process was killed before it could write one.
-        torn_lines: 1 where the last line of such a run was cut short, else 0.
-        conversations: what agents did, by cell.
+        footer: None if the process was killed before it could write one.
+        torn_lines: 1 if the last line of such a run is truncated, else 0.
+        conversations: of agents, by cell.
     """
 
     header: Header
@@ -140,32 +141,29 @@ class Run(msgspec.Struct, frozen=True):
 
 
 def facts_of(normalizer: Normalizer) -> NormalizerFacts:
-    """Return the declaration of `normalizer` as a header keeps it."""
-    return NormalizerFacts(
-        name=normalizer.name,
-        role=normalizer.role,
-        summary=normalizer.summary,
-        dialects=tuple(sorted(normalizer.dialects)),
-        streams=normalizer.streams,
-        policies=dict(sorted(normalizer.policies.items())),
-        breaks=tuple(sorted(normalizer.breaks)),
-        text_dialects=tuple(sorted(normalizer.text_dialects)),
-    )
+    """Return the declaration of `normalizer` for a header."""
+    return NormalizerFacts(**_declared(normalizer, NormalizerFacts.__struct_fields__))
 
 
 def facts_of_agent(agent: Agent) -> AgentFacts:
-    """Return the declaration of `agent` as a header keeps it."""
-    return AgentFacts(
-        name=agent.name,
-        role=agent.role,
-        summary=agent.summary,
-        dialects=tuple(sorted(agent.dialects)),
-        prompts=tuple(sorted(agent.prompts)),
-        policies=dict(sorted(agent.policies.items())),
-        breaks=tuple(sorted(agent.breaks)),
-    )
+    """Return the declaration of `agent` for a header."""
+    return AgentFacts(**_declared(agent, AgentFacts.__struct_fields__))
+
+
+def _declared(client: Normalizer | Agent, names: Iterable[str]) -> dict[str, Any]:
+    return {name: _sorted(getattr(client, name)) for name in names}
+
+
+def _sorted(value: object) -> object:
+    match value:
+        case frozenset():
+            return tuple(sorted(value))
+        case dict():
+            return dict(sorted(value.items()))
+        case _:
+            return value
 
 
 def pluralize(number: int, noun: str) -> str:
-    """Return `number` and `noun`, which takes an s where there is not one of it."""
+    """Return `number` and `noun`, with an s unless the number is 1."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

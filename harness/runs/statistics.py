@@ -34,11 +34,11 @@ class RankRange(NamedTuple):
 def wilson(k: float, n: float) -> Interval:
     """Return the Wilson 95 % score interval of `k` successes in `n` trials.
 
-    Both may be fractions, where trials that repeat each other count for less than one.
+    Both may be fractions, because trials that repeat each other count for less than one.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical
-    inference", JASA 22 (1927), without continuity correction. Nothing tried, nothing
-    known: n = 0 gives (0, 1).
+    inference", JASA 22 (1927), without continuity correction. Without
+    trials, it is (0, 1).
 
     Raises:
         ValueError: unless 0 <= k <= n.
@@ -59,8 +59,8 @@ def wilson(k: float, n: float) -> Interval:
 def rank_ranges(intervals: Sequence[Interval]) -> tuple[RankRange, ...]:
     """Return for each interval the ranks that its entry may have among all of them.
 
-    Best: 1 + the entries that lie wholly above it. Worst: the entries, itself included,
-    that do not lie wholly below it.
+    Best: 1 + the number of entries entirely above it. Worst: the number of entries, itself
+    included, that are not entirely below it.
     """
     lows = sorted(interval.low for interval in intervals)
     highs = sorted(interval.high for interval in intervals)
@@ -80,11 +80,11 @@ class Cluster(msgspec.Struct, frozen=True):
 
 
 class ClusteredInterval(msgspec.Struct, frozen=True):
-    """An interval that knows of repeats.
+    """The interval of a rate with repeated trials.
 
     Fields:
         groups: number of clusters, of different requests.
-        effective_n: the number of independent trials that the `n` are worth.
+        effective_n: the number of independent trials with the same information.
     """
 
     interval: Interval
@@ -93,11 +93,11 @@ class ClusteredInterval(msgspec.Struct, frozen=True):
 
 
 def intraclass_correlation(entries: Iterable[Sequence[Cluster]]) -> float:
-    """Return how alike the trials of one cluster are, from 0 (not at all) to 1 (all the same).
+    """Return the correlation of the trials of one cluster, from 0 (none) to 1 (all equal).
 
     The intraclass correlation by analysis of variance, pooled over `entries`, each with its
-    own rate; negative estimates are 0. Where it cannot be told (no entry has two clusters, nothing
-    repeats, or each entry always or never succeeds) it is 1, the pessimistic end.
+    own rate; negative estimates are 0. If there is no estimate (no entry has two clusters, nothing
+    repeats, or each entry always or never succeeds) it is 1, the pessimistic value.
     Source: A. Donner, International Statistical Review 54 (1986), section 2.
     """
     between = within = size = 0.0
@@ -122,7 +122,7 @@ def intraclass_correlation(entries: Iterable[Sequence[Cluster]]) -> float:
 
 
 def clustered_interval(clusters: Sequence[Cluster], alike: float) -> ClusteredInterval:
-    """Return the 95 % interval of the rate of `clusters`, of which `alike` says how alike.
+    """Return the 95 % interval of the rate of `clusters`, whose trials correlate by `alike`.
 
     Wilson with `n` and `k` divided by the design effect `1 + (m - 1) * alike`, where `m` is the
     mean size of the cluster that a trial is in. Source: L. Kish, "Survey Sampling" (1965),
@@ -131,7 +131,7 @@ def clustered_interval(clusters: Sequence[Cluster], alike: float) -> ClusteredIn
 
     Args:
         clusters: of one entry.
-        alike: what `likeness` says of all entries.
+        alike: the intraclass correlation of all entries.
     """
     n = sum(it.n * it.times for it in clusters)
     k = sum(it.k * it.times for it in clusters)
@@ -166,7 +166,7 @@ def mcnemar(b: int, c: int) -> float:
         c: number of pairs in which only the second did.
 
     Returns:
-        The chance of a split at least as uneven, were both equally good: 1.0 where nothing
+        The chance of a split at least as uneven, if both are equally good: 1.0 if nothing
         differs. Source: the binomial test of `b` in `b + c` with 1/2; Q. McNemar,
         Psychometrika 12 (1947), exact form as in Fagerland et al., BMC Med. Res. Meth. 13 (2013).
 
@@ -192,7 +192,7 @@ def mcnemar(b: int, c: int) -> float:
 def newcombe(pairs: Pairs) -> Interval:
     """Return the 95 % interval of the paired difference, rate of b minus rate of a.
 
-    Within -1 and 1; (-1, 1) where there is no pair. Source: R. G. Newcombe, "Improved confidence
+    Within -1 and 1; (-1, 1) if there is no pair. Source: R. G. Newcombe, "Improved confidence
     intervals for the difference between binomial proportions based on paired data", Statistics
     in Medicine 17 (1998), method 10: Wilson intervals, squared and added, with the correlation
     of the pairs corrected for continuity.
@@ -213,7 +213,7 @@ def newcombe(pairs: Pairs) -> Interval:
 def holm(pvalues: Sequence[float]) -> tuple[float, ...]:
     """Return `pvalues` adjusted for their number, in the same order.
 
-    Where each that is at most 0.05 is called a difference, the chance that any such call is
+    If each that is at most 0.05 is called a difference, the chance that one of those calls is
     wrong is at most 0.05. Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
     """
     adjusted = [0.0] * len(pvalues)
@@ -225,7 +225,7 @@ def holm(pvalues: Sequence[float]) -> tuple[float, ...]:
 
 
 def _correlation(pairs: Pairs) -> float:
-    """Return the corrected phi coefficient, 0 where one of the margins is empty."""
+    """Return the corrected phi coefficient; 0 if one of the margins is empty."""
     e, f, g, h = pairs.both, pairs.only_a, pairs.only_b, pairs.neither
     margins = (e + f) * (g + h) * (e + g) * (f + h)
     if not margins:

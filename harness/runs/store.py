@@ -1,10 +1,9 @@
-"""Write a run as JSON Lines while it goes on, and read one back.
+"""Write a run as JSON Lines while it is in progress, and read one.
 
 Header first, then `result`, `case` and `conversation` lines as they come, footer last. Each
-line reaches the operating system before the next cell is handed over, so a kill loses no
-finished result.
-A finished file is sorted by cell: equal runs are equal bytes. Reading never guesses: what is
-not a run, is damaged or comes from a newer harness is an UnreadableError.
+line reaches the operating system before the next cell, so that a killed run loses no finished
+result. A finished file is sorted by cell: equal runs are equal bytes. Reading never guesses: a
+file that is not a run, is damaged or comes from a newer harness is an UnreadableError.
 """
 
 import os
@@ -38,15 +37,15 @@ _Row = Header | Result | Case | ConversationCase | Footer
 
 
 def partial_path(path: Path) -> Path:
-    """Return where the lines of the run at `path` are kept until it is finished."""
+    """Return the path of the lines of the run at `path` until it is finished."""
     return path.with_name(path.name + PARTIAL)
 
 
 class RunWriter:
     """Appends a run to `<path>.partial`; `finish` sorts it into `path`.
 
-    A run that stood at `path` stays there until a new one with at least one result is
-    finished. Left without `finish`, the partial file stays, and `read_run` reads it.
+    An older run at `path` stays until a new one with at least one result is finished. Without
+    `finish`, the partial file stays, and `read_run` reads it.
     Use as a context manager: `header`, any number of `add`, then `finish`.
     """
 
@@ -75,7 +74,7 @@ class RunWriter:
         """Start the run.
 
         Raises:
-            UsageError: nothing can be written there, or another run is being written.
+            UsageError: the path is not writable, or another run is being written.
         """
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +95,7 @@ class RunWriter:
         self._file.write(self._header)
 
     def add(self, result: Result, case: AnyCase | None = None) -> None:
-        """Append one cell; when this returns, a kill can no longer lose it."""
+        """Append one cell; when this returns, killing the process cannot lose it."""
         self._append(result.cell, 0, encode_line(result))
         self._results += 1
         self._replays += result.replays
@@ -107,11 +106,11 @@ class RunWriter:
         """Sort the lines, add the footer and put the file at its path.
 
         Args:
-            interrupted: somebody stopped the run.
+            interrupted: the user stopped the run.
             not_run: number of planned cells that did not run.
 
         Returns:
-            The footer. A run without any result never replaces an older one.
+            The footer. A run without a result never replaces an older one.
         """
         footer = Footer(self._results, self._replays, interrupted, not_run)
         if self._results or not self._path.exists():
@@ -142,7 +141,7 @@ class RunWriter:
 
 
 def _claim(partial: Path) -> BinaryIO:
-    """Open `partial` empty, for this writer alone; what a killed one left there is lost.
+    """Open `partial` for this writer alone, and remove the lines of a killed one.
 
     Unbuffered, so that every line is one write.
 
@@ -166,7 +165,7 @@ def _claim(partial: Path) -> BinaryIO:
 
 
 def _claim_open_file(partial: Path) -> BinaryIO:
-    """Do it where there is no flock but an open file cannot be removed, as on Windows."""
+    """Claim it on Windows: there is no flock, but an open file cannot be removed."""
     try:
         partial.unlink(missing_ok=True)
         return partial.open("xb", buffering=0)
@@ -184,10 +183,10 @@ def _is_at(file: BinaryIO, path: Path) -> bool:
 
 
 def _release(file: BinaryIO, partial: Path) -> None:
-    """Remove `partial` and let others have the path, never removing what they write."""
+    """Remove `partial` and release the path, never removing what others write."""
     if fcntl is None:
         file.close()
-        with suppress(PermissionError):  # a next writer has it already
+        with suppress(PermissionError):  # the next writer has it already
             partial.unlink(missing_ok=True)
     else:
         partial.unlink()
@@ -197,8 +196,8 @@ def _release(file: BinaryIO, partial: Path) -> None:
 def encode_line(row: _Row) -> bytes:
     """Return `row` as one line of JSON.
 
-    A lone surrogate cannot be encoded and becomes U+FFFD: what a stream says is hostile and
-    must not stop a run.
+    A lone surrogate cannot be encoded and becomes U+FFFD: streams are hostile input, and must
+    not stop a run.
     """
     try:
         return msgspec.json.encode(row) + b"\n"
@@ -241,13 +240,13 @@ def _hint(path: Path) -> str:
 
 
 class _SchemaOnly(msgspec.Struct, tag_field="type", tag="header"):
-    """What any version of the format has in its first line."""
+    """The member that the first line of every version has."""
 
     schema: int
 
 
 class _Reader:
-    """Collects the rows of one file and complains with its place."""
+    """Collects the rows of one file; its errors name the line."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -279,7 +278,7 @@ class _Reader:
         try:
             schema = msgspec.json.decode(line, type=_SchemaOnly).schema
         except (ValueError, RecursionError) as error:
-            raise self._error("not a run: the first line is no header", _MAKE_A_RUN) from error
+            raise self._error("not a run: the first line is not a header", _MAKE_A_RUN) from error
         if schema > SCHEMA:
             raise self._error(
                 f"written by a newer harness: schema {schema}, this one reads {SCHEMA}",
@@ -287,7 +286,7 @@ class _Reader:
             )
         row = self._parse(line)
         if not isinstance(row, Header):
-            raise self._error("the first line is cut short", _MAKE_A_RUN)
+            raise self._error("the first line is truncated", _MAKE_A_RUN)
         return row
 
     def _take(self, line: bytes) -> None:
@@ -312,7 +311,7 @@ class _Reader:
                 self._torn += 1
 
     def _parse(self, line: bytes) -> _Row | None:
-        """Return the row of `line`; None where the writer was killed inside it."""
+        """Return the row of `line`; None if the writer was killed inside it."""
         if not line.endswith(b"\n"):
             return None
         try:
@@ -323,7 +322,7 @@ class _Reader:
 
     def _once(self, cell: str, seen: Mapping[str, object]) -> None:
         if cell in seen:
-            raise self._error(f"cell {cell!r} stands there twice")
+            raise self._error(f"cell {cell!r} is in the file twice")
 
     def _check_footer(self) -> None:
         if self._footer is not None and self._footer.results != len(self._results):

@@ -1,4 +1,4 @@
-"""The checks of `harness doctor`: bundled data that is unused, uncovered, inconsistent or unscrubbed.
+"""The checks of `harness doctor`: bundled data that is unused, inconsistent or unscrubbed.
 
 Each check is a function that yields a line for each problem.
 """

@@ -1,4 +1,4 @@
-"""One job -> one result: loads what the job names, here or in a worker process, and judges it."""
+"""One job -> one result: load what the job names, here or in a worker process, and judge it."""
 
 import sys
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ def _logs(path: str) -> tuple[LoggedConversation, ...]:
 
 
 def source_of(cassette: Cassette) -> CassetteFacts:
-    """Return what is known of `cassette`."""
+    """Return the facts about `cassette` that each of its results contains."""
     origin, interactions = cassette.origin, cassette.interactions
     return CassetteFacts(
         by=origin.by,
@@ -114,7 +114,7 @@ def _reads(kept: list[bool]) -> Literal["recorded", "synthetic", "mixed"]:
 
 
 _NORMALIZERS_KEPT = 64
-# The jobs of one subject follow each other, so a few suffice.
+# The jobs of one subject follow each other, so that a few suffice.
 _SUBJECTS_KEPT = 4
 
 _normalizer = lru_cache(_NORMALIZERS_KEPT)(load_normalizer)
@@ -135,7 +135,7 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None
 
 
 def _judge(job: Job, loaded: LoadedSubject, cuts: Cuts) -> tuple[Result, AnyCase | None]:
-    # What a normalizer prints must not mix with the results on standard output.
+    # The output of a normalizer must not mix with the results on standard output.
     with redirect_stdout(sys.stderr):
         if job.subject.conversation:
             return judge_conversation(loaded, _agent(job.normalizer), cuts=cuts)
@@ -143,7 +143,7 @@ def _judge(job: Job, loaded: LoadedSubject, cuts: Cuts) -> tuple[Result, AnyCase
 
 
 def is_job_supported(job: Job) -> bool:
-    """Return whether the normalizer or agent of `job` declares all that its subject asks for.
+    """Return whether the normalizer or agent of `job` declares all that its subject requires.
 
     Raises:
         UnreadableError: the scenario or its cassette cannot be used.
@@ -157,7 +157,7 @@ def is_job_supported(job: Job) -> bool:
 
 
 def crash_result(job: Job, reason: str) -> Result:
-    """Return the result of a job whose process did not survive it."""
+    """Return the result of a job that killed its process."""
     if job.subject.kind == "log":
         return count_log(subject_id(job.subject), load_log(job.subject))[0]
     loaded, source = load_subject(job.subject), _source(job.subject)
@@ -177,7 +177,7 @@ def crash_result(job: Job, reason: str) -> Result:
 
 
 def _crashed_turn(place: int, interaction: Interaction, reason: str) -> TurnFacts:
-    """Return the facts of a turn that its user never got: it counts, as no success."""
+    """Return the facts of a turn that the user did not get: it counts as a failure."""
     return TurnFacts(
         interaction=place,
         success=False,
@@ -229,16 +229,16 @@ def _source(subject: Subject) -> CassetteFacts:
 
 
 def _recorded_scenario(cassette: Cassette, where: str) -> Scenario:
-    """Return the scenario that a recording stands for."""
+    """Return the scenario of the conversation in a recording."""
     script = script_from_recording(cassette)
     if isinstance(script, NotReplayable):
-        raise UnreadableError(f"agents cannot have this conversation: {script.why}", where=where)
+        raise UnreadableError(f"agents cannot replay this conversation: {script.why}", where=where)
     subject = f"{CASSETTE_PREFIX}{cassette.id}"
     return Scenario(subject, cassette.id, cassette.id, conversation=script)
 
 
 def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> None:
-    """A mock tool that nobody can call would leave its scenario without a sense."""
+    """Check that the agent is offered each mock tool: one that it cannot call tests nothing."""
     if not cassette.interactions:
         raise UnreadableError(f"{cassette.id} has no interaction", where=where)
     tools = tools_of_cassette(cassette) if scenario.tools is None else scenario.tools
@@ -254,14 +254,14 @@ def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> N
 
 
 def _unlabelled_cassette(cassette: Cassette, dialect: str) -> Cassette:
-    """Return the cassette that no scenario labels, without what is no answer to be judged."""
+    """Return a cassette without a scenario, without responses that cannot be judged."""
     if dialect:
         return identify(cassette.in_dialect(dialect))
     return identify(only_answers(cassette))
 
 
 def _check_names(scenario: Scenario, where: str) -> None:
-    """A misspelt capability would leave every normalizer unsupported, and the gate green."""
+    """Check the names: with a misspelt capability, no normalizer would be judged."""
     for key, names, known in (
         ("capabilities", scenario.capabilities, CAPABILITIES),
         ("rules", scenario.rules, RULES),

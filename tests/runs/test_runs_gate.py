@@ -111,7 +111,7 @@ def test_an_accepted_failure_turns_the_gate_green() -> None:
     run = a_run([a_result("a", outcome=Outcome.LEAK), a_result("b")])
     gate = judge_gate(run, _policy(expectations=(_accepting(),)))
     assert gate.verdict == "pass"
-    assert gate.reasons == ("1 cell conforms", "1 cell excused by expectations or the baseline")
+    assert gate.reasons == ("1 cell conforms", "1 cell accepted by expectations or the baseline")
     assert [each.cell for each in gate.excused] == ["a/reference"]
 
 

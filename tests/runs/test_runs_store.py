@@ -209,12 +209,12 @@ def test_text_that_cannot_be_encoded_does_not_stop_a_run(tmp_path: Path) -> None
 
 
 DAMAGE: dict[str, tuple[Callable[[list[bytes]], bytes], str]] = {
-    "empty": (lambda _: b"", "the first line is no header"),
-    "foreign": (lambda _: b"hello\n", "the first line is no header"),
-    "binary": (lambda _: b"\x00\xff\xfe\n", "the first line is no header"),
-    "other JSON": (lambda _: b'{"type": "result"}\n', "the first line is no header"),
-    "nested": (lambda _: b"[" * 200_000 + b"\n", "the first line is no header"),
-    "torn header": (lambda lines: lines[0][:-1], "the first line is cut short"),
+    "empty": (lambda _: b"", "the first line is not a header"),
+    "foreign": (lambda _: b"hello\n", "the first line is not a header"),
+    "binary": (lambda _: b"\x00\xff\xfe\n", "the first line is not a header"),
+    "other JSON": (lambda _: b'{"type": "result"}\n', "the first line is not a header"),
+    "nested": (lambda _: b"[" * 200_000 + b"\n", "the first line is not a header"),
+    "torn header": (lambda lines: lines[0][:-1], "the first line is truncated"),
     "no fields": (lambda _: b'{"type":"header","schema":1}\n', "damaged line"),
     "newer": (
         lambda lines: lines[0].replace(b'"schema":1', b'"schema":2') + lines[1],
