@@ -34,9 +34,7 @@ def test_it_is_caught_by_exactly_the_rules_that_it_declares(name: str) -> None:
     found = {finding.rule for result in results for finding in result.findings}
     assert found == load_normalizer(name).breaks
     if name in MUTANTS:
-        kept = tuple(
-            row for row in stored_rows() if row.mutant == name and row.rule in TURN_RULES
-        )
+        kept = tuple(row for row in stored_rows() if row.mutant == name and row.rule in TURN_RULES)
         told = "the kept table is stale; write it again: harness doctor --write-kill-table"
         assert kill_rows_from_results(MUTANTS[name], results) == kept, told
 
