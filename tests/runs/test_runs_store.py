@@ -230,7 +230,7 @@ DAMAGE: dict[str, tuple[Callable[[list[bytes]], bytes], str]] = {
     ),
     "unknown row": (lambda lines: lines[0] + b'{"type": "other"}\n', "damaged line"),
     "missing result": (lambda lines: lines[0] + lines[1] + lines[-1], "counts 2 results, found 1"),
-    "same twice": (lambda lines: b"".join(lines[:2]) + lines[1], "'a/reference' is in the file twice"),
+    "same twice": (lambda lines: b"".join(lines[:2]) + lines[1], "in the file twice"),
     "two headers": (lambda lines: lines[0] + lines[0], "a second header"),
     "more": (lambda lines: b"".join(lines) + lines[1], "a line after the footer"),
 }
