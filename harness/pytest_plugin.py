@@ -1,10 +1,10 @@
 """The pytest plugin: scenario files become items, `scenario::normalizer` or `scenario::agent`.
 
-pytest loads this module in every project that has harness installed, so it imports nothing
-of the package until a scenario is really collected, or a test asks for a fixture.
+pytest loads this module in every project that has harness installed, so it imports other modules
+of the package only to collect a scenario or to create a fixture.
 
-Fixtures: `harness_recorder`, which plays or records this test's cassette, and
-`harness_client`, which makes clients of httpx or httpx2 that ask it.
+Fixtures: `harness_recorder` plays or records the cassette of the test, and `harness_client` creates
+clients of httpx or httpx2 that use it.
 """
 
 from collections.abc import Callable, Iterator
@@ -36,35 +36,35 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "--harness-cuts": {
         "default": "standard",
         "choices": ("whole", "quick", "standard", "every"),
-        "help": "chunkings of each cell",
+        "help": "chunkings of each body",
     },
     "--harness-dialect": {
         "default": "",
         "metavar": "NAME",
-        "help": "read every cassette as this dialect, whatever it seems to be",
+        "help": "parse every cassette as this dialect and skip detection",
     },
     "--harness-unsupported": {
         "action": "store_true",
-        "help": "make a skipped item of each cell that a normalizer does not declare itself for",
+        "help": "collect unsupported cells as skipped items",
     },
     "--harness-record": {
         "default": "none",
         "metavar": "MODE",
-        "help": "what harness_recorder does: none (default), once, new_episodes, any, all",
+        "help": "recording mode of harness_recorder: none (default), once, new_episodes, any, all",
     },
     "--harness-record-in-ci": {
         "action": "store_true",
-        "help": "let --harness-record ask live servers even where CI is set",
+        "help": "let --harness-record connect to live servers even if CI is set",
     },
     "--harness-block-network": {
         "action": "store_true",
-        "help": "refuse connections to anything but this machine",
+        "help": "block connections to other machines",
     },
 }
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options; all begin with --harness-."""
+    """Add the options, which all begin with --harness-."""
     group = parser.getgroup("harness", "conformance of stream normalizers")
     for name, option in _OPTIONS.items():
         group.addoption(name, **option)
@@ -72,7 +72,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the whole run on this machine where --harness-block-network asks for it."""
+    """Block connections to other machines if --harness-block-network is set."""
     if config.getoption("--harness-block-network"):
         from harness.recording.network import block_remote_connections  # noqa: PLC0415 - see the rule of this module
 
@@ -82,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect scenario files that lie in a folder of `harness_scenarios`."""
+    """Collect scenario files in the folders of `harness_scenarios`."""
     if file_path.suffix != _SUFFIX or _SHARED.intersection(file_path.parts):
         return None
     roots = parent.config.getini("harness_scenarios")
@@ -95,7 +95,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.fixture
 def harness_recorder(request: pytest.FixtureRequest) -> "Iterator[Recorder]":
-    """Play or record the cassette of this test: `cassettes/MODULE/TEST.yaml` beside its file."""
+    """Play or record the cassette of this test, `cassettes/MODULE/TEST.yaml` next to its file."""
     from harness.recording.recorder import recorder_for_test  # noqa: PLC0415 - see the rule of this module
 
     option = request.config.getoption
@@ -111,7 +111,7 @@ def harness_recorder(request: pytest.FixtureRequest) -> "Iterator[Recorder]":
 
 @pytest.fixture
 def harness_client(harness_recorder: "Recorder") -> Iterator[Callable[..., Any]]:
-    """Return a function that makes a sync client of a library: `harness_client(httpx)`."""
+    """Return a function that creates a sync client of a library: `harness_client(httpx)`."""
     with ExitStack() as open_clients:
 
         def make(library: ModuleType, **options: Any) -> Any:  # noqa: ANN401 - options and client of the library

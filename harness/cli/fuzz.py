@@ -83,9 +83,7 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         )
     if not names and not agents:
         raise UsageError(
-            "no client to search",
-            where="-n",
-            hint="Name a normalizer with -n or an agent with -a.",
+            "no client to search", where="-n", hint="Name a normalizer with -n or an agent with -a."
         )
     subjects = select_subjects(paths)
     if not subjects:

@@ -1,9 +1,11 @@
 """What several commands share: options, the argument CASSETTE, progress bar, safe file names."""
 
 import re
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -90,11 +92,16 @@ def output_option(help_text: str, *, default: str | None, is_folder: bool = True
 def jobs_option(default: str) -> Decorator:
     """Return the option `-j`; `default` describes the number without it."""
     return click.option(
-        "-j",
-        "--jobs",
-        type=click.IntRange(min=1),
-        help=f"Number of processes. Default: {default}.",
+        "-j", "--jobs", type=click.IntRange(min=1), help=f"Number of processes. Default: {default}."
     )
+
+
+def wait_for_interrupt(address: str) -> None:
+    """Print the address of a server, and wait for an interrupt or SIGTERM."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    click.echo(address)
+    with suppress(KeyboardInterrupt):
+        threading.Event().wait()
 
 
 # No module below the command line reads the current date.

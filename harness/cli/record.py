@@ -6,10 +6,7 @@ cassette again. It prints each address before it connects, and in CI it connects
 
 import difflib
 import os
-import signal
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
@@ -19,7 +16,7 @@ import msgspec
 
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.new import write_scenario
-from harness.cli.options import output_option, resolve_cassette, safe_name
+from harness.cli.options import output_option, resolve_cassette, safe_name, wait_for_interrupt
 from harness.dialects.table import DIALECTS, read_request
 from harness.errors import UsageError
 from harness.judging.scenario_file import load_scenario
@@ -247,15 +244,9 @@ def _with_headers(request: Request, config: RecordOptions) -> Request:
 
 
 def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with (
-        recorder,
-        RecordingProxy(recorder, upstream, port=port) as proxy,
-        suppress(KeyboardInterrupt),
-    ):
+    with recorder, RecordingProxy(recorder, upstream, port=port) as proxy:
         click.echo(f"forwarding each request to {marked(upstream)}", err=True)
-        click.echo(proxy.base_url)
-        threading.Event().wait()
+        wait_for_interrupt(proxy.base_url)
     click.echo(marked(f"{recorder.path}: {recorder.count} interactions recorded"))
     return 0
 

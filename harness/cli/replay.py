@@ -70,9 +70,9 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
 
     The command exits with code 1 if the cell does not conform.
     """
-    last = _last_selection()
-    said = dialect or ("" if places else last.dialect)
-    subject, name = _find_cell(cell, places, _existing_paths(last.paths), said)
+    last = _last_header().selection if _LAST_RUN.is_file() else Selection()
+    paths = tuple(path for path in map(Path, last.paths) if path.exists())
+    subject, name = _find_cell(cell, places, paths, dialect or ("" if places else last.dialect))
     if subject.conversation or subject.kind == "log":
         return _replay_conversation(subject, name)
     loaded, normalizer = load_subject(subject), load_normalizer(name)
@@ -132,16 +132,8 @@ def _as_conversation(subject: Subject, name: str) -> Subject:
     return msgspec.structs.replace(subject, conversation=True) if talks else subject
 
 
-def _last_selection() -> Selection:
-    return _last_header().selection if _LAST_RUN.is_file() else Selection()
-
-
 def _last_header() -> Header:
     return read_run(_LAST_RUN).header
-
-
-def _existing_paths(paths: tuple[str, ...]) -> tuple[Path, ...]:
-    return tuple(path for path in map(Path, paths) if path.exists())
 
 
 def _replay_lines(  # noqa: PLR0913, PLR0917 - one call site

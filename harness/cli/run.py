@@ -13,17 +13,13 @@ import msgspec
 
 from harness import __version__
 from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
-from harness.cli.gate import (
-    EXIT_CODES,
-    print_gate,
-    project_policy,
-    report_to_github,
-    save_baseline,
-)
+from harness.cli.gate import EXIT_CODES, print_gate, project_policy, report_to_github, save_baseline
 from harness.cli.options import (
     accept_option,
     dialect_option,
     format_option,
+    jobs_option,
+    output_option,
     progress,
     target_options,
     today_option,
@@ -34,12 +30,7 @@ from harness.judging.replaying import CUTS, Cuts
 from harness.normalizers.discovery import load_normalizer
 from harness.reporting.text.terminal import tables
 from harness.reporting.visible import marked
-from harness.runs.cells import (
-    RequestedCells,
-    SelectedClients,
-    requested_cells,
-    selected_clients,
-)
+from harness.runs.cells import RequestedCells, SelectedClients, requested_cells, selected_clients
 from harness.runs.execute import Progress, execute
 from harness.runs.gate import Summary, summarize
 from harness.runs.plan import Job
@@ -76,21 +67,8 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     f"{', '.join(FILTER_KEYS)}. Default: the filters of the project, if you pass no PATHS.",
 )
 @dialect_option("Parse every cassette as this dialect and skip detection.")
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=None,
-    help="Number of processes. Default: chosen by the number of cells.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("reports"),
-    show_default=True,
-    help="Folder for run.jsonl and index.html.",
-)
+@jobs_option("chosen by the number of cells")
+@output_option("Folder for run.jsonl and index.html.", default="reports")
 @click.option("--no-report", is_flag=True, help="Do not write index.html.")
 @accept_option
 @today_option

@@ -4,18 +4,15 @@ The first line of standard output is the base URL. When the command is interrupt
 it prints surplus requests and unplayed interactions.
 """
 
-import signal
-import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import port_option, resolve_cassette
+from harness.cli.options import port_option, resolve_cassette, wait_for_interrupt
 from harness.playback.matching import NAMES, ORDER
-from harness.playback.playback import CUTS, AnsweredRequest, Playback
+from harness.playback.playback import CUTS, Playback
 from harness.playback.server import PlaybackServer
 from harness.reporting.visible import marked
 from harness.wire.interaction import Interaction, Request
@@ -53,13 +50,8 @@ def serve_command(
     playback = Playback(resolve_cassette(cassette), match, CUTS[cuts])
     for place, interaction in enumerate(playback.cassette.interactions):
         click.echo(f"interaction {place}: {_answer(interaction)}", err=True)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with (
-        PlaybackServer(playback, port=port, delays=delays) as server,
-        suppress(KeyboardInterrupt),
-    ):
-        click.echo(server.base_url)
-        threading.Event().wait()
+    with PlaybackServer(playback, port=port, delays=delays) as server:
+        wait_for_interrupt(server.base_url)
     for line in _summary_lines(playback):
         click.echo(line)
     return EXIT_GATE_FAILED if playback.surplus_count or playback.unplayed() else 0
@@ -69,16 +61,12 @@ def _summary_lines(playback: Playback) -> Iterator[str]:
     interactions = playback.cassette.interactions
     unplayed, surplus = playback.unplayed(), playback.surplus()
     yield f"{len(interactions) - len(unplayed)} of {len(interactions)} interactions played"
-    yield from map(_surplus_line, surplus)
+    yield from (f"surplus: {_address(each.request)}: {marked(each.reason)}" for each in surplus)
     more = playback.surplus_count - len(surplus)
     if more:
         yield f"surplus: {more} more requests"
     for place in unplayed:
         yield f"unplayed: interaction {place}, {_answer(interactions[place])}"
-
-
-def _surplus_line(surplus: AnsweredRequest) -> str:
-    return f"surplus: {_address(surplus.request)}: {marked(surplus.reason)}"
 
 
 def _answer(interaction: Interaction) -> str:

@@ -135,7 +135,7 @@ def boards(report: Report) -> dict[str, Board]:
             id="normalizers",
             title="Normalizers",
             one="normalizer",
-            rows=tuple(_row(each, roles.get(each.name, "")) for each in rankings.normalizers),
+            rows=tuple(board_row(each, roles.get(each.name, "")) for each in rankings.normalizers),
             empty="This run judged no normalizer: no cell was selected.",
         ),
         Board(
@@ -150,7 +150,7 @@ def boards(report: Report) -> dict[str, Board]:
             title="Agents",
             one="agent",
             unit="conversations",
-            rows=tuple(_row(each, agent_roles.get(each.name, "")) for each in rankings.agents),
+            rows=tuple(board_row(each, agent_roles.get(each.name, "")) for each in rankings.agents),
             empty="This run judged no agent: no conversation was selected.",
         ),
     )
@@ -162,7 +162,7 @@ def _text_dialect_rows(rankings: Rankings) -> Iterator[BoardRow]:
     for text_dialect, ranked in rankings.text_dialects.items():
         for each in ranked:
             name = f"{each.name} x {text_dialect}"
-            yield _row(msgspec.structs.replace(each, name=name))
+            yield board_row(msgspec.structs.replace(each, name=name))
 
 
 def _turn_board(board: str, title: str, one: str, ranked: tuple[Ranked, ...]) -> Board:
@@ -173,12 +173,13 @@ def _turn_board(board: str, title: str, one: str, ranked: tuple[Ranked, ...]) ->
         rate="turn success",
         unit="turns",
         best=True,
-        rows=tuple(map(_row, ranked)),
+        rows=tuple(map(board_row, ranked)),
         empty=_NOT_MEASURED.format(what=board, one=one),
     )
 
 
-def _row(ranked: Ranked, note: str = "") -> BoardRow:
+def board_row(ranked: Ranked, note: str = "") -> BoardRow:
+    """Return a row of a ranking; `note` is a label after the name."""
     share = ranked.k / ranked.n if ranked.n else 0.0
     return BoardRow(
         ranked=ranked,

@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.reporting.boards import FEW
-from harness.reporting.pages.cases import cases_page
+from harness.reporting.pages.cases import MAX_FINDINGS, cases_page
 from harness.reporting.pages.cassettes import cassettes_page
 from harness.reporting.pages.compare import compare_page
 from harness.reporting.pages.conversations import conversations_page
@@ -68,32 +68,29 @@ class Page(msgspec.Struct, frozen=True):
     count: Callable[[Any], int] = lambda _: 0
 
 
+def _total(view: Any) -> int:  # noqa: ANN401 - the view of any page with a total
+    total: int = view.total
+    return total
+
+
+def _ranked(view: Any) -> int:  # noqa: ANN401 - the view of any page with a ranking
+    return len(view.board.rows)
+
+
 PAGES: Final = (
     Page("overview", "Overview", "Results", overview_page),
     Page("failures", "Failures", "Results", failures_page, lambda view: view.must_count),
-    Page("replays", "Replays", "Results", replays_page, lambda view: view.total),
-    Page(
-        "conversations",
-        "Conversations",
-        "Results",
-        conversations_page,
-        lambda view: view.total,
-    ),
-    Page("models", "Models", "Rankings", models_page, lambda view: len(view.board.rows)),
-    Page("prompts", "Prompts", "Rankings", prompts_page, lambda view: len(view.board.rows)),
+    Page("replays", "Replays", "Results", replays_page, _total),
+    Page("conversations", "Conversations", "Results", conversations_page, _total),
+    Page("models", "Models", "Rankings", models_page, _ranked),
+    Page("prompts", "Prompts", "Rankings", prompts_page, _ranked),
     Page("matrix", "Matrix", "Rankings", matrix_page),
-    Page(
-        "normalizers",
-        "Normalizers",
-        "Rankings",
-        normalizers_page,
-        lambda view: len(view.board.rows),
-    ),
-    Page("agents", "Agents", "Rankings", agents_page, lambda view: len(view.board.rows)),
+    Page("normalizers", "Normalizers", "Rankings", normalizers_page, _ranked),
+    Page("agents", "Agents", "Rankings", agents_page, _ranked),
     Page("quirks", "Quirks", "Rankings", quirks_page, len),
     Page("compare", "Compare", "Over time", compare_page),
     Page("trends", "Trends", "Over time", trends_page),
-    Page("cassettes", "Cassettes", "Basis", cassettes_page, lambda view: view.total),
+    Page("cassettes", "Cassettes", "Basis", cassettes_page, _total),
     Page("method", "Method", "Basis", method_page),
     Page("cases", "Cases", "Results", cases_page, lambda view: len(view.cases)),
 )
@@ -128,21 +125,11 @@ def content_policy(*, live: bool) -> str:
     Args:
         live: the script also asks the server of the page for a newer version.
     """
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"style-src '{_source_digest(style_sheet())}'",
-            f"script-src '{_source_digest(script_text())}'",
-            "img-src data:",
-            f"connect-src {_FROM_SERVER if live else _FROM_NOWHERE}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
+    return (
+        f"default-src 'none'; style-src '{_source_digest(style_sheet())}'; "
+        f"script-src '{_source_digest(script_text())}'; img-src data:; "
+        f"connect-src '{'self' if live else 'none'}'; base-uri 'none'; form-action 'none'"
     )
-
-
-_FROM_SERVER: Final = "'self'"
-_FROM_NOWHERE: Final = "'none'"
 
 
 def _asset_text(folder: str, name: str) -> str:
@@ -201,6 +188,7 @@ def _environment() -> Environment:
         "CASES_PER_SIGNATURE": CASES_PER_SIGNATURE,
         "FEW": FEW,
         "MAX_CASES": MAX_CASES,
+        "MAX_FINDINGS": MAX_FINDINGS,
         "MAX_GROUPS": MAX_GROUPS,
         "MAX_LISTED": MAX_LISTED,
         "PICTURES": PICTURES,

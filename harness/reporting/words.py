@@ -81,6 +81,11 @@ def worst_first(result: Result) -> tuple[int, str]:
     return result.outcome.badness, result.cell
 
 
+def points(difference: float) -> str:
+    """Return a difference of shares in percentage points, with its sign."""
+    return f"{difference * 100:+.1f}"
+
+
 def percent(share: float) -> str:
     """Return a share in [0, 1] as a percentage with one decimal."""
     return f"{share * 100:.1f} %"

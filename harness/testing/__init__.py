@@ -1,4 +1,4 @@
-"""Scenarios as pytest items: `conformance_suite` for other repositories, and the plugin's own."""
+"""Scenarios as pytest items: for other repositories, and for the plugin."""
 
 from harness.testing.items import ScenarioFile
 from harness.testing.suite import conformance_suite

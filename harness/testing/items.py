@@ -27,21 +27,21 @@ CellFailed = pytest.fail.Exception
 
 
 def today() -> date:
-    """Return the day on which expectations must hold; pytest items have no other clock."""
+    """Return the date to compare expiry dates with; pytest items use no other clock."""
     return datetime.now(UTC).date()
 
 
 def check_cell(job: Job, cuts: Cuts, folder: Path) -> None:
-    """Judge a cell; fail where it does not conform, skip where it is unsupported.
+    """Judge a cell; fail the test if it does not conform, skip it if it is unsupported.
 
     Args:
         job: the cell.
-        cuts: how its bytes are cut.
-        folder: where the reader of a failure stands.
+        cuts: the chunkings of its bytes.
+        folder: the working folder for the command in a failure message.
     """
     result, _ = judge_job(job, cuts)
     if result.outcome is Outcome.UNSUPPORTED:
-        pytest.skip(f"{job.normalizer} does not declare what the scenario asks for")
+        pytest.skip(f"{job.normalizer} does not declare support for the scenario")
     if not result.outcome.conforms:
         pytest.fail("\n".join(_failure_lines(result, _replay_paths(job, folder))), pytrace=False)
 
@@ -49,7 +49,7 @@ def check_cell(job: Job, cuts: Cuts, folder: Path) -> None:
 def expectation_marks(
     job: Job, entries: Sequence[AcceptedFailure]
 ) -> tuple[pytest.MarkDecorator, ...]:
-    """Return what the expectations of the project say of a cell, as marks."""
+    """Return the accepted failure of a cell as a mark, if the project has one."""
     entry = entry_for_cell(entries, subject_id(job.subject), job.normalizer, today())
     return () if entry is None else (_expectation_mark(entry),)
 
@@ -67,7 +67,7 @@ def _expectation_mark(entry: AcceptedFailure) -> pytest.MarkDecorator:
 
 
 def _replay_paths(job: Job, folder: Path) -> tuple[str, ...]:
-    """Return what `harness replay` must be told to find the subject again."""
+    """Return the paths that `harness replay` needs to find the subject; none for a bundled one."""
     path = Path(job.subject.path).resolve()
     if any(map(path.is_relative_to, map(shipped.bundled_folder, ("scenarios", "cassettes")))):
         return ()
@@ -81,27 +81,26 @@ def _failure_lines(result: Result, places: tuple[str, ...]) -> Iterator[str]:
 
 
 class ScenarioFile(pytest.File):
-    """A scenario; collects one item for each normalizer, or agent, that is to be judged.
+    """A scenario; collects one item for each selected normalizer or agent.
 
-    Cells that are unsupported by declaration are no items, unless they are asked for.
+    Unsupported cells are not items without the option `--harness-unsupported`.
     """
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the items, in the order in which normalizers or agents were named."""
+        """Yield the items, in the order of the names on the command line."""
         option = self.config.getoption
         chosen = selected_clients(option("--harness-normalizer"), option("--harness-agent"))
         try:
             subject = select_subjects([self.path], option("--harness-dialect"))[0]
             names = chosen.agents if subject.conversation else chosen.normalizers
             jobs = [Job(subject, name) for name in names]
-            wanted = [
-                job for job in jobs if is_job_supported(job) or option("--harness-unsupported")
-            ]
+            if not option("--harness-unsupported"):
+                jobs = list(filter(is_job_supported, jobs))
             entries = expectations_of(project())
-            marked = [(job, expectation_marks(job, entries)) for job in wanted]
+            marks = [expectation_marks(job, entries) for job in jobs]
         except HarnessError as error:
             raise self.CollectError(str(error)) from error
-        for job, decorators in marked:
+        for job, decorators in zip(jobs, marks, strict=True):
             item = CellItem.from_parent(self, name=job.normalizer, job=job)
             for decorator in decorators:
                 item.add_marker(decorator)

@@ -1,14 +1,15 @@
-"""`conformance_suite`: one parametrised test for another repository's normalizer or agent.
+"""`conformance_suite`: a parametrised test for a normalizer or an agent of another repository.
 
-Its items are what `harness run` would judge of the one that is named: scenarios, and recordings
-that none labels, where it supports them. `-k`, `-n auto`, `--lf` and `--junitxml` work as for any
-test; what pytest collects is the same in each of its processes.
+Its items are the cells that `harness run` would judge: scenarios, and recordings without a
+scenario, if the client supports them. `-k`, `-n auto`, `--lf` and `--junitxml` work as for any
+test. Each pytest process collects the same items. Fuzzing needs an extra, so that its modules are
+imported only for a fuzz item. As in the gate, only a violated MUST rule fails an item.
 """
 
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import pytest
 
@@ -25,86 +26,10 @@ from harness.runs.selection import ExistingNames, existing_names
 from harness.runs.worker import is_job_supported
 from harness.testing.items import check_cell, expectation_marks, today
 
-if TYPE_CHECKING:
-    from harness.fuzzing.found import FuzzFinding
-
-_Kind: TypeAlias = Literal["normalizer", "agent"]
-# The same inputs in each run, so that an item is not red by chance.
-_SEED: Final = 0
-
-
-def fuzz_items(
-    normalizer: str,
-    agent: str,
-    profile: str | None,
-    cells: Collection[Job],
-    places: Collection[Path] = (),
-) -> Iterator[Any]:
-    """Yield an item for each of `normalizer` and `agent` that is named, where a profile is wanted.
-
-    Args:
-        normalizer: what is searched; "" for none.
-        agent: the same.
-        profile: a name; None for no item.
-        cells: of the suite, whose scenarios are started from.
-        places: paths that hold them, to be told; none for what ships.
-
-    Raises:
-        UsageError: the extra is missing, or there is no such profile.
-    """
-    if profile is None:
-        return
-    try:
-        from harness.fuzzing.search import find_profile  # noqa: PLC0415 - see the rule above
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"searching needs {error.name}, which is not installed",
-            where="fuzz",
-            hint="Install the extra: pip install 'toolcall-harness[fuzz]'",
-        ) from error
-    find_profile(profile)
-    named: tuple[tuple[_Kind, str], ...] = (("normalizer", normalizer), ("agent", agent))
-    for kind, name in named:
-        if name:
-            again = _fuzz_command(kind, name, profile, places)
-            run = _fuzz_check(kind, name, profile, cells, again)
-            yield pytest.param(run, id=f"fuzz-{profile}-{kind}")
-
-
-def _fuzz_check(
-    kind: _Kind, name: str, profile: str, cells: Collection[Job], again: str
-) -> Callable[[pytest.Config], None]:
-    def run(_config: pytest.Config) -> None:
-        from harness.fuzzing.shards import fuzz_findings  # noqa: PLC0415 - as above
-
-        found = fuzz_findings(name, profile, kind=kind, paths=_seed_paths(cells), random=_SEED)
-        if any(each.fails_gate for each in found):
-            pytest.fail("\n".join([*_finding_texts(found), f"  {marked(again)}"]), pytrace=False)
-
-    return run
-
-
-def _seed_paths(cells: Collection[Job]) -> list[Path]:
-    """Return the scenarios that a search starts from, or the recordings where there are none."""
-    turns = [job.subject for job in cells if job.subject.of_turns]
-    labelled = [subject for subject in turns if subject.kind == "scenario"]
-    return [Path(subject.path) for subject in labelled or turns]
-
-
-def _finding_texts(found: Collection["FuzzFinding"]) -> Iterator[str]:
-    for each in found:
-        yield marked(f"{each.slug}, found from {each.parent}")
-        yield from findings_lines([each.finding])
-
-
-def _fuzz_command(kind: _Kind, name: str, profile: str, places: Collection[Path]) -> str:
-    """Return the command that searches in the same way and keeps what it finds."""
-    option = "-n" if kind == "normalizer" else "-a"
-    how = (option, name, "--profile", profile, "--seed", str(_SEED), "-j", "1", "--save", ".")
-    return shlex.join(("harness", "fuzz", *map(str, places), *how))
-
-
 _Check: TypeAlias = Callable[[pytest.Config], None]
+_Kind: TypeAlias = Literal["normalizer", "agent"]
+# Each run has the same inputs, so that an item does not fail by chance.
+_SEED: Final = 0
 
 
 def conformance_suite(  # noqa: PLR0913 - one call, by keyword
@@ -119,86 +44,131 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     """Return a test to assign to a name that pytest collects, such as `test_conformance`.
 
     Args:
-        normalizer: a name that `-n` knows, or `module:callable`; "" for none.
-        agent: the same for an agent, judged over conversations; "" for none.
-        select: words `key:glob`, all of which must fit: `dialect`, `provider`, `model`,
-            `prompt`, `area`, `id` or `quirk`, as in `dialect:openai-chat id:qwen/*`; None for
-            those of the project, or all where `paths` are given.
-        paths: files and folders of scenarios and cassettes; none for those that the project
-            lists, else the scenarios and recordings that ship.
+        normalizer: a name as for `-n`, or `module:callable`; "" for none.
+        agent: the same for an agent, judged on conversations; "" for none.
+        select: filters `key:glob`, all of which must match: `dialect`, `provider`, `model`,
+            `prompt`, `area`, `id` or `quirk`, such as `dialect:openai-chat id:qwen/*`; None for
+            the filters of the project, or for none if `paths` are given.
+        paths: files and folders of scenarios and cassettes; none for the paths of the project,
+            or else the bundled scenarios and recordings.
         cuts: `whole`, `quick`, `standard` or `every`; None for pytest's `--harness-cuts`.
-        fuzz: a profile of `harness fuzz`, such as `ci`, for one more item that searches: a
-            normalizer from the selected scenarios, an agent in conversations that are drawn;
-            None for none. Needs the extra `fuzz`.
+        fuzz: a profile of `harness fuzz`, such as `ci`, for an additional item that searches for
+            failures: of a normalizer from the selected scenarios, of an agent in generated
+            conversations; None for none. Needs the extra `fuzz`.
 
     Raises:
-        UsageError: nothing is called so, nothing is selected, or an extra is missing.
-        UnreadableError: a scenario, a cassette or a file of the project cannot be used.
+        UsageError: a name is unknown, nothing is selected, or an extra is not installed.
+        UnreadableError: a scenario, a cassette or a file of the project is unusable.
     """
     if not normalizer and not agent:
-        raise UsageError("expected a normalizer or an agent", where="conformance_suite")
-    found = requested_cells(
-        SelectedClients(_names(normalizer), _names(agent)), map(Path, paths), select
-    )
+        raise UsageError(
+            "expected a normalizer or an agent",
+            where="conformance_suite",
+            hint="Pass the name of one, or module:callable.",
+        )
+    clients: tuple[tuple[_Kind, str], ...] = (("normalizer", normalizer), ("agent", agent))
+    names = (tuple(filter(None, (name,))) for _, name in clients)
+    found = requested_cells(SelectedClients(*names), map(Path, paths), select)
     jobs = tuple(job for job in found.jobs if job.subject.kind != "log")
-    cells = _supported(jobs, found.words)
-    searches = fuzz_items(normalizer, agent, fuzz, cells, found.paths)
-    return _test_of((*_items(jobs, cells, cuts), *searches))
-
-
-def _names(name: str) -> tuple[str, ...]:
-    return (name,) if name else ()
-
-
-def _supported(jobs: tuple[Job, ...], words: str) -> tuple[Job, ...]:
     cells = tuple(filter(is_job_supported, jobs))
     if not cells:
         raise UsageError(
-            f"nothing that is supported is selected by {words!r}",
+            f"the client supports nothing that {found.words!r} selects",
             where="conformance_suite",
-            hint="`harness list scenarios` and `harness list cassettes` print what ships",
+            hint="Run `harness list scenarios` and `harness list cassettes` to list all.",
         )
-    return cells
+    fuzzed = _fuzz_items(clients, fuzz, cells, found.paths) if fuzz is not None else ()
 
-
-def _test_of(items: tuple[Any, ...]) -> Callable[..., None]:
+    @pytest.mark.parametrize("check_item", [*_items(jobs, cells, cuts), *fuzzed])
     def test_conformance(check_item: _Check, pytestconfig: pytest.Config) -> None:
         check_item(pytestconfig)
 
-    parametrised: Callable[..., None] = pytest.mark.parametrize("check_item", items)(
-        test_conformance
-    )
-    return parametrised
+    return test_conformance
 
 
 def _items(jobs: tuple[Job, ...], cells: tuple[Job, ...], cuts: Cuts | None) -> Iterator[Any]:
     entries = expectations_of(project())
     for job in cells:
-        said = expectation_marks(job, entries)
-        yield pytest.param(_cell_check(job, cuts), id=subject_id(job.subject), marks=said)
+        marks = expectation_marks(job, entries)
+        yield pytest.param(_cell_check(job, cuts), id=subject_id(job.subject), marks=marks)
     if entries:
         yield pytest.param(lambda _config: _check_expectations(jobs, cells), id="expectations")
 
 
 def _cell_check(job: Job, cuts: Cuts | None) -> _Check:
-    def run(config: pytest.Config) -> None:
-        said = cuts or config.getoption("--harness-cuts", "standard")
-        check_cell(job, said, config.invocation_params.dir)
+    def check(config: pytest.Config) -> None:
+        chosen = cuts or config.getoption("--harness-cuts", "standard")
+        check_cell(job, chosen, config.invocation_params.dir)
 
-    return run
+    return check
 
 
 def _check_expectations(jobs: tuple[Job, ...], cells: tuple[Job, ...]) -> None:
-    """Fail where an entry has expired, or names no cell that there is."""
+    """Fail if an entry has expired, or matches no existing cell."""
     ran = ExistingNames(
         frozenset(subject_id(job.subject) for job in jobs),
         frozenset(job.normalizer for job in jobs),
     )
     named = [(subject_id(job.subject), job.normalizer) for job in cells]
-    beside = existing_names()
-    found = (
-        stale_entry(entry, today(), named, ran, beside) for entry in expectations_of(project())
-    )
-    told = [each.told for each in found if each is not None]
-    if told:
-        pytest.fail("\n".join(told), pytrace=False)
+    known, entries = existing_names(), expectations_of(project())
+    stale = [stale_entry(entry, today(), named, ran, known) for entry in entries]
+    lines = [each.told for each in stale if each is not None]
+    if lines:
+        pytest.fail("\n".join(lines), pytrace=False)
+
+
+def _fuzz_items(
+    clients: tuple[tuple[_Kind, str], ...],
+    profile: str,
+    cells: Collection[Job],
+    paths: Collection[Path],
+) -> Iterator[Any]:
+    """Yield an item for each client.
+
+    Args:
+        clients: kind and name; a client without a name is skipped.
+        profile: of `harness fuzz`.
+        cells: of the suite.
+        paths: for the command that repeats the search; none for the bundled scenarios.
+
+    Raises:
+        UsageError: the extra is not installed, or the profile is unknown.
+    """
+    try:
+        from harness.fuzzing.search import find_profile  # noqa: PLC0415 - see the module docstring
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"fuzzing needs {error.name}, which is not installed",
+            where="fuzz",
+            hint="Run pip install 'toolcall-harness[fuzz]'.",
+        ) from error
+    find_profile(profile)
+    for kind, name in clients:
+        if name:
+            options = ("-n" if kind == "normalizer" else "-a", name, "--profile", profile)
+            repeat = ("--seed", str(_SEED), "-j", "1", "--save", ".")
+            command = shlex.join(("harness", "fuzz", *map(str, paths), *options, *repeat))
+            check = _fuzz_check(kind, name, profile, _seed_paths(cells), command)
+            yield pytest.param(check, id=f"fuzz-{profile}-{kind}")
+
+
+def _seed_paths(cells: Collection[Job]) -> list[Path]:
+    """Return the paths that a search starts from: the scenarios, or else the recordings."""
+    turns = [job.subject for job in cells if job.subject.of_turns]
+    scenarios = [subject for subject in turns if subject.kind == "scenario"]
+    return [Path(subject.path) for subject in scenarios or turns]
+
+
+def _fuzz_check(kind: _Kind, name: str, profile: str, seeds: list[Path], command: str) -> _Check:
+    def check(_config: pytest.Config) -> None:
+        from harness.fuzzing.shards import fuzz_findings  # noqa: PLC0415 - as above
+
+        found = fuzz_findings(name, profile, kind=kind, paths=seeds, random=_SEED)
+        if any(each.fails_gate for each in found):
+            lines: list[str] = []
+            for each in found:
+                lines.append(marked(f"{each.slug}, found from {each.parent}"))
+                lines += findings_lines([each.finding])
+            pytest.fail("\n".join([*lines, f"  {marked(command)}"]), pytrace=False)
+
+    return check

@@ -116,7 +116,7 @@ def test_a_cell_to_be_skipped_does_not_run(story: Story) -> None:
     [
         ({}, "expected a normalizer or an agent"),
         ({"normalizer": "naive", "select": "dialekt:x"}, "did you mean 'dialect'?"),
-        ({"normalizer": "naive", "select": "id:none/*"}, "nothing that is supported"),
+        ({"normalizer": "naive", "select": "id:none/*"}, "the client supports nothing"),
         ({"normalizer": "naive", "select": "id:dashscope/*", "fuzz": "x"}, "no profile 'x'"),
     ],
 )

@@ -13,13 +13,13 @@ import msgspec
 from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.expectation import ALL_FIELDS, Field
-from harness.judging.results import Finding, Result
+from harness.judging.results import Result
 from harness.reporting.charts.lanes import Lanes, lanes
 from harness.reporting.pages.conversations import ConversationView, conversation_view
 from harness.reporting.pages.failures import cells_with_case
 from harness.reporting.report import Report
 from harness.reporting.visible import Piece, pieces
-from harness.reporting.words import OUTCOME_WORDS, OutcomeWord, fails, worst_first
+from harness.reporting.words import fails, worst_first
 from harness.runs.gate import replay_command
 from harness.runs.run import AnyCase, Selection
 from harness.turns.turn import Turn
@@ -56,16 +56,6 @@ def differences(
     )
 
 
-def _text(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-    if expected.text != actual.text:
-        yield "text", expected.text, actual.text
-
-
-def _reasoning(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-    if expected.reasoning != actual.reasoning:
-        yield "reasoning", expected.reasoning, actual.reasoning
-
-
 def _calls(expected: Turn, actual: Turn) -> Iterator[_Pair]:
     sides = zip_longest(expected.tool_calls, actual.tool_calls)
     for place, (wanted, got) in enumerate(sides):
@@ -80,19 +70,10 @@ def _rejected(expected: Turn, actual: Turn) -> Iterator[_Pair]:
     sides = zip_longest(expected.parse_errors, actual.parse_errors)
     for place, (wanted, got) in enumerate(sides):
         path = f"parse_errors[{place}]"
-        yield from _part(path, "name", wanted, got, open_if="")
-        yield from _part(path, "id", wanted, got, open_if="")
-        yield from _part(path, "error", wanted, got, open_if="")
+        for name in ("name", "id", "error"):
+            yield from _part(path, name, wanted, got, open_if="")
         if not (wanted and got and wanted.snippet in got.snippet):
             yield from _part(path, "snippet", wanted, got)
-
-
-def _finish(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-    yield from _part("finish", "reason", expected.finish, actual.finish)
-
-
-def _finish_raw(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-    yield from _part("finish", "raw", expected.finish, actual.finish, open_if="")
 
 
 def _failure(expected: Turn, actual: Turn) -> Iterator[_Pair]:
@@ -103,17 +84,28 @@ def _failure(expected: Turn, actual: Turn) -> Iterator[_Pair]:
 
 
 def _usage(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-    yield from _part("usage", "input_tokens", expected.usage, actual.usage)
-    yield from _part("usage", "output_tokens", expected.usage, actual.usage)
+    for name in ("input_tokens", "output_tokens"):
+        yield from _part("usage", name, expected.usage, actual.usage)
+
+
+def _turn_text(name: str) -> Callable[[Turn, Turn], Iterator[_Pair]]:
+    """Return the comparison of a field of the turn itself."""
+
+    def compare(expected: Turn, actual: Turn) -> Iterator[_Pair]:
+        wanted, got = getattr(expected, name), getattr(actual, name)
+        if wanted != got:
+            yield name, wanted, got
+
+    return compare
 
 
 _FIELDS: dict[Field, Callable[[Turn, Turn], Iterator[_Pair]]] = {
-    "text": _text,
-    "reasoning": _reasoning,
+    "text": _turn_text("text"),
+    "reasoning": _turn_text("reasoning"),
     "calls": _calls,
     "rejected": _rejected,
-    "finish": _finish,
-    "finish_raw": _finish_raw,
+    "finish": lambda wanted, got: _part("finish", "reason", wanted.finish, got.finish),
+    "finish_raw": lambda wanted, got: _part("finish", "raw", wanted.finish, got.finish, open_if=""),
     "failure": _failure,
     "usage": _usage,
 }
@@ -173,40 +165,26 @@ def _three(text: str, head: int, tail: int) -> Parts:
 
 _SHOWN_CUTS = 12
 _MAX_COMMAND_CUTS = 200
-_MAX_FINDINGS = 20
+MAX_FINDINGS = 20
 _EVERYTHING = Selection()
-
-
-class FindingView(msgspec.Struct, frozen=True):
-    """A finding with its texts made visible."""
-
-    finding: Finding
-    word: OutcomeWord
-    expected: tuple[Piece, ...]
-    actual: tuple[Piece, ...]
 
 
 class CaseView(msgspec.Struct, frozen=True):
     """One failing cell.
 
     Fields:
-        lanes: None if the run has no bytes of it.
+        case: its bytes and deltas; None if the run has none.
         differences: fields of the turn that are not as expected.
-        expects: whether the run has the expected turn.
         talk: the conversation, if the cell is one.
     """
 
     result: Result
-    word: OutcomeWord
-    findings: tuple[FindingView, ...]
-    more_findings: int
+    case: Case | None
     chunking: str
     command: str
-    error: tuple[Piece, ...]
-    expects: bool
     differences: tuple[Difference, ...]
     lanes: Lanes | None
-    talk: ConversationView | None = None
+    talk: ConversationView | None
 
 
 class CasesView(msgspec.Struct, frozen=True):
@@ -220,17 +198,12 @@ def cases_page(report: Report) -> CasesView:
     """Return the cases of the cells that bring their bytes."""
     run = report.run
     cells = [report.results[cell] for cell in report.of(cells_with_case)]
-    return CasesView(
-        tuple(
-            case_view(
-                each,
-                run.cases.get(each.cell) or run.conversations.get(each.cell),
-                run.header.selection,
-            )
-            for each in sorted(cells, key=worst_first)
-        ),
-        sum(map(fails, run.results)),
+    found: dict[str, AnyCase] = {**run.conversations, **run.cases}
+    cases = (
+        case_view(each, found.get(each.cell), run.header.selection)
+        for each in sorted(cells, key=worst_first)
     )
+    return CasesView(tuple(cases), sum(map(fails, run.results)))
 
 
 def case_view(
@@ -238,29 +211,15 @@ def case_view(
 ) -> CaseView:
     """Return what a case shows of `result`; only its findings if `found` is None."""
     case = found if isinstance(found, Case) else None
-    talk = conversation_view(result, found) if isinstance(found, ConversationCase) else None
     expected = case.expected if case else None
     return CaseView(
         result=result,
-        word=OUTCOME_WORDS[result.outcome],
-        findings=tuple(_finding(each) for each in result.findings[:_MAX_FINDINGS]),
-        more_findings=max(0, len(result.findings) - _MAX_FINDINGS),
+        case=case,
         chunking=_chunking(result.chunking, case),
         command=_command(result, selection),
-        error=pieces(case.error) if case else (),
-        expects=expected is not None,
         differences=differences(expected, case.actual, case.judged) if case and expected else (),
         lanes=lanes(case, result.findings, result.normalizer) if case else None,
-        talk=talk,
-    )
-
-
-def _finding(finding: Finding) -> FindingView:
-    return FindingView(
-        finding=finding,
-        word=OUTCOME_WORDS[finding.outcome],
-        expected=pieces(finding.expected, limit=800),
-        actual=pieces(finding.actual, limit=800),
+        talk=conversation_view(result, found) if isinstance(found, ConversationCase) else None,
     )
 
 

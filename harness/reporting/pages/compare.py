@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from harness.reporting.report import NamedRun, Report
-from harness.reporting.words import percent
+from harness.reporting.words import percent, points
 from harness.runs.compare import Change, ChangeKind, RateChange, compare
 from harness.runs.run import Run
 
@@ -95,16 +95,12 @@ def _difference(rate: RateChange) -> Difference:
         rate=rate,
         before=percent(rate.before),
         after=percent(rate.after),
-        difference=_points(change),
-        interval=f"{_points(rate.low)} to {_points(rate.high)}",
+        difference=points(change),
+        interval=f"{points(rate.low)} to {points(rate.high)}",
         low=_x(rate.low),
         point=_x(change),
         high=_x(rate.high),
     )
-
-
-def _points(difference: float) -> str:
-    return f"{difference * 100:+.1f}"
 
 
 def _x(difference: float) -> float:

@@ -11,7 +11,7 @@ from harness.reporting.visible import (
     marked,
     plain,
 )
-from harness.reporting.words import percent
+from harness.reporting.words import percent, points
 from harness.runs.compare import CHANGE_KINDS, Change, Comparison, RateChange
 
 Format = Literal["pretty", "markdown"]
@@ -80,11 +80,7 @@ def _cells(rate: RateChange, name: str) -> tuple[str, ...]:
         str(rate.pairs.n),
         percent(rate.before),
         percent(rate.after),
-        _points(rate.after - rate.before),
-        f"{_points(rate.low)} to {_points(rate.high)}",
+        points(rate.after - rate.before),
+        f"{points(rate.low)} to {points(rate.high)}",
         f"{rate.p:.3f}{word}",
     )
-
-
-def _points(difference: float) -> str:
-    return f"{difference * 100:+.1f}"

@@ -1,26 +1,20 @@
-"""A run's summary -> ranking tables for a terminal, or the same as Markdown.
+"""The rankings of a run as tables for a terminal, or as Markdown.
 
-What a symbol or colour says stands there as a word too, so a pipe without colour loses
-nothing. Names are hostile: control characters never reach the terminal.
+A colour only repeats what a word states. Names are hostile: control characters never reach the
+terminal.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import click
 import msgspec
 
 from harness.judging.results import Outcome
-from harness.reporting.boards import (
-    FEW,
-    ConversationRow,
-    blame_counts,
-    conversation_rows,
-    rank_text,
-)
+from harness.reporting.boards import BoardRow, ConversationRow, board_row, conversation_rows
 from harness.reporting.visible import markdown_escaped, markdown_table, plain
-from harness.reporting.words import OUTCOME_WORDS, percent
+from harness.reporting.words import OUTCOME_WORDS
 from harness.runs.gate import Summary
 from harness.runs.rankings import Ranked
 
@@ -30,36 +24,24 @@ _Paint: TypeAlias = Callable[[str, str], str]
 
 _TONES: dict[str, str] = {each.value: OUTCOME_WORDS[each].tone for each in Outcome}
 _COLOURS = {"bad": "red", "warn": "yellow", "ok": "green", "mute": "bright_black"}
-_HEAD = (
-    "rank",
-    "name",
-    "k/n",
-    "rate",
-    "95 % interval",
-    "parse_error by blame",
-    "failed turns by blame",
-)
+_RATE_HEAD = ("rank", "name", "k/n", "rate", "95 % interval")
+_HEAD = (*_RATE_HEAD, "parse_error by blame", "failed turns by blame")
 _CONVERSATION_HEAD = (
-    *_HEAD[:5],
-    "usable turns",
-    "parse_error turns",
-    "recovered",
-    "retries",
-    "strategy",
-    "failed by blame",
+    *_RATE_HEAD,
+    *("usable turns", "parse_error turns", "recovered", "retries", "strategy", "failed by blame"),
 )
-# Longer rankings are for the report, where they can be sorted and filtered.
+# The report has longer rankings, with sorting and filters.
 _MOST_ROWS = 15
 _NAME_CHARACTERS = 80
-_NOT_MEASURED = "no recorded or imported turns: emulated cassettes judge normalizers, never models"
+_NOT_MEASURED = "no recorded or imported turns: emulated cassettes do not measure models"
 
 
 class _Table(msgspec.Struct, frozen=True):
-    """A titled table of plain texts.
+    """A table with a title.
 
     Fields:
-        empty: stands where it has no rows; without, the table is left out then.
-        more: number of rows that are left to the report.
+        empty: shown instead of a table without rows; if it is "", nothing is.
+        more: number of rows that only the report has.
     """
 
     title: str
@@ -73,10 +55,10 @@ def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = 
     """Return the rankings of a run as text, ending in a newline.
 
     Args:
-        summary: what `harness.runs.gate.summarize` says of a run.
+        summary: of a run.
         style: of the tables.
-        colour: whether `pretty` may use ANSI colours; None asks the variable NO_COLOR
-            (no-color.org). `click.echo` still strips them where the output is no terminal.
+        colour: whether `pretty` uses ANSI colours; None reads the variable NO_COLOR
+            (no-color.org). `click.echo` removes them if the output is not a terminal.
     """
     write = _WRITERS[style]
     coloured = not os.environ.get("NO_COLOR") if colour is None else colour
@@ -92,29 +74,20 @@ def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = 
         _table("Models x prompts by turn success", ranked.pairs),
         _conversations(conversation_rows(ranked)),
     )
-    # Of what nobody asked for there is nothing to say, but why no model is ranked.
     return "\n".join(write(each, paint) for each in found if each.rows or each.empty)
 
 
 def _table(title: str, ranked: tuple[Ranked, ...], empty: str = "") -> _Table:
-    rows = tuple(_row(each) for each in ranked[:_MOST_ROWS])
+    rows = tuple(_row(board_row(each)) for each in ranked[:_MOST_ROWS])
     return _Table(title, _HEAD, rows, empty, len(ranked) - len(rows))
 
 
 def _conversations(found: tuple[ConversationRow, ...]) -> _Table:
     rows = tuple(
         (
-            each.place,
-            plain(each.ranked.name, limit=_NAME_CHARACTERS),
-            f"{each.ranked.rate.k}/{each.ranked.rate.n}",
-            each.share,
-            f"{each.interval}{', few' if each.few else ''}",
-            each.turns,
-            each.parse_errors,
-            each.recovered,
-            str(each.ranked.rate.retries),
-            each.strategies,
-            each.failed,
+            *_rate_cells(each, each.ranked.rate.k, each.ranked.rate.n),
+            *(each.turns, each.parse_errors, each.recovered),
+            *(str(each.ranked.rate.retries), each.strategies, each.failed),
         )
         for each in found[:_MOST_ROWS]
     )
@@ -122,21 +95,17 @@ def _conversations(found: tuple[ConversationRow, ...]) -> _Table:
     return _Table(title, _CONVERSATION_HEAD, rows, more=len(found) - len(rows))
 
 
-def _row(ranked: Ranked) -> tuple[str, ...]:
-    few = ", few" if ranked.n < FEW else ""
-    return (
-        rank_text(ranked),
-        plain(ranked.name, limit=_NAME_CHARACTERS),
-        f"{ranked.k}/{ranked.n}",
-        percent(ranked.k / ranked.n),
-        f"{percent(ranked.low)} to {percent(ranked.high)}{few}",
-        blame_counts(ranked.parse_error),
-        blame_counts(ranked.failed),
-    )
+def _row(each: BoardRow) -> tuple[str, ...]:
+    return (*_rate_cells(each, each.ranked.k, each.ranked.n), each.parse_errors, each.failed)
+
+
+def _rate_cells(each: BoardRow | ConversationRow, k: int, n: int) -> tuple[str, ...]:
+    name = plain(each.ranked.name, limit=_NAME_CHARACTERS)
+    return (each.place, name, f"{k}/{n}", each.share, each.interval + (", few" if each.few else ""))
 
 
 def _outcomes(counts: dict[str, dict[str, int]]) -> _Table:
-    """Return cells by normalizer and outcome; outcomes that nothing had have no column."""
+    """Return cells by normalizer and outcome, without columns for outcomes without cells."""
     used = [each for each in Outcome if any(each.value in row for row in counts.values())]
     rows = tuple(
         (plain(name, limit=60), *(str(row.get(each.value, 0)) for each in used))
@@ -146,19 +115,15 @@ def _outcomes(counts: dict[str, dict[str, int]]) -> _Table:
 
 
 def _text_dialects(ranked: dict[str, tuple[Ranked, ...]]) -> _Table:
-    """Return k/n by text dialect and normalizer; "-" where it is unsupported."""
+    """Return k/n by text dialect and normalizer; "-" if it is unsupported."""
     names = sorted({each.name for row in ranked.values() for each in row})
-    rows = tuple(
-        (plain(text_dialect, limit=60), *_shares(names, row))
-        for text_dialect, row in ranked.items()
-    )
+    rows: list[tuple[str, ...]] = []
+    for text_dialect, row in ranked.items():
+        rates = {each.name: f"{each.k}/{each.n}" for each in row}
+        shown = (rates.get(name, "-") for name in names)
+        rows.append((plain(text_dialect, limit=60), *shown))
     head = ("text dialect", *(plain(name, limit=60) for name in names))
-    return _Table("Text dialects by conformance", head, rows)
-
-
-def _shares(names: Iterable[str], row: Iterable[Ranked]) -> Iterator[str]:
-    counted = {each.name: f"{each.k}/{each.n}" for each in row}
-    return (counted.get(name, "-") for name in names)
+    return _Table("Text dialects by conformance", head, tuple(rows))
 
 
 def _pretty(table: _Table, paint: _Paint) -> str:
@@ -166,10 +131,10 @@ def _pretty(table: _Table, paint: _Paint) -> str:
     if not table.rows:
         return f"{title}\n  {table.empty}\n"
     widths = [max(map(len, column)) for column in zip(table.head, *table.rows, strict=True)]
-    widths[-1] = 0  # no line ends in blanks, not even in coloured ones
+    widths[-1] = 0  # so that no line ends in spaces, even in coloured ones
     head = _line(table.head, widths, [""] * len(widths), paint)
     lines = [_line(row, widths, _tones(table.head, row), paint) for row in table.rows]
-    more = [f"  and {table.more} more: see the report"] if table.more else []
+    more = [f"  and {table.more} more in the report"] if table.more else []
     return "\n".join([title, head, *lines, *more, ""])
 
 
@@ -180,7 +145,7 @@ def _line(row: Iterable[str], widths: Iterable[int], tones: Iterable[str], paint
 
 
 def _tones(head: Sequence[str], row: Sequence[str]) -> list[str]:
-    """Return the tone of each cell: a count of outcomes has that of its outcome."""
+    """Return the tone of each cell: that of its outcome for a count of outcomes."""
     return [
         _TONES.get(name, "") if text != "0" else "" for name, text in zip(head, row, strict=True)
     ]
