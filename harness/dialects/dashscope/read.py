@@ -9,7 +9,7 @@ Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 from functools import partial
 from typing import Any, Final
 
-from harness.dialects.dashscope.calls import Calls, MessageEvent, piece_of
+from harness.dialects.dashscope.calls import DashScopeCalls, MessageEvent, piece_of
 from harness.dialects.dashscope.snapshots import GrowingFields
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.reader import EventReader, exact_list, quote, reads_with
@@ -72,7 +72,7 @@ class _Reader(EventReader):
         turn = _GrowingTurn()
         super().__init__(turn)
         self._pieces = turn.pieces
-        self._calls = Calls(turn, self._pieces)
+        self._calls = DashScopeCalls(turn, self._pieces)
         self._pieces.field(_TEXT, turn.text, turn.deny)
         self._pieces.field(_REASONING, turn.reasoning, turn.deny)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.reader import EventReader, exact_list, quote, reads_with
-from harness.dialects.mistral.calls import Calls
+from harness.dialects.mistral.calls import MistralCalls
 from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
 
@@ -33,7 +33,7 @@ class _Reader(EventReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls = Calls(self.turn)
+        self._calls = MistralCalls(self.turn)
         self._choice: int | None = None
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
