@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from harness.dialects.openai_chat.policy import ReaderPolicy
+from harness.dialects.openai_chat.calls import ReaderPolicy
 from harness.dialects.openai_chat.read import read
 from harness.errors import StreamError
 from harness.turns.deltas import Delta

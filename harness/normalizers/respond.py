@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.openai_chat.calls import CallAssembler
-from harness.dialects.openai_chat.policy import ReaderPolicy
+from harness.dialects.openai_chat.calls import CallAssembler, ReaderPolicy
 from harness.dialects.openai_chat.read import read as read_openai_chat
 from harness.dialects.table import DIALECTS, read_request
 from harness.errors import UsageError

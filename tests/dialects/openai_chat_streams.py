@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from harness.dialects.openai_chat.policy import ReaderPolicy
+from harness.dialects.openai_chat.calls import ReaderPolicy
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.dialects.openai_chat.policy import ReaderPolicy
+from harness.dialects.openai_chat.calls import ReaderPolicy
 from harness.turns.deltas import StreamFailure, ToolCall, ToolCallStart
 from harness.turns.fold import fold
 from tests.dialects.openai_chat_streams import (
@@ -250,3 +250,10 @@ def test_policy_done_without_finish() -> None:
     interrupted = read_turn(body, policy=ReaderPolicy(done_without_finish="interrupted"))
     assert interrupted.tool_calls == ()
     assert interrupted.failure is not None
+
+
+def test_unknown_policies_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^ReaderPolicy\.names is 'guess': expected one of "):
+        ReaderPolicy(names="guess")  # type: ignore[arg-type]  # this is the error
+    with pytest.raises(TypeError, match="nameles"):
+        ReaderPolicy(nameles="drop")  # type: ignore[call-arg]  # as above

@@ -24,7 +24,7 @@ class _Growing:
         self.parts: PartialArguments | None = None
 
 
-class Calls:
+class GeminiCalls:
     """All calls of one response; what they say goes to `turn`."""
 
     def __init__(self, turn: Assembly) -> None:

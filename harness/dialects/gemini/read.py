@@ -8,7 +8,7 @@ Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`
 
 from typing import Any, Final
 
-from harness.dialects.gemini.calls import Calls
+from harness.dialects.gemini.calls import GeminiCalls
 from harness.dialects.gemini.event import (
     has_object_arguments,
     keep_argument_text,
@@ -92,7 +92,7 @@ class _Reader(EventReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls = Calls(self.turn)
+        self._calls = GeminiCalls(self.turn)
         self._candidate: object = _NO_CANDIDATE  # index of the one that is read
         self._usage: object = None  # as it came last
         self._stopped = False  # a finish reason came, and nothing since

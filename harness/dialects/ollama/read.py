@@ -26,7 +26,7 @@ class LineMessage(msgspec.Struct, gc=False):
     tool_calls: Any = None
 
 
-class Line(msgspec.Struct, gc=False):
+class OllamaLine(msgspec.Struct, gc=False):
     """One line; what `/api/generate` says stands in the line itself."""
 
     message: LineMessage | None = None
@@ -53,7 +53,7 @@ class _CallLine(_Calling, gc=False):
     message: _Calling | None = None
 
 
-_decode = piece_decoder(Line)
+_decode = piece_decoder(OllamaLine)
 _decode_calls = msgspec.json.Decoder(_CallLine).decode
 
 

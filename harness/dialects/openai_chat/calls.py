@@ -7,20 +7,41 @@ calls apart without ever gluing two of them together in silence.
 
 import re
 from collections.abc import Hashable
-from typing import Protocol
+from typing import Literal, Protocol
 
+from harness.dialects.kit.options import Options
 from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_chat.chunk import Entry
 from harness.dialects.openai_chat.fragments import Fragments
-from harness.dialects.openai_chat.policy import ReaderPolicy
 from harness.turns.arguments import same_value
-from harness.turns.deltas import (
-    ArgumentsDelta,
-    CallKind,
-    Delta,
-    ToolCallStart,
-)
+from harness.turns.deltas import ArgumentsDelta, CallKind, Delta, ToolCallStart
 from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
+
+
+class ReaderPolicy(Options, frozen=True):
+    """How `read` decides; the defaults are those of the `reference` normalizer.
+
+    Fields:
+        names: a second piece of a name (`DELTA-NAME-FRAGMENTED` against
+            `DELTA-NAME-REPEATED`): `by-tools` picks the reading that the request declares,
+            `append` always appends, `first` keeps the first.
+        arguments: a fragment that repeats or extends all the text before it
+            (`ARGS-CUMULATIVE`, `ARGS-REPEATED-AT-END` against plain appending): `auto`
+            replaces only where appending cannot be JSON, `append` always appends.
+        nameless: a call whose name never came (`NAME-EMPTY`): reported or dropped.
+        unfinished_event: an event without its blank line at the end of the stream
+            (`SSE-NO-FINAL-BLANK` against the WHATWG algorithm): used if it is whole JSON, or
+            dropped.
+        done_without_finish: `[DONE]` but no finish reason: the turn counts as finished, or as
+            interrupted.
+    """
+
+    names: Literal["by-tools", "append", "first"] = "by-tools"
+    arguments: Literal["auto", "append"] = "auto"
+    nameless: Literal["reject", "drop"] = "reject"
+    unfinished_event: Literal["use", "drop"] = "use"
+    done_without_finish: Literal["finished", "interrupted"] = "finished"
+
 
 _KNOWN_TYPES = (None, "function", "", "custom")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -80,7 +101,7 @@ class _Call:
         return self.conflict or self.fragments.fault
 
 
-class Calls:
+class ChatCalls:
     """All calls of one choice."""
 
     def __init__(self, tools: frozenset[str], policy: ReaderPolicy) -> None:

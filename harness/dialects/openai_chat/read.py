@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from harness.dialects.kit.reader import error_text, quote
-from harness.dialects.openai_chat.calls import CallAssembler, Calls
+from harness.dialects.openai_chat.calls import CallAssembler, ChatCalls, ReaderPolicy
 from harness.dialects.openai_chat.chunk import (
     Choice,
     ChoiceDelta,
@@ -22,7 +22,6 @@ from harness.dialects.openai_chat.chunk import (
     decode_plain,
     entries_of,
 )
-from harness.dialects.openai_chat.policy import ReaderPolicy
 from harness.turns.deltas import (
     DECIDED_BY_CALLS,
     Delta,
@@ -75,7 +74,7 @@ def read(
     """
     policy = policy or ReaderPolicy()
     if calls is None:  # an assembler that holds no call yet is false
-        calls = Calls(frozenset(tools), policy)
+        calls = ChatCalls(frozenset(tools), policy)
     reader = _Reader(policy, calls)
     for frame in frames:
         yield from reader.take(frame)

@@ -19,7 +19,7 @@ _TWICE = "its arguments came twice and differ"
 Path = tuple[str | int, ...]
 
 
-class Calls:
+class ResponsesCalls:
     """What is known of the calls; their deltas go to `turn`."""
 
     def __init__(self, turn: Assembly, items: Items) -> None:

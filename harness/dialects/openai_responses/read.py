@@ -10,8 +10,11 @@ Source: OpenAI API reference, "Responses: streaming events" and "Realtime: serve
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Final
 
+import msgspec
+
+from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, quote
-from harness.dialects.openai_responses.calls import Calls, Path
+from harness.dialects.openai_responses.calls import Path, ResponsesCalls
 from harness.dialects.openai_responses.items import (
     TEXT_DELTA_EVENTS,
     TEXT_DONE_EVENTS,
@@ -23,7 +26,6 @@ from harness.dialects.openai_responses.items import (
     text,
     texts_of,
 )
-from harness.dialects.openai_responses.piece import Piece, piece_of
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -33,6 +35,19 @@ from harness.turns.deltas import (
     TextDelta,
 )
 from harness.wire.frames import Frame
+
+
+class TextDeltaEvent(msgspec.Struct, gc=False):
+    """One event that has a `delta`."""
+
+    type: str
+    delta: Any = None
+    item_id: Any = None
+    output_index: Any = None
+
+
+piece_of = piece_decoder(TextDeltaEvent)
+
 
 # The terminal event -> the status that it stands for where the response does not say one.
 TERMINAL_EVENTS: Final = {
@@ -130,7 +145,7 @@ class _Reader(EventReader):
         self._tools = frozenset(tools)
         self._custom: frozenset[str] | None = None
         self._items = Items()
-        self._calls = Calls(self.turn, self._items)
+        self._calls = ResponsesCalls(self.turn, self._items)
         self._refusal: list[str] = []
         self.is_known = False
         self._error: StreamFailure | None = None  # of a session, which may go on after it
@@ -143,7 +158,7 @@ class _Reader(EventReader):
                 return
         super()._take(frame)
 
-    def _takes_piece(self, piece: Piece) -> bool:
+    def _takes_piece(self, piece: TextDeltaEvent) -> bool:
         """Take an event that adds a piece or nothing; do nothing, and say so, for any other."""
         kind = piece.type
         if kind == _ARGUMENTS:
