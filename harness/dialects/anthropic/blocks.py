@@ -1,8 +1,8 @@
 """The content blocks of one message -> text, reasoning and calls, each delta routed to its block.
 
-`index` says which block a delta belongs to. A call's value is the sum of its fragments; the
-`input` of its start only counts where none came, the empty one once the block and the message
-are over. Tools that the provider runs itself are no calls; unknown kinds are passed over.
+`index` names the block of a delta. A call's value is the sum of its fragments; the
+`input` of its start only counts if none came, the empty one once the block and the message
+are over. Tools that the provider runs itself are not calls; unknown kinds are passed over.
 Source: Anthropic API reference, "Streaming Messages" and "Messages".
 """
 
@@ -52,7 +52,7 @@ class _Block:
     Fields:
         key: of the call, a number that no other block of the message has.
         given_id: of the call.
-        input: JSON text to use where no fragment comes; "" from then on.
+        input: JSON text to use if no fragment comes; "" from then on.
         may_be_empty: whether its start has an empty input.
         is_call: whether it is a call for the client.
         passed_over: whether its fragments are none of a client's call.
@@ -67,13 +67,13 @@ class _Block:
         self.input = ""
         self.may_be_empty = False
         self.is_call = kind == "tool_use"
-        is_said = type(kind) is str and kind in _SAID_AT_START
-        self.passed_over = not self.is_call and not is_said
+        has_content = type(kind) is str and kind in _CONTENT_AT_START
+        self.passed_over = not self.is_call and not has_content
         self.open = True
 
 
 class Blocks:
-    """The blocks of one message; what they say goes to `turn`."""
+    """The blocks of one message; their deltas go to `turn`."""
 
     __slots__ = ("_by_index", "_calls", "_last", "_turn", "count")
 
@@ -87,22 +87,27 @@ class Blocks:
     def start(self, index: object, content: dict[str, Any]) -> None:
         """Open the block at `index`; a start that is only repeated opens none."""
         kind, given_id = content.get("type"), content.get("id")
-        place = index if type(index) is int else None
-        said = self._by_index.get(place)
-        if said is not None and said.open and said.is_call and given_id == said.given_id != "":
-            if not self._turn.arguments(said.key):
-                said.input = self._input(said, content.get("input")) or said.input
+        key_index = index if type(index) is int else None
+        earlier = self._by_index.get(key_index)
+        if (
+            earlier is not None
+            and earlier.open
+            and earlier.is_call
+            and given_id == earlier.given_id != ""
+        ):
+            if not self._turn.arguments(earlier.key):
+                earlier.input = self._input(earlier, content.get("input")) or earlier.input
             return
-        if said is not None:
-            self._close(said)
-        block = self._last = self._by_index[place] = _Block(self.count, kind, given_id)
+        if earlier is not None:
+            self._close(earlier)
+        block = self._last = self._by_index[key_index] = _Block(self.count, kind, given_id)
         self.count += 1
         if block.is_call:
             self._calls.append(block)
             self._turn.open(block.key, given_id, content.get("name"))
             block.input = self._input(block, content.get("input"))
-        elif type(kind) is str and (say := _SAID_AT_START.get(kind)):
-            say(self._turn, content)
+        elif type(kind) is str and (emit := _CONTENT_AT_START.get(kind)):
+            emit(self._turn, content)
 
     def delta(self, index: object, delta: BlockDelta) -> None:
         """Take one delta of the block at `index`."""
@@ -126,7 +131,7 @@ class Blocks:
         if block is not None:
             self._close(block)
 
-    def whole(self, content: object) -> None:
+    def complete(self, content: object) -> None:
         """Take the blocks of a message that is there as a whole."""
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict):
@@ -137,8 +142,8 @@ class Blocks:
         """Close all blocks.
 
         Args:
-            cut_short: why the model had to stop, "" where it did not. Whatever it was writing
-                then is not whole, even where it can be read: parameters that are not
+            cut_short: why the model had to stop, "" if it did not. Whatever it was writing
+                then is not complete, even if it can be read: parameters that are not
                 complete are left out.
         """
         for block in self._calls:
@@ -157,7 +162,7 @@ class Blocks:
             block.input = ""
 
     def _odd_fragment(self, block: _Block | None, index: object, fragment: object) -> None:
-        """Take a fragment that is no text, or that no call of the client's waits for."""
+        """Take a fragment that is not text, or that no call of the client's waits for."""
         if not fragment or (block is not None and block.passed_over):
             return
         if block is None or not block.is_call:
@@ -185,9 +190,9 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else write_exactly(value)
 
 
-# What a block says at its start. Blocks and deltas of other types (signatures, citations,
-# redacted thinking, compaction, results of server tools) say nothing to a reader of the turn.
-_SAID_AT_START: Final[dict[str, Callable[[Assembly, dict[str, Any]], None]]] = {
+# What a block contains at its start. Blocks and deltas of other types (signatures, citations,
+# redacted thinking, compaction, results of server tools) do not concern a reader of the turn.
+_CONTENT_AT_START: Final[dict[str, Callable[[Assembly, dict[str, Any]], None]]] = {
     "text": lambda turn, content: turn.text(content.get("text")),
     "thinking": lambda turn, content: turn.reasoning(content.get("thinking")),
 }

@@ -1,4 +1,4 @@
-"""Frames of a messages response -> deltas; stream, whole message and error body alike.
+"""Frames of a messages response -> deltas; stream, complete message and error body alike.
 
 Whatever is not known is passed over, as the API asks of its clients; the turn still ends well
 only with a stop reason. Nothing of a stream raises, and no call runs of a message that failed,
@@ -17,7 +17,7 @@ from harness.wire.frames import Frame
 ErrorJson = dict[str, Any]
 
 _CODES = ("type", "status", "code")
-# Beside an error that is no object; the `type` there says `error`, and not which.
+# Next to an error that is not an object, whose `type` is only `error`.
 _FLAT_CODES = ("code", "status", "__type", "error_type", "type")
 _WORDS = ("message", "Message", "error_message", "detail")
 # Any of these makes an object without a known type an error, wherever it comes.
@@ -91,7 +91,7 @@ class _Reader(EventReader):
         self._cut_short = ""
 
     def _take(self, frame: Frame) -> None:
-        # Pieces stand after an event of this API that was read in full.
+        # Typed pieces only follow an event of this API that was read in full.
         if self.is_known and frame.event == _DELTA and not frame.failure:
             piece = piece_of(frame.data)
             if piece is not None and piece.type == _DELTA:
@@ -102,7 +102,7 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def event(self, value: Json, frame: Frame) -> None:
-        """Take one event by its type; the framing's name counts where it has none.
+        """Take one event by its type; the framing's name counts if it has none.
 
         An error without a type stays one behind the name of a frame that it broke off.
         """
@@ -144,7 +144,7 @@ class _Reader(EventReader):
         seed = message.get("id")
         self.turn.seed = seed if isinstance(seed, str) else ""
         self._usage(message)
-        self._blocks.whole(message.get("content"))
+        self._blocks.complete(message.get("content"))
 
     def _block_start(self, value: Json, frame: Frame) -> None:
         content = value.get("content_block")
@@ -182,7 +182,7 @@ class _Reader(EventReader):
             self.interrupted("the message stopped without a stop reason")
 
     def _message(self, value: Json, frame: Frame) -> None:
-        """Take a whole message, unless it only repeats what was streamed."""
+        """Take a complete message, unless it only repeats what was streamed."""
         if self._started:
             return
         if type(value.get("content")) is not list:

@@ -115,7 +115,7 @@ class _StreamWriter(_Writer):
         super().__init__(deltas, options)
         self._blocks = 0
         self._prose: tuple[str, int] | None = None  # kind and index of the open text or thinking
-        self._places: dict[int, int] = {}  # call -> index of its block
+        self._numbers: dict[int, int] = {}  # call -> index of its block
 
     def write_message(self) -> None:
         options = self.options
@@ -142,14 +142,14 @@ class _StreamWriter(_Writer):
         options = self.options
         if self._prose is None or self._prose[0] != kind:
             self._close_prose()
-            place = self._new_place()
-            self._prose = (kind, place)
+            number = self._new_number()
+            self._prose = (kind, number)
             in_start = options.text_at == "start"
             if not (kind == "text" and options.text_at == "no-start"):
                 block = {"type": kind, kind: piece if in_start else ""}
                 if kind == "thinking":
                     block["signature"] = _SIGNATURE if options.signature == "in-start" else ""
-                self._add("content_block_start", **self._at(place), content_block=block)
+                self._add("content_block_start", **self._at(number), content_block=block)
             if in_start:
                 return
         self._delta(self._prose[1], {"type": f"{kind}_delta", kind: piece})
@@ -157,53 +157,53 @@ class _StreamWriter(_Writer):
     def _close_prose(self) -> None:
         if self._prose is None:
             return
-        kind, place = self._prose
+        kind, number = self._prose
         self._prose = None
         if kind == "thinking" and self.options.signature == "own-delta":
-            self._delta(place, {"type": "signature_delta", "signature": _SIGNATURE})
-        self._stop(place)
+            self._delta(number, {"type": "signature_delta", "signature": _SIGNATURE})
+        self._stop(number)
 
     def start_call(self, start: ToolCallStart) -> None:
         self._close_prose()
         options = self.options
-        place = self._places[start.index] = self._new_place()
+        number = self._numbers[start.index] = self._new_number()
         block = _call(start, self._start_input(self.arguments[start.index]))
         for _ in range(1 + options.start_twice):
-            self._add("content_block_start", **self._at(place), content_block=block)
+            self._add("content_block_start", **self._at(number), content_block=block)
         if options.input == "empty-first":
-            self._partial(place, "")
+            self._partial(number, "")
         if options.signature == "on-calls":
-            self._delta(place, {"type": "signature_delta", "signature": _SIGNATURE})
+            self._delta(number, {"type": "signature_delta", "signature": _SIGNATURE})
 
-    def _start_input(self, whole: str) -> Json:
-        value = json_object(whole) if self.options.input in _IN_START else None
+    def _start_input(self, arguments: str) -> Json:
+        value = json_object(arguments) if self.options.input in _IN_START else None
         return _PLACEHOLDERS[self.options.start_input] if value is None else {"input": value}
 
     def continue_call(self, index: int, fragment: str) -> None:
-        place, whole = self._places[index], self.arguments[index]
+        number, arguments = self._numbers[index], self.arguments[index]
         match self.options.input:
-            case "in-start" | "object" | "one-fragment" if json_object(whole) is not None:
+            case "in-start" | "object" | "one-fragment" if json_object(arguments) is not None:
                 return  # once, at its start or at its end
             case _:
-                self._partial(place, fragment)
+                self._partial(number, fragment)
 
     def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
-        place, whole = self._places[end.index], self.arguments[end.index]
-        value = json_object(whole)
+        number, arguments = self._numbers[end.index], self.arguments[end.index]
+        value = json_object(arguments)
         if value is not None and self.options.input == "object":
-            self._partial(place, value)
+            self._partial(number, value)
         elif value is not None and self.options.input == "one-fragment":
-            self._partial(place, whole)
-        self._stop(place)
+            self._partial(number, arguments)
+        self._stop(number)
 
-    def _partial(self, place: int, fragment: object) -> None:
-        self._delta(place, {"type": "input_json_delta", "partial_json": fragment})
+    def _partial(self, number: int, fragment: object) -> None:
+        self._delta(number, {"type": "input_json_delta", "partial_json": fragment})
 
     def finish(self, word: str) -> None:
         self._close_prose()
         options = self.options
-        words = {"once": (word,), "twice": (word, word), "null-first": (None, word)}
-        for each in words[options.finish]:
+        reasons = {"once": (word,), "twice": (word, word), "null-first": (None, word)}
+        for each in reasons[options.finish]:
             reason = {"stop_reason": each, "stop_sequence": None}
             self._add("message_delta", delta=reason, **self._usage_at_end())
         self.is_ended = True
@@ -214,44 +214,44 @@ class _StreamWriter(_Writer):
     # Events
 
     def _server_tool(self) -> None:
-        place = self._new_place()
+        number = self._new_number()
         block = {"type": "server_tool_use", "id": _SERVER_TOOL, "name": "web_search", "input": {}}
-        self._add("content_block_start", **self._at(place), content_block=block)
-        self._partial(place, '{"query": "x"}')
-        self._stop(place)
-        place = self._new_place()
+        self._add("content_block_start", **self._at(number), content_block=block)
+        self._partial(number, '{"query": "x"}')
+        self._stop(number)
+        number = self._new_number()
         block = {"type": "web_search_tool_result", "tool_use_id": _SERVER_TOOL, "content": []}
-        self._add("content_block_start", **self._at(place), content_block=block)
-        self._stop(place)
+        self._add("content_block_start", **self._at(number), content_block=block)
+        self._stop(number)
 
     def _usage_at_end(self) -> Json:
         if self.options.usage == "split":
             return {"usage": {"output_tokens": self.total.output_tokens or 0}}
         return _counts(self.total)
 
-    def _new_place(self) -> int:
+    def _new_number(self) -> int:
         self._blocks += 1
         return self._blocks - 1
 
-    def _at(self, place: int) -> Json:
+    def _at(self, number: int) -> Json:
         match self.options.index:
             case "absent":
                 return {}
             case "zero":
                 return {"index": 0}
             case "sparse":
-                return {"index": 3 * place + 1}
+                return {"index": 3 * number + 1}
             case _:
-                return {"index": place}
+                return {"index": number}
 
-    def _delta(self, place: int, delta: Json) -> None:
-        self._add("content_block_delta", **self._at(place), delta=delta)
+    def _delta(self, number: int, delta: Json) -> None:
+        self._add("content_block_delta", **self._at(number), delta=delta)
         if self.options.unknown:
-            self._add("content_block_delta", **self._at(place), delta={"type": "something_new"})
+            self._add("content_block_delta", **self._at(number), delta={"type": "something_new"})
 
-    def _stop(self, place: int) -> None:
+    def _stop(self, number: int) -> None:
         if self.options.block_stop:
-            self._add("content_block_stop", **self._at(place))
+            self._add("content_block_stop", **self._at(number))
 
     def _add(self, kind: str, **fields: object) -> None:
         if self.options.ping == "everywhere" and kind != "message_start":

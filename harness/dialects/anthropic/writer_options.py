@@ -1,7 +1,7 @@
-"""The ways in which Anthropic, its clouds and compatible servers spell the same messages stream.
+"""The ways in which Anthropic, its clouds and compatible servers write the same messages stream.
 
 Each switch is a quirk of the catalogue; its first value is the API's own contract. Any
-combination must read back to the same turn, which is what the round-trip property holds.
+combination must read back to the same turn, which the round-trip test checks.
 """
 
 from typing import Literal
@@ -15,21 +15,21 @@ class WriterOptions(Options, frozen=True):
 
     Fields:
         input: how the input of a call comes: fragments after an empty one, fragments alone,
-            one fragment, an object in place of text, whole in the start
+            one fragment, an object in place of text, complete in the start
             (`ANT-FULL-INPUT-IN-START`), or there and in fragments.
         start_input: the placeholder in the start of a call (`ANT-START-INPUT-PLUS-DELTA`).
-        text_at: where the first piece of a text block stands; `no-start` leaves out its start.
+        text_at: if the first piece of a text block is; `no-start` leaves out its start.
         index: of the blocks; `zero` and `absent` as some bridges number them.
         block_stop: whether blocks are closed.
         start_twice: whether the start of a call comes twice.
-        signature: where the signature of a thinking block comes; `on-calls` as
+        signature: if the signature of a thinking block comes; `on-calls` as
             `ANT-SIGNATURE-MISPLACED`.
         server_tool: whether the provider runs a tool of its own before all else.
         ping: `ping` events (`ANT-UNKNOWN-EVENT`).
         unknown: events, blocks and deltas of types that no client knows (`ANT-UNKNOWN-EVENT`).
-        whole: the message as a whole, within its start (`ANT-WHOLE-IN-START`) or as the one
+        complete: the message as a whole, within its start (`ANT-WHOLE-IN-START`) or as the one
             document that a request without a stream gets.
-        finish: how often the stop reason comes, and what stands there before.
+        finish: how often the stop reason comes, and what is there before.
         message_stop: whether the terminal event comes.
         metrics: what Bedrock adds to it.
         usage: which event has the counts.

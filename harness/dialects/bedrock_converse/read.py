@@ -2,7 +2,7 @@
 
 The framing names each event; recordings that lost the framing have the name as the one key
 around it. A call is a block of its own, keyed by its index, whose input comes in fragments.
-Tools that run at the provider are no calls. Never raises.
+Tools that run at the provider are not calls. Never raises.
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
@@ -38,15 +38,15 @@ _TYPE_KEYS: Final = ("__type", "code", "Code", "type")
 
 
 def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
-    """Return code and words of an error body, or None where it is none."""
+    """Return code and message of an error body, or None if it is not one."""
     output = value.get("Output")
     if type(output) is dict and "__type" in output:
         value = output
-    words = next((value[key] for key in _MESSAGE_KEYS if value.get(key)), None)
-    if type(words) is not str and "__type" not in value:
+    message = next((value[key] for key in _MESSAGE_KEYS if value.get(key)), None)
+    if type(message) is not str and "__type" not in value:
         return None
     code = next((value[key] for key in _TYPE_KEYS if type(value.get(key)) is str), "")
-    return code.rpartition("#")[2] or "error", quote(words)
+    return code.rpartition("#")[2] or "error", quote(message)
 
 
 class InputPiece(msgspec.Struct, gc=False):
@@ -95,9 +95,9 @@ def _blocks(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _reasoning(content: object, turn: Assembly) -> None:
-    told = content.get("reasoningText") if isinstance(content, dict) else None
-    if isinstance(told, dict):
-        turn.reasoning(told.get("text"))
+    reasoning = content.get("reasoningText") if isinstance(content, dict) else None
+    if isinstance(reasoning, dict):
+        turn.reasoning(reasoning.get("text"))
 
 
 def _cited(content: object, turn: Assembly) -> None:
@@ -130,10 +130,10 @@ class _Reader(EventReader):
         self.is_known = False
         self._keys: dict[Hashable, int] = {}  # index of a block -> key of its latest call
         self._ids: list[str] = []  # by key
-        self._not_ours: set[Hashable] = set()  # blocks of tools that run at the provider
+        self._server_tools: set[Hashable] = set()  # blocks of tools that run at the provider
 
     def _take(self, frame: Frame) -> None:
-        # Pieces stand after an event of this API that was read in full.
+        # Typed pieces only follow an event of this API that was read in full.
         if self.is_known and frame.event == _DELTA and not frame.failure:
             piece = piece_of(frame.data)
             if piece is not None:
@@ -148,7 +148,7 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def event(self, value: Json, frame: Frame) -> None:
-        """Take one event, or a whole document."""
+        """Take one event, or a complete document."""
         take = self._TAKE.get(frame.event)
         if take is not None:
             self.is_known = True
@@ -179,7 +179,7 @@ class _Reader(EventReader):
         return found
 
     def _other(self, value: Json, frame: Frame) -> None:
-        """Take an object that is no event: a complete response or an error."""
+        """Take an object that is not an event: a complete response or an error."""
         output = value.get("output")
         if type(output) is dict and type(output.get("message")) is dict:
             self.is_known = True
@@ -196,7 +196,7 @@ class _Reader(EventReader):
     # Events
 
     def _nothing(self, value: Json, frame: Frame) -> None:
-        """Take an event that says nothing of the turn."""
+        """Ignore an event that does not concern the turn."""
 
     def _start(self, value: Json, _frame: Frame) -> None:
         start = value.get("start")
@@ -205,9 +205,9 @@ class _Reader(EventReader):
             return
         index = _index(value.get("contentBlockIndex"))
         if use.get("type") == SERVER_TOOL:
-            self._not_ours.add(index)
+            self._server_tools.add(index)
             return
-        self._not_ours.discard(index)
+        self._server_tools.discard(index)
         call_id = as_text(use.get("toolUseId"))
         key = self._keys.get(index)
         if key is None or (call_id and self._ids[key] and call_id != self._ids[key]):
@@ -227,7 +227,7 @@ class _Reader(EventReader):
             self.turn.reasoning(reasoning.get("text"))
 
     def _fragment(self, fragment: object, index: Hashable, frame: Frame) -> None:
-        if index in self._not_ours:
+        if index in self._server_tools:
             return
         if type(fragment) is dict:
             fragment = _exact_input(fragment, frame)
@@ -266,7 +266,7 @@ def _index(index: object) -> Hashable:
 
 
 def _exact_input(value: Json, frame: Frame) -> str:
-    """Return the text of an input that came as an object, spelt as the event has it."""
+    """Return the text of an input that came as an object, written as the event has it."""
     try:
         event: Any = decode_exactly(frame.data)
         event = event.get("contentBlockDelta", event)

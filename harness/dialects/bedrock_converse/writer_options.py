@@ -1,4 +1,4 @@
-"""How a ConverseStream response is spelled; first values are the contract."""
+"""How a ConverseStream response is written; first values are the contract."""
 
 from typing import Literal
 
@@ -10,10 +10,10 @@ class WriterOptions(Options, frozen=True):
 
     Fields:
         framing: AWS messages, or the JSON lines that older recordings keep of them.
-        padding: whether each event is padded, so that its length tells nothing.
-        tool_type: whether a call's block says that the client runs the tool (Nova does).
+        padding: whether each event is padded, so that its length reveals nothing.
+        tool_type: whether a call's block has the type for tools that the client runs (Nova does).
         input: of a call, as it came, in one fragment, or also with an empty one before
-            (`BED-EMPTY-INPUT` where that is the only one).
+            (`BED-EMPTY-INPUT` if that is the only one).
         block_starts: which blocks have a start; text has none with most models.
         block_stops: whether blocks have an end.
         first_index: of the first block; reasoning that is not shown takes an index too.

@@ -1,4 +1,4 @@
-"""Frames of a Llama response on Bedrock -> deltas; stream and whole answer alike.
+"""Frames of a Llama response on Bedrock -> deltas; stream and complete response alike.
 
 Each event is a piece of text with the tokens so far; the one with a stop reason is the last.
 Never raises.
@@ -14,7 +14,7 @@ from harness.wire.frames import Frame
 _FINISH = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
 # Bedrock adds what it counted itself to the last event.
 _METRICS = "amazon-bedrock-invocationMetrics"
-# What the framing may name an event that this API has; any other one says nothing here.
+# What the framing may name an event that this API has; any other event is ignored.
 _EVENTS = frozenset(("", "chunk", "error"))
 
 
@@ -24,7 +24,7 @@ class _Reader(EventReader):
     INTERRUPTED: ClassVar = "the stream ended without a stop reason"
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one piece of text, or the whole answer."""
+        """Take one piece of text, or the complete response."""
         if frame.event not in _EVENTS:
             return
         if "generation" in value:

@@ -19,12 +19,12 @@ _FINISH: Final = {
 }
 _FAILED: Final = frozenset(("ERROR", "ERROR_LIMIT", "TIMEOUT", "USER_CANCEL"))
 _CODE_FIELDS: Final = ("code", "status_code")
-# The tokens themselves, and where they are not told those that are paid for.
+# The tokens themselves, or those that are billed if they are missing.
 _COUNTS: Final = ("tokens", "billed_units")
 
 
 def end(turn: Assembly, word: object, error: object) -> None:
-    """End the turn with a finish reason, and an error text where there is one."""
+    """End the turn with a finish reason, and an error text if there is one."""
     raw = word if isinstance(word, str) else ""
     if raw in _FAILED or error:
         code = raw if raw in _FAILED else "error"
@@ -37,9 +37,11 @@ def end(turn: Assembly, word: object, error: object) -> None:
 def usage(turn: Assembly, counts: object) -> None:
     """Take the token counts of a `usage` (version 2) or `meta` (version 1)."""
     for field in _COUNTS:
-        told = counts.get(field) if isinstance(counts, dict) else None
-        if isinstance(told, dict):
-            turn.usage(_whole(told.get("input_tokens")), _whole(told.get("output_tokens")))
+        tokens = counts.get(field) if isinstance(counts, dict) else None
+        if isinstance(tokens, dict):
+            turn.usage(
+                _as_integer(tokens.get("input_tokens")), _as_integer(tokens.get("output_tokens"))
+            )
             return
 
 
@@ -48,13 +50,13 @@ def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
     error, message = value.get("error"), value.get("message")
     if isinstance(error, dict):  # in the shape of other APIs
         error = error.get("message") or error
-    words = error or (message if isinstance(message, str) else "")
-    if not words:
+    message_text = error or (message if isinstance(message, str) else "")
+    if not message_text:
         return None
     code = next((value[field] for field in _CODE_FIELDS if value.get(field)), "error")
-    return quote(code), quote(words)
+    return quote(code), quote(message_text)
 
 
-def _whole(count: object) -> object:
+def _as_integer(count: object) -> object:
     """Return a count that came as `14.0` as the integer that it is."""
     return int(count) if isinstance(count, float) and count.is_integer() else count

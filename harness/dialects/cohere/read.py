@@ -1,8 +1,8 @@
 """Frames of a Cohere stream -> deltas: version 2 by `type`, version 1 by `event_type`.
 
 Both come as server-sent events or as lines of JSON; a complete, non-streamed response and an
-error body are one document. Types that are not known say nothing, but a stream of nothing
-else is no stream of this API. It never raises for what a stream holds.
+error body are one document. Types that are not known contain nothing, but a stream of nothing
+else is not a stream of this API. It never raises, whatever a stream contains.
 Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream-v1
 """
 
@@ -24,7 +24,7 @@ class _Reader(EventReader):
         self.is_known = False
 
     def _take(self, frame: Frame) -> None:
-        # Pieces stand after an event of this API that was read in full.
+        # Typed pieces only follow an event of this API that was read in full.
         if self.is_known and frame.event != "error" and not frame.failure:
             piece = piece_of(frame.data)
             if piece is not None and self._v2.piece(piece):
@@ -32,7 +32,7 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event, or a whole document."""
+        """Take one event, or a complete document."""
         kind = value.get("type") or value.get("event_type")
         if type(kind) is not str:
             self._document(value, frame)
@@ -41,14 +41,14 @@ class _Reader(EventReader):
         if take is not None:
             self.is_known = True
             take(self._v2, value, frame)
-        elif (take_first := V1.TAKES.get(kind)) is not None:
+        elif (take_v1 := V1.TAKES.get(kind)) is not None:
             self.is_known = True
-            take_first(self._v1, value, frame)
+            take_v1(self._v1, value, frame)
         elif kind == "error" or frame.event == "error":
             self.turn.fail(*(error_of(value) or ("error", "")))
 
     def _document(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take an object that is no event: a complete response or an error."""
+        """Take an object that is not an event: a complete response or an error."""
         if isinstance(value.get("message"), dict) and "finish_reason" in value:
             self._v2.document(value, frame)
         elif isinstance(value.get("text"), str) and "generation_id" in value:

@@ -1,8 +1,8 @@
 """Events of the chat API, version 1 -> what they say.
 
-Calls come in pieces under an `index`, and once more in a list that has authority: their
+Calls come in pieces under an `index`, and again in a list that has authority: their
 parameters are an object there, and the pieces must say the same. The last event repeats the
-whole answer, which is said once. A text beside calls is the plan for them: it is reasoning.
+complete response, which is emitted once. A text next to calls is their plan: it is reasoning.
 Source: https://docs.cohere.com/v1/docs/streaming and /reference/chat-stream-v1
 """
 
@@ -33,7 +33,7 @@ class V1:
     def document(self, value: dict[str, Any], frame: Frame) -> None:
         """Take a complete response."""
         self._turn.seed = as_text(value.get("generation_id"))
-        self._whole(value, exact_event({}, frame.data))
+        self._complete(value, exact_event({}, frame.data))
         end(self._turn, value.get("finish_reason"), value.get("error"))
 
     # Events
@@ -59,17 +59,17 @@ class V1:
         turn.append(key, delta.get("parameters"))
 
     def _generation(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take the list of all calls, and the whole plan."""
+        """Take the list of all calls, and the complete plan."""
         if not self._planned:
             self._plan(value.get("text"))
         self._calls(value.get("tool_calls"), exact_event({}, frame.data).get("tool_calls"))
 
     def _end(self, value: dict[str, Any], frame: Frame) -> None:
         response = value.get("response")
-        told = response if isinstance(response, dict) else {}
-        exact = exact_event({}, frame.data).get("response") if told.get("tool_calls") else None
-        self._whole(told, exact if isinstance(exact, dict) else {})
-        word = value.get("finish_reason") or told.get("finish_reason")
+        answer = response if isinstance(response, dict) else {}
+        exact = exact_event({}, frame.data).get("response") if answer.get("tool_calls") else None
+        self._complete(answer, exact if isinstance(exact, dict) else {})
+        word = value.get("finish_reason") or answer.get("finish_reason")
         end(self._turn, word, value.get("error"))
 
     def _nothing(self, _value: dict[str, Any], _frame: Frame) -> None:
@@ -82,35 +82,37 @@ class V1:
             self._planned = True
             self._turn.reasoning(text)
 
-    def _whole(self, value: dict[str, Any], exact: dict[str, Any]) -> None:
-        """Take what a complete response says and no event said before."""
+    def _complete(self, value: dict[str, Any], exact: dict[str, Any]) -> None:
+        """Take what a complete response contains and no event contained before."""
         self._calls(value.get("tool_calls"), exact.get("tool_calls"))
         if not (self._spoke or self._planned):
-            say = self._plan if len(self._turn) else self._turn.text
-            say(value.get("text"))
+            emit = self._plan if len(self._turn) else self._turn.text
+            emit(value.get("text"))
         usage(self._turn, value.get("meta"))
 
     def _calls(self, calls: object, exact: object) -> None:
         """Take the list of all calls; `exact` is the same list with every digit."""
         found = tuple(dicts(calls))
-        again = tuple(dicts(exact))
-        for place, call in enumerate(found):
-            self._call(place, call, again[place] if len(again) == len(found) else None)
+        exact_calls = tuple(dicts(exact))
+        for position, call in enumerate(found):
+            self._call(
+                position, call, exact_calls[position] if len(exact_calls) == len(found) else None
+            )
 
-    def _call(self, place: int, call: dict[str, Any], exact: dict[str, Any] | None) -> None:
+    def _call(self, position: int, call: dict[str, Any], exact: dict[str, Any] | None) -> None:
         turn = self._turn
-        so_far = turn.arguments(place)
-        turn.open(place, call.get("id"), call.get("name"))
+        so_far = turn.arguments(position)
+        turn.open(position, call.get("id"), call.get("name"))
         parameters = (exact or call).get("parameters")
         if parameters is None:
             return
         text = parameters if isinstance(parameters, str) else write_exactly(parameters)
         if exact is None and not isinstance(parameters, str):
-            turn.reject(place, "its parameters cannot be read exactly")
+            turn.reject(position, "its parameters cannot be read exactly")
         elif not so_far:
-            turn.append(place, text)
+            turn.append(position, text)
         elif not same_value(so_far, text):
-            turn.reject(place, "its parameters came twice and differ")
+            turn.reject(position, "its parameters came twice and differ")
 
     # Type of an event -> what takes it.
     TAKES: ClassVar[dict[str, Take]] = {

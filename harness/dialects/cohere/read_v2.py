@@ -67,7 +67,7 @@ piece_of = piece_decoder(MessageEvent)
 
 Take: TypeAlias = Callable[["V2", dict[str, Any], Frame], None]
 
-# Ends of what was said in pieces; they say nothing themselves.
+# Ends of what came in pieces; they are ignored.
 _BORDERS: Final = frozenset(("content-end", "tool-call-end"))
 
 
@@ -105,8 +105,8 @@ class V2:
         self._parts(message.get("content"))
         turn.reasoning(message.get("tool_plan"))
         calls = message.get("tool_calls")
-        for place, call in enumerate(_exactly(calls, frame, _message_of_document)):
-            self._open(place, call)
+        for position, call in enumerate(_exact_calls(calls, frame, _message_of_document)):
+            self._open(position, call)
         usage(turn, value.get("usage"))
         end(turn, value.get("finish_reason"), value.get("error"))
 
@@ -127,7 +127,7 @@ class V2:
 
     def _call_start(self, value: dict[str, Any], frame: Frame) -> None:
         index = _index(value.get("index"))
-        for call in _exactly(_message(value).get("tool_calls"), frame, _message):
+        for call in _exact_calls(_message(value).get("tool_calls"), frame, _message):
             self._open(index, call)
 
     def _call_piece(self, index: object, call: CallPiece) -> bool:
@@ -140,7 +140,7 @@ class V2:
 
     def _call_delta(self, value: dict[str, Any], frame: Frame) -> None:
         turn, index = self._turn, _index(value.get("index"))
-        for call in _exactly(_message(value).get("tool_calls"), frame, _message):
+        for call in _exact_calls(_message(value).get("tool_calls"), frame, _message):
             key = self._keys.setdefault(index, len(turn))
             function = _function(call)
             turn.open(key, call.get("id"), function.get("name"))
@@ -148,12 +148,12 @@ class V2:
 
     def _end(self, value: dict[str, Any], _frame: Frame) -> None:
         delta = value.get("delta")
-        told = delta if isinstance(delta, dict) else {}
-        usage(self._turn, told.get("usage"))
-        end(self._turn, told.get("finish_reason"), told.get("error"))
+        fields = delta if isinstance(delta, dict) else {}
+        usage(self._turn, fields.get("usage"))
+        end(self._turn, fields.get("finish_reason"), fields.get("error"))
 
     def _nothing(self, _value: dict[str, Any], _frame: Frame) -> None:
-        """Take an event that only says where something begins or ends, or a citation."""
+        """Ignore an event for the begin or end of something, or a citation."""
 
     # Their parts
 
@@ -165,7 +165,7 @@ class V2:
             self._turn.text(part.get("text"))
 
     def _open(self, index: Hashable, call: dict[str, Any]) -> None:
-        """Open a call; where its index has one already, it is another unless the id is equal."""
+        """Open a call; if its index has one already, it is another unless the id is equal."""
         turn, call_id = self._turn, call.get("id")
         key = self._keys.get(index)
         if key is None or self._call_ids.get(key) != call_id:
@@ -205,7 +205,7 @@ def _message_of_document(value: dict[str, Any]) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
-def _exactly(
+def _exact_calls(
     calls: object, frame: Frame, message: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the calls of an event; one whose arguments are no text is read again, exactly."""
@@ -215,8 +215,8 @@ def _exactly(
             value = decode_exactly(frame.data)
         except ValueError:  # an integer of thousands of digits
             value = None
-        again = _listed(message(value).get("tool_calls")) if isinstance(value, dict) else ()
-        found = again or tuple({**call, "type": "unreadable"} for call in found)
+        exact = _listed(message(value).get("tool_calls")) if isinstance(value, dict) else ()
+        found = exact or tuple({**call, "type": "unreadable"} for call in found)
     yield from found
 
 

@@ -129,8 +129,8 @@ class _WriterV1(_Writer):
         if not self.options.answer:
             return response
         calls = self.starts and self.options.calls != "pieces"
-        whole = {"tool_calls": self._calls()} if calls else {}
-        return {**response, "text": self._text or self._plan, **whole}
+        calls_again = {"tool_calls": self._calls()} if calls else {}
+        return {**response, "text": self._text or self._plan, **calls_again}
 
 
 def _parameters(text: str) -> object:

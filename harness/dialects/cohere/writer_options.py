@@ -1,4 +1,4 @@
-"""The ways in which Cohere spells a stream; the first value of each is the contract of v2.
+"""The ways in which Cohere writes a stream; the first value of each is the contract of v2.
 
 Each switch is a difference of the two versions, or a deviation that was seen in a recorded
 stream or in a cited issue; ids are those of the catalogue.
@@ -15,14 +15,14 @@ class WriterOptions(Options, frozen=True):
     Fields:
         version: of the API. Version 1 has no ids of calls.
         framing: server-sent events, or a line for each event.
-        event_name: whether events have an `event` line beside their type.
+        event_name: whether events have an `event` line in addition to their type.
         done: whether `[DONE]` follows the last event of v2.
         reasoning: v2 has plan and thinking; v1 has the plan alone, under another name.
         arguments: pieces after the start of a call, or all of them in its start.
         tool_call_end: whether calls of v2 have their end event (`COH-TOOL-EVENTS`).
-        citations: whether a citation stands between the pieces of text.
+        citations: whether a citation is between the pieces of text.
         calls: of v1: pieces and a list, the list alone, the pieces alone.
-        answer: whether the last event of v1 repeats the whole answer (`COH-ANSWER-TWICE`).
+        answer: whether the last event of v1 repeats the complete response (`COH-ANSWER-TWICE`).
         line_end: of events and lines.
         model, response_id: the model is that of the request; no event names it.
     """

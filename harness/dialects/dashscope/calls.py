@@ -1,8 +1,8 @@
 """Entries of DashScope's `tool_calls` lists -> calls, each under a key of its own.
 
 An entry has the place of its call as `index`; later ones repeat id and name, or leave them
-empty. Without an index the id tells, then the place in the list; an entry that says nothing
-of who it is continues the last call. Another id with a name at the same place is another call.
+empty. Without an index the id decides, then the position in the list; an entry without any of them
+continues the last call. Another id with a name at the same place is another call.
 Source: https://help.aliyun.com/zh/model-studio/qwen-function-calling (DashScope)
 """
 
@@ -35,7 +35,7 @@ class Entry(msgspec.Struct, gc=False):
 
 
 class Message(msgspec.Struct, gc=False):
-    """What the model says."""
+    """What the model writes."""
 
     content: str | None = None
     reasoning_content: str | None = None
@@ -64,7 +64,7 @@ class Counts(msgspec.Struct, gc=False):
 
 
 class MessageEvent(msgspec.Struct, gc=False):
-    """One event; the fields from `code` on are those in which errors are told."""
+    """One event; the fields from `code` on are those of errors."""
 
     output: Output
     usage: Counts | None = None
@@ -90,10 +90,10 @@ class DashScopeCalls(ListedCalls):
     def take_typed(self, entries: list[Entry]) -> None:
         """Take one list whose arguments are all text."""
         alone = len(entries) == 1
-        for place, entry in enumerate(entries):
+        for position, entry in enumerate(entries):
             function = entry.function
             ids = (entry.index, entry.id, entry.type)
-            self.take_entry(ids, function.name, function.arguments or "", -1 if alone else place)
+            self.take_entry(ids, function.name, function.arguments or "", -1 if alone else position)
 
     def known(self, index: object, call_id: object, name: object) -> ListedCall | None:
         """Return the call at the index of an entry, unless it has another id or name."""
@@ -102,9 +102,9 @@ class DashScopeCalls(ListedCalls):
             return None
         return call
 
-    def without_index(self, place: int) -> ListedCall | None:
+    def without_index(self, position: int) -> ListedCall | None:
         """Return the call at the same place of the list, or the last one."""
-        return self.calls[place] if self.calls and place < len(self.calls) else None
+        return self.calls[position] if self.calls and position < len(self.calls) else None
 
     def is_other(
         self,
@@ -125,7 +125,7 @@ class DashScopeCalls(ListedCalls):
         """Return a new call, whose arguments are a field of their own."""
         call = super().open()
         emit: Callable[[str], None] = partial(self.turn.append, call.key)
-        why = "a snapshot of its arguments takes back what came before"
-        reject = partial(self.turn.reject, call.key, why)
+        reason = "a snapshot of its arguments takes back what came before"
+        reject = partial(self.turn.reject, call.key, reason)
         self._fields.field(call.key, emit, reject, is_json=True)
         return call

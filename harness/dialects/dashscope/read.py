@@ -1,8 +1,8 @@
 """Frames of DashScope's native text generation -> deltas; a plain response reads alike.
 
-Each event holds the message, new or whole: `pieces` tells which. `output` has `choices`, or
-only `text` where the request asked for that format. What the model searched for itself is no
-call. It never raises for what a stream holds, and never makes up a call or a finish.
+Each event holds the message, new or complete: `snapshots` decides which. `output` has `choices`, or
+only `text` if the request asked for that format. What the model searched for itself is no
+call. It never raises, whatever a stream contains, and never makes up a call or a finish.
 Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 """
 
@@ -23,23 +23,23 @@ _FINISH: Final = {
 }
 # While the model speaks, the reason is the text "null".
 _NO_FINISH: Final = frozenset(("", "null"))
-# Codes that stand beside a good answer; the clients of the API put them there.
+# Codes that are next to a good answer; the clients of the API put them there.
 _NO_ERROR: Final = (None, "", 200, "200")
 _FIRST_CHOICE: Final = (None, 0)
 _TEXT, _REASONING = "content", "reasoning"
 
 
 class _GrowingTurn(Assembly):
-    """Says what was held back before the turn ends, in whichever way it ends.
+    """Emits what was pending before the turn ends, in whichever way it ends.
 
-    So are the counts of tokens: each event has them, and those of the last one are the turn's.
+    The counts of tokens are pending too: each event has them, and the last ones are the turn's.
     """
 
-    __slots__ = ("_input_tokens", "_output_tokens", "pieces")
+    __slots__ = ("_input_tokens", "_output_tokens", "fields")
 
     def __init__(self) -> None:
         super().__init__()
-        self.pieces = GrowingFields()
+        self.fields = GrowingFields()
         self._input_tokens: int | None = None
         self._output_tokens: int | None = None
 
@@ -50,17 +50,17 @@ class _GrowingTurn(Assembly):
             self._output_tokens = output_tokens
 
     def close(self) -> None:
-        self.pieces.settle()
+        self.fields.flush()
         super().usage(self._input_tokens, self._output_tokens)
         super().close()
 
     def fail(self, code: str, message: str = "") -> None:
-        self.pieces.settle()
+        self.fields.flush()
         super().usage(self._input_tokens, self._output_tokens)
         super().fail(code, message)
 
-    def deny(self) -> None:
-        """Fail since a field takes something back, which cannot be settled."""
+    def contradict(self) -> None:
+        """Fail because a field takes something back, which has no one reading."""
         super().usage(self._input_tokens, self._output_tokens)
         super().fail("bad_event", "a snapshot takes back what came before")
 
@@ -71,10 +71,10 @@ class _Reader(EventReader):
     def __init__(self) -> None:
         turn = _GrowingTurn()
         super().__init__(turn)
-        self._pieces = turn.pieces
-        self._calls = DashScopeCalls(turn, self._pieces)
-        self._pieces.field(_TEXT, turn.text, turn.deny)
-        self._pieces.field(_REASONING, turn.reasoning, turn.deny)
+        self._fields = turn.fields
+        self._calls = DashScopeCalls(turn, self._fields)
+        self._fields.field(_TEXT, turn.text, turn.contradict)
+        self._fields.field(_REASONING, turn.reasoning, turn.contradict)
 
     def _take(self, frame: Frame) -> None:
         # The response has its seed from an event that was read in full.
@@ -94,9 +94,9 @@ class _Reader(EventReader):
         turn, choice = self.turn, choices[0]
         message = choice.message
         if message.reasoning_content:
-            self._pieces.take(_REASONING, message.reasoning_content)
+            self._fields.take(_REASONING, message.reasoning_content)
         if message.content and not turn.over:
-            self._pieces.take(_TEXT, message.content)
+            self._fields.take(_TEXT, message.content)
         if message.tool_calls and not turn.over:
             self._calls.take_typed(message.tool_calls)
         if choice.finish_reason != "null":
@@ -107,7 +107,7 @@ class _Reader(EventReader):
         return True
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event, or a whole response."""
+        """Take one event, or a complete response."""
         if not self.turn.seed:
             self.turn.seed = str(value.get("request_id") or "")
         output = value.get("output")
@@ -129,12 +129,12 @@ class _Reader(EventReader):
             self._take_content(_TEXT, output.get("text"))
             self._take_finish(output.get("finish_reason"))
             return
-        for place, choice in enumerate(choices):
+        for position, choice in enumerate(choices):
             if isinstance(choice, dict) and choice.get("index") in _FIRST_CHOICE:
-                self._take_choice(choice, place, frame)
+                self._take_choice(choice, position, frame)
                 return
 
-    def _take_choice(self, choice: dict[str, Any], place: int, frame: Frame) -> None:
+    def _take_choice(self, choice: dict[str, Any], position: int, frame: Frame) -> None:
         message = choice.get("message")
         if isinstance(message, dict):
             if reasoning := message.get("reasoning_content"):
@@ -143,7 +143,7 @@ class _Reader(EventReader):
                 self._take_content(_TEXT, content)
             entries = message.get("tool_calls")
             if entries and isinstance(entries, list) and not self.turn.over:
-                path = ("output", "choices", place, "message", "tool_calls")
+                path = ("output", "choices", position, "message", "tool_calls")
                 self._calls.take(entries, partial(exact_list, frame.data, *path))
         self._take_finish(choice.get("finish_reason"))
 
@@ -153,7 +153,7 @@ class _Reader(EventReader):
             texts = (part.get("text") for part in content if isinstance(part, dict))
             content = "".join(text for text in texts if isinstance(text, str))
         if isinstance(content, str) and not self.turn.over:
-            self._pieces.take(key, content)
+            self._fields.take(key, content)
 
     def _take_finish(self, word: object) -> None:
         """Take a finish reason; nothing takes the first one back."""
@@ -162,9 +162,9 @@ class _Reader(EventReader):
 
     def _error(self, value: dict[str, Any]) -> None:
         error = value.get("error")
-        told = error if isinstance(error, dict) else value
-        code = told.get("code") or told.get("type") or "error"
-        self.turn.fail(quote(code), quote(told.get("message") or error or value))
+        holder = error if isinstance(error, dict) else value
+        code = holder.get("code") or holder.get("type") or "error"
+        self.turn.fail(quote(code), quote(holder.get("message") or error or value))
 
 
 read = reads_with(_Reader)

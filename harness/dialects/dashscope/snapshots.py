@@ -4,13 +4,13 @@ With `incremental_output` an event holds what is new; without it each event hold
 so far (quirk DASH-CUMULATIVE). The response does not say which, so the bytes must:
 
 - A value that does not begin with what its field held before proves increments.
-- A value that does, and is longer, may be either. It is taken for a snapshot where eight
-  characters or more are repeated, or where it happens in a field for the second time, and
+- A value that does, and is longer, may be either. It is taken for a snapshot if eight
+  characters or more are repeated, or if it happens in a field for the second time, and
   never while the value is one character over and over. Until then it is held back: for two
   or three events of a stream that grows.
-- Where the stream ends before that, it is of snapshots, unless only the appended values of
+- If the stream ends before that, it is of snapshots, unless only the appended values of
   its arguments are JSON.
-- One answer holds for the whole stream, all its fields together. Empty values say nothing.
+- One answer holds for the complete stream, all its fields together. Empty values contain nothing.
 
 Its limits: increments whose second piece is the first one again and nothing else follows ("ha",
 "ha") read as a snapshot that did not grow. A snapshot that takes back what came before cannot
@@ -41,27 +41,29 @@ _INCREMENTS, _SNAPSHOTS = Mode.INCREMENTS, Mode.SNAPSHOTS
 class _Field:
     """One value of the message that grows: its text, its reasoning, or one call's arguments."""
 
-    __slots__ = ("deny", "first", "grown", "held", "is_json", "last", "say")
+    __slots__ = ("contradict", "emit", "first", "grown", "is_json", "last", "pending")
 
-    def __init__(self, say: Callable[[str], None], deny: Callable[[], None], is_json: bool) -> None:  # noqa: FBT001 - called in one place
-        self.say = say
-        self.deny = deny
+    def __init__(
+        self, emit: Callable[[str], None], contradict: Callable[[], None], *, is_json: bool
+    ) -> None:
+        self.emit = emit
+        self.contradict = contradict
         self.is_json = is_json
         self.first = ""
         self.last = ""  # the value of the last event that had one
         self.grown = 0  # how often a longer value began with the one before
-        self.held: list[str] = []  # values after the first, while the mode is open
+        self.pending: list[str] = []  # values after the first, while the mode is open
 
     def appended(self) -> str:
-        return "".join((self.first, *self.held))
+        return "".join((self.first, *self.pending))
 
-    def grow(self, value: str) -> None:
+    def extend(self, value: str) -> None:
         """Say what a snapshot adds; a shorter one, and an equal one, adds nothing."""
         if value.startswith(self.last):
-            self.say(value[len(self.last) :])
+            self.emit(value[len(self.last) :])
             self.last = value
         elif not self.last.startswith(value):
-            self.deny()
+            self.contradict()
 
 
 class GrowingFields:
@@ -76,8 +78,8 @@ class GrowingFields:
     def field(
         self,
         key: Hashable,
-        say: Callable[[str], None],
-        deny: Callable[[], None],
+        emit: Callable[[str], None],
+        contradict: Callable[[], None],
         *,
         is_json: bool = False,
     ) -> None:
@@ -85,11 +87,11 @@ class GrowingFields:
 
         Args:
             key: of the field.
-            say: takes what it says, piece by piece.
-            deny: is called where its values contradict each other.
-            is_json: its whole value must be JSON.
+            emit: takes what it contains, piece by piece.
+            contradict: is called if its values contradict each other.
+            is_json: its complete value must be JSON.
         """
-        self._fields[key] = _Field(say, deny, is_json)
+        self._fields[key] = _Field(emit, contradict, is_json=is_json)
 
     def take(self, key: Hashable, value: str) -> None:
         """Take the value that an event has for the field `key`, which was opened."""
@@ -97,13 +99,13 @@ class GrowingFields:
         if not value:
             return
         if self.mode is _INCREMENTS:
-            field.say(value)
+            field.emit(value)
         elif self.mode is _SNAPSHOTS:
-            field.grow(value)
+            field.extend(value)
         else:
             self._take_open(field, value)
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Decide what is still open, and say what was held back."""
         if self.mode is Mode.OPEN:
             self._decide(Mode.INCREMENTS if self._only_appended_is_json() else Mode.SNAPSHOTS)
@@ -112,12 +114,12 @@ class GrowingFields:
         so_far = field.last
         if not so_far:
             field.first = field.last = value
-            field.say(value)
+            field.emit(value)
         elif not value.startswith(so_far):
             self._decide(Mode.INCREMENTS)
-            field.say(value)
+            field.emit(value)
         else:
-            field.held.append(value)
+            field.pending.append(value)
             field.last = value
             if len(value) > len(so_far) and value.strip(value[0]):
                 field.grown += 1
@@ -128,14 +130,14 @@ class GrowingFields:
         self.mode = mode
         for field in self._fields.values():
             if mode is Mode.INCREMENTS:
-                for value in field.held:
-                    field.say(value)
-            elif field.held:
-                field.say(field.last[len(field.first) :])
-            field.held = []
+                for value in field.pending:
+                    field.emit(value)
+            elif field.pending:
+                field.emit(field.last[len(field.first) :])
+            field.pending = []
 
     def _only_appended_is_json(self) -> bool:
-        doubtful = [field for field in self._fields.values() if field.is_json and field.held]
+        doubtful = [field for field in self._fields.values() if field.is_json and field.pending]
         return any(not _is_object(field.last) for field in doubtful) and all(
             _is_object(field.appended()) for field in doubtful
         )

@@ -48,8 +48,8 @@ class _Writer(Writer[WriterOptions]):
         if self._finish is not None:
             outputs[-1] = self._output(steps[-1], self._finish)
         payloads = [
-            self._envelope({"output": output} | self._counts(place, len(outputs)))
-            for place, output in enumerate(outputs)
+            self._envelope({"output": output} | self._counts(position, len(outputs)))
+            for position, output in enumerate(outputs)
         ]
         framed = [self._framed(at, payload) for at, payload in enumerate(payloads, 1)]
         if self._error is not None:
@@ -73,22 +73,22 @@ class _Writer(Writer[WriterOptions]):
         return {**fields, "request_id": self.options.request_id}
 
     def _output(self, message: Json, finish: str | None) -> Json:
-        said: Json = {"finish_reason": finish}
+        fields: Json = {"finish_reason": finish}
         if finish is None:
-            said = _OPEN_FINISHES[self.options.open_finish]
+            fields = _OPEN_FINISHES[self.options.open_finish]
         if self._is_text:
-            return {"text": message["content"], **said}
+            return {"text": message["content"], **fields}
         content = message["content"]
         if self.options.content == "parts":
             message = {**message, "content": [{"text": content}] if content else []}
-        return {"choices": [{"message": message, **said}]}
+        return {"choices": [{"message": message, **fields}]}
 
-    def _counts(self, place: int, events: int) -> Json:
+    def _counts(self, position: int, events: int) -> Json:
         usage = self._usage
-        if usage is None or (self.options.usage == "last" and place < events - 1):
+        if usage is None or (self.options.usage == "last" and position < events - 1):
             return {}
         out = usage.output_tokens
-        grown = None if out is None else out * (place + 1) // events
+        grown = None if out is None else out * (position + 1) // events
         total = (usage.input_tokens or 0) + (grown or 0)
         counts = {"input_tokens": usage.input_tokens, "output_tokens": grown}
         return {"usage": {**counts, "total_tokens": total}}
@@ -136,9 +136,9 @@ class _Writer(Writer[WriterOptions]):
         self._step({"role": "assistant", "content": "", "tool_calls": [entry]})
 
     def _entry(self, index: int, function: Json, call_id: str | None) -> Json:
-        place: Json = {"index": index} if self.options.index == "kept" else {}
+        position: Json = {"index": index} if self.options.index == "kept" else {}
         ids: Json = {} if call_id is None else {"id": call_id}
-        return {**place, **ids, "type": "function", "function": function}
+        return {**position, **ids, "type": "function", "function": function}
 
     def _step(self, increment: Json) -> None:
         self._steps.append(self._copy(self._message if self._cumulative else increment))

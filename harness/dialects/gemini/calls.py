@@ -1,6 +1,6 @@
-"""The `functionCall` parts of a stream -> calls, whole ones and those that come in parts.
+"""The `functionCall` parts of a stream -> calls, complete ones and those that come in parts.
 
-A call is one part, unless it says `willContinue`: then parts without a name belong to it, up
+A call is one part, unless it has `willContinue`: then parts without a name belong to it, up
 to the first that does not say so. The API's id is optional and no key; the place in the
 stream is one. Source: Gemini API and Vertex AI API references, `FunctionCall`.
 """
@@ -15,22 +15,22 @@ from harness.turns.exact_json import write_exactly
 class _Growing:
     """A call whose parts are still coming."""
 
-    __slots__ = ("id", "key", "parts", "whole")
+    __slots__ = ("complete", "id", "key", "parts")
 
     def __init__(self, key: int, call_id: object) -> None:
         self.key = key
         self.id = call_id
-        self.whole = ""  # arguments that came as one object
+        self.complete = ""  # arguments that came as one object
         self.parts: PartialArguments | None = None
 
 
 class GeminiCalls:
-    """All calls of one response; what they say goes to `turn`."""
+    """All calls of one response; their deltas go to `turn`."""
 
     def __init__(self, turn: Assembly) -> None:
         self._turn = turn
         self._growing: _Growing | None = None
-        self._whole: dict[str, tuple[object, str]] = {}  # id -> name and arguments
+        self._complete_calls: dict[str, tuple[object, str]] = {}  # id -> name and arguments
 
     def take(self, call: object) -> None:
         """Take one `functionCall`."""
@@ -38,12 +38,12 @@ class GeminiCalls:
             self._turn.reject(len(self._turn), "its functionCall is no object")
             return
         args = call.get("args")
-        whole = "" if args is None else args if isinstance(args, str) else write_exactly(args)
+        complete = "" if args is None else args if isinstance(args, str) else write_exactly(args)
         growing = self._growing
         if growing is None or not _continues(call, growing):
-            growing = self._begin(call, whole)
+            growing = self._begin(call, complete)
         if growing is not None:
-            self._grow(growing, call, whole)
+            self._grow(growing, call, complete)
 
     def close(self) -> None:
         """End what is still coming; the stream ended, or the turn."""
@@ -52,18 +52,18 @@ class GeminiCalls:
             self._end(growing)
             self._turn.reject(growing.key, "its arguments were still to be continued")
 
-    def _begin(self, call: dict[str, Any], whole: str) -> _Growing | None:
-        """Open a call; None where there is none, or where it came before."""
+    def _begin(self, call: dict[str, Any], complete: str) -> _Growing | None:
+        """Open a call; None if there is none, or if it came before."""
         turn = self._turn
         call_id, name = call.get("id"), call.get("name")
-        # An empty part ends a call; where that has ended already, it says nothing.
+        # An empty part ends a call; if that has ended already, it is ignored.
         if not any(call.values()) and len(turn):
             return None
         if call_id and isinstance(call_id, str):
-            said = (name, whole)
-            if self._whole.get(call_id) == said:
+            content = (name, complete)
+            if self._complete_calls.get(call_id) == content:
                 return None
-            self._whole.setdefault(call_id, said)
+            self._complete_calls.setdefault(call_id, content)
         self.close()
         key = len(turn)
         turn.open(key, call_id, name)
@@ -72,14 +72,14 @@ class GeminiCalls:
         self._growing = _Growing(key, call_id)
         return self._growing
 
-    def _grow(self, growing: _Growing, call: dict[str, Any], whole: str) -> None:
+    def _grow(self, growing: _Growing, call: dict[str, Any], complete: str) -> None:
         """Take what one part adds; the last one ends the call."""
         pieces = member(call, "partialArgs", "partial_args")
         more = bool(member(call, "willContinue", "will_continue"))
-        if whole and (whole != "{}" or not (pieces or more)):
-            if growing.whole:
+        if complete and (complete != "{}" or not (pieces or more)):
+            if growing.complete:
                 self._turn.reject(growing.key, "its arguments came twice")
-            growing.whole = growing.whole or whole
+            growing.complete = growing.complete or complete
         if pieces and growing.parts is None:
             growing.parts = PartialArguments()
         if growing.parts is not None:
@@ -93,11 +93,11 @@ class GeminiCalls:
         turn, parts = self._turn, growing.parts
         self._growing = None
         if parts is None:
-            turn.append(growing.key, growing.whole)
+            turn.append(growing.key, growing.complete)
             return
         parts.close()
         turn.append(growing.key, parts.text())
-        if growing.whole:
+        if growing.complete:
             turn.reject(growing.key, "its arguments came whole and in parts")
         if parts.fault:
             turn.reject(growing.key, parts.fault)

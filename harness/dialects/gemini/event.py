@@ -1,7 +1,7 @@
-"""The payload of an event, typed: the piece that it adds, or its arguments as they are spelt.
+"""The payload of an event, typed: the piece that it adds, or its arguments as they are written.
 
 Most events add one piece of text, and decoding straight into a shape takes half the time.
-Every other event, and one that does not fit, is left to the reader of whole values.
+Every other event, and one that does not fit, is left to the reader of complete values.
 Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`.
 """
 
@@ -22,7 +22,7 @@ _CALL_NAMES = ("functionCall", "function_call")
 class _Part(msgspec.Struct, gc=False):
     text: str = ""
     thought: Any = None
-    functionCall: Any = None  # noqa: N815 - the API's own spelling
+    functionCall: Any = None  # noqa: N815 - the API's own name
     function_call: Any = None
 
 
@@ -33,13 +33,13 @@ class _Content(msgspec.Struct, gc=False):
 class _Candidate(msgspec.Struct, gc=False):
     content: _Content
     index: int = 0
-    finishReason: Any = None  # noqa: N815 - the API's own spelling
+    finishReason: Any = None  # noqa: N815 - the API's own name
     finish_reason: Any = None
 
 
 class _Event(msgspec.Struct, gc=False):
     candidates: list[_Candidate]
-    usageMetadata: Any = None  # noqa: N815 - the API's own spelling
+    usageMetadata: Any = None  # noqa: N815 - the API's own name
     usage_metadata: Any = None
     error: Any = None
 
@@ -49,7 +49,7 @@ class _Call(msgspec.Struct, gc=False):
 
 
 class _CallPart(msgspec.Struct, gc=False):
-    functionCall: _Call | None = None  # noqa: N815 - the API's own spelling
+    functionCall: _Call | None = None  # noqa: N815 - the API's own name
     function_call: _Call | None = None
 
 
@@ -73,7 +73,7 @@ _decode_calls = msgspec.json.Decoder(_CallEvent).decode
 def piece_of(data: bytes, index: object) -> tuple[str, bool] | None:
     """Return the text that an event adds to candidate `index`, and whether it is a thought.
 
-    None where the event may say anything else.
+    None if the event may say anything else.
     """
     event = _decode(data)
     if event is None or len(event.candidates) != 1 or event.error:
@@ -97,7 +97,7 @@ def unwrapped(event: Json) -> Json:
 
 
 def keep_argument_text(event: Json, data: bytes) -> None:
-    """Put the JSON text of its arguments, as `data` spells it, in the place of each call's object.
+    """Put the JSON text of its arguments, as `data` writes it, in the place of each call's object.
 
     Where that text cannot be had the call gets values that can be written again exactly.
 
@@ -106,24 +106,24 @@ def keep_argument_text(event: Json, data: bytes) -> None:
         data: the payload.
     """
     try:
-        seen = _decode_calls(data)
+        typed_event = _decode_calls(data)
     except (ValueError, RecursionError):
-        seen = None
-    if seen is None or not _copy_argument_text(event, seen):
+        typed_event = None
+    if typed_event is None or not _copy_argument_text(event, typed_event):
         for call, exact in zip(_calls(event), _exact_calls(data), strict=False):
             call.update(exact)
 
 
 def has_object_arguments(call: Json) -> bool:
-    """Return whether what a call holds can be spelt in several ways."""
+    """Return whether what a call holds can be written in several ways."""
     return _has_values(call.get("args")) or _has_pieces(call)
 
 
-def _copy_argument_text(event: Json, seen: _CallEvent) -> bool:
-    """Do it from the same event, seen twice; False where a call has partial arguments."""
-    if seen.candidates is None and seen.response is not None:
-        seen = seen.response
-    for candidate, shape in zip(event["candidates"], seen.candidates or (), strict=False):
+def _copy_argument_text(event: Json, typed_event: _CallEvent) -> bool:
+    """Copy the text from the same event, decoded twice; False if a call has partial arguments."""
+    if typed_event.candidates is None and typed_event.response is not None:
+        typed_event = typed_event.response
+    for candidate, shape in zip(event["candidates"], typed_event.candidates or (), strict=False):
         content = shape.content
         if content is None or content.parts is None:
             continue

@@ -1,7 +1,7 @@
 """The partial arguments of one call -> the JSON text of its arguments.
 
 Vertex AI streams arguments as values with JSON paths; a string may come in pieces. The paths
-say where each value belongs, whatever order they come in, so the text is known at the end of
+name the location of each value, whatever order they come in, so the text is known at the end of
 the call only. What contradicts itself, or leaves a gap, is a fault and never filled up.
 Source: Vertex AI API reference, `FunctionCall.partialArgs`, `PartialArg`.
 """
@@ -33,7 +33,7 @@ _MOST_CHARACTERS = 4096
 
 @lru_cache(_PATHS_KEPT)
 def parse_path(path: str) -> tuple[Step, ...]:
-    """Return the steps from the arguments down to one value; () where `path` is no such path."""
+    """Return the steps from the arguments down to one value; () if `path` is no such path."""
     at = 1
     steps: list[Step] = []
     if len(path) > _MOST_CHARACTERS or not path.startswith("$"):
@@ -49,7 +49,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 
 def format_path(steps: tuple[Step, ...]) -> str:
-    """Return the path of `steps`, in shorthand where the names allow it."""
+    """Return the path of `steps`, in shorthand if the names allow it."""
     return "$" + "".join(map(_format_step, steps))
 
 
@@ -114,13 +114,13 @@ class PartialArguments:
     """What the partial arguments of one call add up to.
 
     Fields:
-        fault: why they cannot be arguments; "" where they may.
+        fault: why they cannot be arguments; "" if they may.
     """
 
     def __init__(self) -> None:
         self.fault = ""
         self._root = _Object()
-        self._growing: set[tuple[Step, ...]] = set()  # places whose string is not whole
+        self._growing: set[tuple[Step, ...]] = set()  # places whose string is not complete
 
     def add(self, piece: object) -> None:
         """Take one partial argument."""
@@ -160,14 +160,14 @@ class PartialArguments:
         (self._growing.add if leaf.growing else self._growing.discard)(steps)
 
     def _leaf(self, steps: tuple[Step, ...], *, is_text: bool) -> _Leaf | None:
-        """Return the leaf at `steps`; None where something else stands in its way."""
+        """Return the leaf at `steps`; None if something else is in its way."""
         node: _Node = self._root
-        for place, step in enumerate(steps):
+        for position, step in enumerate(steps):
             if isinstance(node, _Leaf) or isinstance(step, int) != isinstance(node, _Array):
                 return None
             child = node.get(step)
             if child is None:
-                child = node[step] = _new(steps[place + 1 : place + 2], is_text=is_text)
+                child = node[step] = _new(steps[position + 1 : position + 2], is_text=is_text)
             node = child
         return node if isinstance(node, _Leaf) else None
 
@@ -207,5 +207,5 @@ def _value(piece: dict[str, Any]) -> tuple[str, bool] | None:
 
 
 def member(holder: dict[str, Any], camel: str, snake: str) -> Any:  # noqa: ANN401 - a provider's member may be anything
-    """Return a member in the spelling of the API, or in the one that Python clients write."""
+    """Return a member in the form of the API, or in the one that Python clients write."""
     return holder[camel] if camel in holder else holder.get(snake)

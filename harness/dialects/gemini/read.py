@@ -1,8 +1,8 @@
 """Frames of a generateContent stream -> deltas, as prompt as the bytes allow.
 
-Every event is a whole response that continues the ones before: SSE events, elements of one
+Every event is a complete response that continues the ones before: SSE events, elements of one
 JSON array, or lines. A finish reason ends the turn only with the stream, since a turn in
-which the provider runs code goes on after one. Never makes up a call or an argument.
+which the provider runs code goes on after one. It never invents a call or an argument.
 Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`.
 """
 
@@ -66,7 +66,7 @@ NUMBERS: Final = {
     12: "UNEXPECTED_TOOL_CALL",
     13: "TOO_MANY_TOOL_CALLS",
 }
-# Words, one each for reasons and for blocked prompts, that stand for "not said".
+# Words, one each for reasons and for blocked prompts, that mean "not specified".
 UNSAID: Final = frozenset(("", "FINISH_REASON_UNSPECIFIED", "BLOCK_REASON_UNSPECIFIED", "0"))
 
 
@@ -101,7 +101,7 @@ class _Reader(EventReader):
         self._data = b""
 
     def _take(self, frame: Frame) -> None:
-        # The id of the response decides about made-up ids, so events before it are read in full.
+        # The id of the response decides about generated ids, so events before it are read in full.
         turn = self.turn
         piece = piece_of(frame.data, self._candidate) if turn.seed and not frame.failure else None
         if piece is None:
@@ -189,7 +189,7 @@ class _Reader(EventReader):
             self._finish(reason, candidate)
 
     def _part(self, part: dict[str, Any]) -> None:
-        """Take one part; those of tools that the provider runs itself say nothing."""
+        """Take one part; those of tools that the provider runs itself are ignored."""
         text = part.get("text")
         if text:
             self._stopped = False

@@ -77,7 +77,7 @@ def _call_parts(name: str, call_id: str, arguments: str, options: WriterOptions)
     call: Json = {"name": name, **({"id": call_id} if call_id else {})}
     pieces = _pieces(arguments) if options.arguments == "partial" else []
     if not pieces:
-        return [{"functionCall": {**call, **_whole(arguments)}}]
+        return [{"functionCall": {**call, **_args(arguments)}}]
     opening = {**call, "willContinue": True}
     more = [{"partialArgs": [piece], "willContinue": True} for piece in pieces]
     if options.call_end == "empty":
@@ -86,7 +86,7 @@ def _call_parts(name: str, call_id: str, arguments: str, options: WriterOptions)
     return [{"functionCall": part} for part in (opening, *more)]
 
 
-def _whole(arguments: str) -> Json:
+def _args(arguments: str) -> Json:
     if not arguments:
         return {}
     return {"args": arguments if json_object(arguments) is None else Raw(arguments)}
@@ -111,8 +111,8 @@ def _leaves(value: object, steps: tuple[Step, ...]) -> Iterator[tuple[tuple[Step
         for name, member in value.items():
             yield from _leaves(member, (*steps, name))
     elif isinstance(value, list):
-        for place, item in enumerate(value):
-            yield from _leaves(item, (*steps, place))
+        for position, item in enumerate(value):
+            yield from _leaves(item, (*steps, position))
     else:
         yield steps, value
 
@@ -124,8 +124,8 @@ def _partial_args(steps: tuple[Step, ...], leaf: object) -> list[Json]:
         texts = [head, rest, ""] if rest else [head, ""]
         return [
             {"jsonPath": path, "stringValue": text}
-            | ({"willContinue": True} if place < len(texts) - 1 else {})
-            for place, text in enumerate(texts)
+            | ({"willContinue": True} if position < len(texts) - 1 else {})
+            for position, text in enumerate(texts)
         ]
     if leaf is None:
         return [{"jsonPath": path, "nullValue": "NULL_VALUE"}]
@@ -162,7 +162,7 @@ class _Writer(Writer[WriterOptions]):
     def start_call(self, start: ToolCallStart) -> None:
         options = self.options
         if options.together and start.index != min(self.starts):
-            return  # all calls are where the first one is
+            return  # all calls are written with the first one
         starts = list(self.starts.values()) if options.together else [start]
         calls = [self._parts(each) for each in starts]
         if options.together:

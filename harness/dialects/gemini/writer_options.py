@@ -1,4 +1,4 @@
-"""How a generateContent stream is spelled; each switch is a quirk of real streams."""
+"""How a generateContent stream is written; each switch is a quirk of real streams."""
 
 from typing import Literal
 
@@ -10,17 +10,17 @@ class WriterOptions(Options, frozen=True):
 
     Fields:
         framing: SSE as with `alt=sse`, or one JSON array as without it, or one object a line
-            as clients log it; `document` is the whole response that was not streamed.
+            as clients log it; `document` is the complete response that was not streamed.
         line_end: of the SSE framing.
-        names: `snake` is how Python clients spell the members.
+        names: `snake` is how Python clients write the members.
         wrapped: each event inside `response`, as Code Assist does.
         call_id: the API's id is optional (`GEM-NO-ID`).
         together: parallel calls in the parts of one event (`GEM-PARALLEL-SEPARATE-CHUNKS`
-            where they are apart).
+            if they are apart).
         arguments: `partial` is Vertex AI's streaming of them (`GEM-PARTIAL-ARGS`).
         call_end: how a call in parts ends: an empty part, or the last one with a value.
         signature: which calls have a `thoughtSignature` (`GEM-SIGNATURE-FIRST-ONLY`).
-        finish: where the finish reason stands (`GEM-FINISH-NO-PARTS`, `GEM-FINISH-NUMBER`);
+        finish: if the finish reason is (`GEM-FINISH-NO-PARTS`, `GEM-FINISH-NUMBER`);
             `absent` leaves it out.
         usage: running totals in each event, or only at the end.
         candidate: the index of the candidate; None leaves it out.

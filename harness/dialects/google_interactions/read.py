@@ -1,8 +1,8 @@
 """Frames of an Interactions stream -> deltas, as prompt as the bytes allow.
 
 An interaction is a list of steps (`content` in the first version of the API); a function call
-is a step whose arguments come whole with its start, as one object, or as fragments of their
-text. How the interaction stands is its end. Never makes up a call or an argument.
+is a step whose arguments come complete with its start, as one object, or as fragments of their
+text. How the interaction is is its end. It never invents a call or an argument.
 Source: Gemini API reference, "Interactions", `InteractionSseEvent`.
 """
 
@@ -24,7 +24,7 @@ class StepPiece(msgspec.Struct, gc=False):
     """What an event adds to its step.
 
     Fields:
-        text: of the answer, or of a thought, where the step is one.
+        text: of the answer, or of a thought, if the step is one.
         arguments: a fragment of the text of a call's arguments.
     """
 
@@ -82,7 +82,7 @@ class _Reader(EventReader):
             self.turn.out.append((ReasoningDelta if is_thought else TextDelta)(delta.text))
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event, or a whole interaction."""
+        """Take one event, or a complete interaction."""
         if frame.event == "error" and "event_type" not in value:
             self._error(value if value.get("error") else {"error": value})
             return
@@ -100,7 +100,7 @@ class _Reader(EventReader):
     def end_of_stream(self) -> None:
         """End the turn; the state of the interaction is its finish reason."""
         for call in self._at_start:
-            self._settle(call)
+            self._complete_call(call)
         super().end_of_stream()
 
     # Events
@@ -153,7 +153,7 @@ class _Reader(EventReader):
     def _stop(self, value: dict[str, Any]) -> None:
         call = self._calls.get(_index(value))
         if call is not None:
-            self._settle(call)
+            self._complete_call(call)
 
     def _document(self, value: dict[str, Any]) -> None:
         """Take an interaction that was not streamed."""
@@ -173,7 +173,7 @@ class _Reader(EventReader):
     # Steps
 
     def _step(self, index: object, step: dict[str, Any]) -> None:
-        """Take what a step holds when it starts; the provider's own tools say nothing."""
+        """Take what a step holds when it starts; the provider's own tools are ignored."""
         kind = step.get("type")
         if kind == "function_call":
             self._call(index, step)
@@ -185,10 +185,10 @@ class _Reader(EventReader):
         elif kind == "text":
             self.turn.text(step.get("text"))
 
-    def _texts(self, contents: object, say: Callable[[object], None]) -> None:
+    def _texts(self, contents: object, emit: Callable[[object], None]) -> None:
         for content in dicts(contents):
             if content.get("type", "text") == "text":
-                say(content.get("text"))
+                emit(content.get("text"))
 
     def _call(self, index: object, call: dict[str, Any]) -> None:
         """Open a call, or learn more of the one of this step."""
@@ -200,9 +200,11 @@ class _Reader(EventReader):
         # In the first version a call may start with its id alone.
         self.turn.open(key, call_id, call.get("name"))
         if arguments is not None:
-            self._whole(key, arguments if isinstance(arguments, str) else write_exactly(arguments))
+            self._all_arguments(
+                key, arguments if isinstance(arguments, str) else write_exactly(arguments)
+            )
 
-    def _whole(self, key: int, arguments: str) -> None:
+    def _all_arguments(self, key: int, arguments: str) -> None:
         before = self._at_start.get(key)
         if before not in (None, "{}", arguments):
             self.turn.reject(key, "its arguments came twice and differ")
@@ -215,13 +217,13 @@ class _Reader(EventReader):
             self._ids[key] = ""
         self.turn.append(key, fragment)
 
-    def _settle(self, call: int) -> None:
+    def _complete_call(self, call: int) -> None:
         """Decide between the arguments that came at once and their fragments."""
-        whole, turn = self._at_start.get(call, ""), self.turn
+        at_once, turn = self._at_start.get(call, ""), self.turn
         fragments = turn.arguments(call)
         if not fragments:
-            turn.append(call, whole)
-        elif whole not in ("", "{}") and not same_value(whole, fragments):
+            turn.append(call, at_once)
+        elif at_once not in ("", "{}") and not same_value(at_once, fragments):
             turn.reject(call, "its arguments came twice and differ")
 
     _TAKE: ClassVar[dict[str, Callable[["_Reader", dict[str, Any]], None]]] = {

@@ -79,21 +79,21 @@ class _Writer(Writer[WriterOptions]):
         self._begin("thought", {"type": "thought", "summary": [content]})
         self._continue({"type": "thought_summary", "content": content})
 
-    def _begin(self, kind: str, whole: Json) -> None:
-        """Start a step, unless one of its kind is open; `whole` is what a document says."""
+    def _begin(self, kind: str, complete: Json) -> None:
+        """Start a step, unless one of its kind is open; `complete` is for the complete response."""
         same = self._open == kind
         if not same:
             self._close()
-            self._new_step({"type": kind}, whole)
+            self._new_step({"type": kind}, complete)
             self._open = kind
         elif kind == "text":
-            self._steps[-1]["text"] += whole["text"]
+            self._steps[-1]["text"] += complete["text"]
         else:
             parts = "content" if kind == "model_output" else "summary"
-            self._steps[-1][parts] += whole[parts]
+            self._steps[-1][parts] += complete[parts]
 
-    def _new_step(self, start: Json, whole: Json) -> None:
-        self._steps.append(whole)
+    def _new_step(self, start: Json, complete: Json) -> None:
+        self._steps.append(complete)
         self._add(f"{self._event}.start", index=len(self._steps) - 1, **{self._step: start})
 
     def _continue(self, delta: Json) -> None:
@@ -139,13 +139,13 @@ class _Writer(Writer[WriterOptions]):
             self._end(word)
 
     def _end(self, word: str) -> None:
-        whole = self._interaction(word)
+        complete = self._interaction(word)
         if self._usage:
-            whole["usage"] = self._usage
+            complete["usage"] = self._usage
         if self.options.framing == "document":
-            self.values.append({**whole, self._list: self._steps})
+            self.values.append({**complete, self._list: self._steps})
         else:
-            self._add(self._last, interaction=whole)
+            self._add(self._last, interaction=complete)
 
     def fail(self, failure: StreamFailure) -> None:
         if failure.code in _ENDED_STATES:

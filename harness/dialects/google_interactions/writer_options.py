@@ -1,4 +1,4 @@
-"""How an Interactions stream is spelled; each switch is a quirk of real streams."""
+"""How an Interactions stream is written; each switch is a quirk of real streams."""
 
 from typing import Literal
 
@@ -10,11 +10,11 @@ class WriterOptions(Options, frozen=True):
 
     Fields:
         version: `steps`, or `contents` as the first version of the API has it.
-        arguments: of a call as fragments of text, or whole at its start.
+        arguments: of a call as fragments of text, or complete at its start.
         framing: named server-sent events, or one object a line as clients log it; `document`
             is the interaction that was not streamed.
         done: whether `[DONE]` ends the stream.
-        status: `absent` leaves out the event that says how the interaction ended.
+        status: `absent` leaves out the last event, with the state of the interaction.
         line_end: of the server-sent events.
         model, interaction_id: what the events carry.
     """

@@ -30,7 +30,7 @@ _CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER, Finish
 class _Call:
     """One call while it streams."""
 
-    __slots__ = ("fragments", "id", "kind", "name", "position", "why_not")
+    __slots__ = ("fragments", "id", "kind", "name", "position", "rejection")
 
     def __init__(self, call_id: str, name: str, kind: CallKind = "function") -> None:
         self.id = call_id
@@ -38,7 +38,7 @@ class _Call:
         self.kind = kind
         self.position = -1  # from its start on
         self.fragments: list[str] = []
-        self.why_not = ""  # why it must not run, whatever its arguments say
+        self.rejection = ""  # why it must not run, whatever its arguments say
 
     @property
     def arguments(self) -> str:
@@ -51,9 +51,9 @@ class Assembly:
     """The deltas of one response.
 
     Fields:
-        out: deltas that nobody took yet.
+        out: deltas that were not taken yet.
         over: nothing that follows may change the turn.
-        seed: what tells this response from others; made-up ids depend on it.
+        seed: what distinguishes this response from others; generated ids depend on it.
     """
 
     __slots__ = ("_calls", "_finish", "_ids", "_started", "_usage", "out", "over", "seed")
@@ -78,15 +78,15 @@ class Assembly:
         out, self.out = self.out, []
         return out
 
-    # What the model says
+    # What the model writes
 
     def text(self, piece: object) -> None:
-        """Say a piece of the visible answer; what is no text, or empty, says nothing."""
+        """Add a piece of the visible answer; what is not text, or empty, is ignored."""
         if piece and type(piece) is str:
             self.out.append(TextDelta(piece))
 
     def reasoning(self, piece: object) -> None:
-        """Say a piece of the reasoning; what is no text, or empty, says nothing."""
+        """Add a piece of the reasoning; what is not text, or empty, is ignored."""
         if piece and type(piece) is str:
             self.out.append(ReasoningDelta(piece))
 
@@ -120,12 +120,12 @@ class Assembly:
         call.id = call.id or call_id
         call.name = call.name or name
         if name and call.name != name:
-            call.why_not = call.why_not or f"its name was {call.name!r} and then {name!r}"
+            call.rejection = call.rejection or f"its name was {call.name!r} and then {name!r}"
         if call.name and call.position < 0:
             self._start(call)
 
     def append(self, key: Hashable, fragment: object) -> None:
-        """Append to the arguments of the call at `key`, opening it where it is not."""
+        """Append to the arguments of the call at `key`, opening it if it is not."""
         call = self._calls.get(key)
         if call is None:
             call = self._calls[key] = _Call("", "")
@@ -135,10 +135,10 @@ class Assembly:
         if call.position >= 0:
             self.out.append(ArgumentsDelta(call.position, fragment))
 
-    def settle(self, key: Hashable, arguments: str) -> None:
-        """Take the whole arguments of the call at `key`, which its fragments only preceded.
+    def complete_arguments(self, key: Hashable, arguments: str) -> None:
+        """Take the complete arguments of the call at `key`, which its fragments only preceded.
 
-        Where the fragments are a beginning of them, the rest is appended; where they say
+        If the fragments are a beginning of them, the rest is appended; if they say
         something else, the call cannot be trusted.
         """
         call = self._calls.get(key)
@@ -148,12 +148,12 @@ class Assembly:
         else:
             self.reject(key, "its arguments came twice and differ")
 
-    def reject(self, key: Hashable, why: str) -> None:
+    def reject(self, key: Hashable, reason: str) -> None:
         """Let the call at `key` end as rejected."""
         call = self._calls.get(key)
         if call is None:
             call = self._calls[key] = _Call("", "")
-        call.why_not = call.why_not or why
+        call.rejection = call.rejection or reason
 
     def arguments(self, key: Hashable) -> str:
         """Return the arguments so far of the call at `key`."""
@@ -170,13 +170,13 @@ class Assembly:
     # The end
 
     def usage(self, input_tokens: object = None, output_tokens: object = None) -> None:
-        """Take counts of tokens; what is no number keeps what was said before."""
-        said = self._usage
+        """Take counts of tokens; what is not a number keeps the count before."""
+        known = self._usage
         total = Usage(
-            input_tokens if type(input_tokens) is int else said.input_tokens,
-            output_tokens if type(output_tokens) is int else said.output_tokens,
+            input_tokens if type(input_tokens) is int else known.input_tokens,
+            output_tokens if type(output_tokens) is int else known.output_tokens,
         )
-        if total != said:
+        if total != known:
             self._usage = total
             self.out.append(UsageDelta(total))
 
@@ -206,7 +206,7 @@ class Assembly:
             text = call.arguments
             error = (
                 failed
-                or call.why_not
+                or call.rejection
                 or unusable_reason(call.name, text, call.kind, cut_short=cut_short)
             )
             self.out.append(end_of_call(call.position, error, text))

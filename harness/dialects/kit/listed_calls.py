@@ -29,7 +29,7 @@ class ListedCalls(ABC):
     """All calls of one response, which go to `turn`.
 
     Fields:
-        NO_ID: texts that stand for a missing id.
+        NO_ID: texts that are for a missing id.
         FUNCTION_TYPES: types of an entry that calls a function.
     """
 
@@ -42,11 +42,11 @@ class ListedCalls(ABC):
         self.by_index: dict[int, ListedCall] = {}
         self.by_id: dict[str, ListedCall] = {}
 
-    def take(self, entries: list[Any], exactly: Callable[[], list[Any]]) -> None:
+    def take(self, entries: list[Any], read_exactly: Callable[[], list[Any]]) -> None:
         """Take one list; `exactly` returns it again, with each digit and key of its objects."""
         exact: list[Any] | None = None
         alone = len(entries) == 1
-        for place, entry in enumerate(entries):
+        for position, entry in enumerate(entries):
             if not isinstance(entry, dict):
                 continue
             function = entry.get("function")
@@ -54,13 +54,13 @@ class ListedCalls(ABC):
                 function = {}
             arguments = function.get("arguments")
             if arguments is not None and type(arguments) is not str:
-                exact = exactly() if exact is None else exact
-                arguments = exact_arguments(exact, place, arguments)
+                exact = read_exactly() if exact is None else exact
+                arguments = exact_arguments(exact, position, arguments)
             ids = (entry.get("index"), entry.get("id"), entry.get("type"))
-            self.take_entry(ids, function.get("name"), arguments or "", -1 if alone else place)
+            self.take_entry(ids, function.get("name"), arguments or "", -1 if alone else position)
 
     def take_entry(
-        self, ids: tuple[object, object, object], name: object, arguments: str, place: int
+        self, ids: tuple[object, object, object], name: object, arguments: str, position: int
     ) -> None:
         """Take one entry.
 
@@ -68,12 +68,12 @@ class ListedCalls(ABC):
             ids: its index, id and type.
             name: of the function.
             arguments: or a piece of them.
-            place: of the entry in its list; -1 if it is alone.
+            position: of the entry in its list; -1 if it is alone.
         """
         index, call_id, kind = ids
         call = self.known(index, call_id, name)
         if call is None:
-            call = self._identified(index, as_text(call_id), as_text(name), arguments, place)
+            call = self._identified(index, as_text(call_id), as_text(name), arguments, position)
             if call is None:
                 return
         self.append(call, arguments)
@@ -85,7 +85,7 @@ class ListedCalls(ABC):
         """Return the call of an entry that can only continue it; most entries are such."""
 
     @abstractmethod
-    def without_index(self, place: int) -> ListedCall | None:
+    def without_index(self, position: int) -> ListedCall | None:
         """Return the call that an entry without an index may continue."""
 
     @abstractmethod
@@ -105,14 +105,14 @@ class ListedCalls(ABC):
         return call
 
     def _identified(
-        self, index: object, call_id: str, name: str, arguments: str, place: int
+        self, index: object, call_id: str, name: str, arguments: str, position: int
     ) -> ListedCall | None:
         """Return the call of an entry that may open one, or identify it further."""
         call_id = "" if call_id in self.NO_ID else call_id
         if not (name or call_id or arguments):
             return None
         at_index = index if type(index) is int else None
-        call = self._find(at_index, call_id, name, arguments, place) or self.open()
+        call = self._find(at_index, call_id, name, arguments, position) or self.open()
         if at_index is not None:
             self.by_index[at_index] = call
         if call_id:
@@ -123,10 +123,10 @@ class ListedCalls(ABC):
         return call
 
     def _find(
-        self, index: int | None, call_id: str, name: str, arguments: str, place: int
+        self, index: int | None, call_id: str, name: str, arguments: str, position: int
     ) -> ListedCall | None:
         """Return the call that an entry continues; None if it opens one."""
-        at = self.without_index(place) if index is None else self.by_index.get(index)
+        at = self.without_index(position) if index is None else self.by_index.get(index)
         if at is not None and call_id and call_id == at.id:
             return at
         if call_id in self.by_id:

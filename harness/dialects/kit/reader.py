@@ -29,7 +29,7 @@ class EventReader(ABC):
         turn: takes what the events contain.
         first: the first event, for messages; empty until one came.
         is_known: an event of this API came; a reader that fails at any other leaves it True.
-        failed: the finish word that says that the provider failed, "" without one.
+        failed: the finish word for a provider that failed, "" without one.
     """
 
     # Payloads that end a stream and hold nothing.
@@ -133,7 +133,7 @@ class EventReader(ABC):
                 self.first = self.first or frame.data
                 self.event(value, frame)
 
-    def _not_json(self, frame: Frame, why: str) -> None:
+    def _not_json(self, frame: Frame, error: str) -> None:
         """Take a payload that is not JSON: an end mark, a stray comment, or a broken stream."""
         data = frame.data.strip()
         if data in self.TERMINALS:
@@ -147,7 +147,7 @@ class EventReader(ABC):
             if not self.turn.finished:
                 self.interrupted(f"the stream ended inside the event at {frame.offset}")
             return
-        message = f"byte {frame.offset}: {_payload_kind(data, why)}: {quote(data)}"
+        message = f"byte {frame.offset}: {_payload_kind(data, error)}: {quote(data)}"
         self.turn.fail("error" if frame.event == "error" else "bad_event", message)
 
 
@@ -158,12 +158,12 @@ def quote(value: object) -> str:
     return "" if value is None else str(value)[:_QUOTED_CHARACTERS]
 
 
-def _payload_kind(data: bytes, why: str) -> str:
+def _payload_kind(data: bytes, error: str) -> str:
     if data.startswith(b"<"):
         return "HTML, no event stream"
     if data.startswith(_COMPRESSED):
         return "compressed bytes, no event stream"
-    return f"not JSON ({why})"
+    return f"not JSON ({error})"
 
 
 def error_text(data: bytes) -> str:

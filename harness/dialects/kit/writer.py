@@ -188,7 +188,7 @@ def exact_object_or_text(text: str) -> object:
 
 
 def optional_field(name: str, mode: str, value: str, changed: str = "") -> Json:
-    """Return the member `name` as `mode` says: absent, empty, null, repeated or changed."""
+    """Return the member `name` in one of the modes: absent, empty, null, repeated or changed."""
     modes: dict[str, Json] = {
         "absent": {},
         "empty": {name: ""},

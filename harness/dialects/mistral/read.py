@@ -1,8 +1,8 @@
-"""Frames of a Mistral chat stream -> deltas; a whole completion reads to the same turn.
+"""Frames of a Mistral chat stream -> deltas; a complete response reads to the same turn.
 
 Text comes as a string or as a list of parts, reasoning as a part of its own, and calls come
-whole. It never raises for what a stream holds, and never makes up a call or a finish that the
-stream does not say.
+complete. It never raises, whatever a stream contains, and never invents a call or a finish that the
+stream does not contain.
 Source: https://docs.mistral.ai/api/#tag/chat (Chat Completion, `CompletionChunk`)
 """
 
@@ -29,7 +29,7 @@ class MistralCalls(ListedCalls):
             return self.by_index.get(index)
         return None
 
-    def without_index(self, place: int) -> ListedCall | None:  # noqa: ARG002 - the last one counts
+    def without_index(self, position: int) -> ListedCall | None:  # noqa: ARG002 - the last one counts
         """Return the last call."""
         return self.calls[-1] if self.calls else None
 
@@ -70,7 +70,7 @@ class _Reader(EventReader):
         self._choice: int | None = None
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one chunk, or a whole completion."""
+        """Take one chunk, or a complete response."""
         if not self.turn.seed:
             self.turn.seed = str(value.get("id") or "")
         choices = value.get("choices")
@@ -79,9 +79,9 @@ class _Reader(EventReader):
             self._no_chunk(value, frame)
             return
         if isinstance(choices, list):
-            for place, choice in enumerate(choices):
+            for position, choice in enumerate(choices):
                 if isinstance(choice, dict) and self._is_ours(choice.get("index")):
-                    self._take_choice(choice, place, frame)
+                    self._take_choice(choice, position, frame)
         if isinstance(usage, dict):
             self.turn.usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
@@ -92,23 +92,23 @@ class _Reader(EventReader):
             self._choice = number
         return number == self._choice
 
-    def _take_choice(self, choice: dict[str, Any], place: int, frame: Frame) -> None:
+    def _take_choice(self, choice: dict[str, Any], position: int, frame: Frame) -> None:
         field = "message" if choice.get("delta") is None else "delta"
-        said = choice.get(field)
-        if isinstance(said, dict):
-            self._say_content(said.get("content"))
-            entries = said.get("tool_calls")
+        message = choice.get(field)
+        if isinstance(message, dict):
+            self._content(message.get("content"))
+            entries = message.get("tool_calls")
             if entries and isinstance(entries, list):
-                path = ("choices", place, field, "tool_calls")
+                path = ("choices", position, field, "tool_calls")
                 self._calls.take(entries, partial(exact_list, frame.data, *path))
         finish = choice.get("finish_reason")
         if finish and isinstance(finish, str):
             self._finished(finish)
 
-    def _say_content(self, content: object) -> None:
+    def _content(self, content: object) -> None:
         if isinstance(content, list):
             for part in content:
-                _say_part(part, self.turn)
+                _emit_part(part, self.turn)
         else:
             self.turn.text(content)
 
@@ -122,11 +122,11 @@ class _Reader(EventReader):
     def _no_chunk(self, value: dict[str, Any], frame: Frame) -> None:
         """Take what is no chunk: an error in one of the API's shapes, or something foreign."""
         error = value.get("error")
-        told = error if isinstance(error, dict) else value
+        holder = error if isinstance(error, dict) else value
         if frame.event == "error" or any(value.get(key) for key in _ERROR_KEYS):
-            words = told.get("message") or told.get("detail") or error or value
-            code = told.get("code") or told.get("type") or "error"
-            self.turn.fail(quote(code), quote(words))
+            text = holder.get("message") or holder.get("detail") or error or value
+            code = holder.get("code") or holder.get("type") or "error"
+            self.turn.fail(quote(code), quote(text))
         else:
             self.unknown(value)
 
@@ -134,11 +134,11 @@ class _Reader(EventReader):
 # Parts of a content list
 
 
-def _say_text(part: dict[str, Any], turn: Assembly) -> None:
+def _emit_text(part: dict[str, Any], turn: Assembly) -> None:
     turn.text(part.get("text"))
 
 
-def _say_thinking(part: dict[str, Any], turn: Assembly) -> None:
+def _emit_thinking(part: dict[str, Any], turn: Assembly) -> None:
     thoughts = part.get("thinking")
     if isinstance(thoughts, str):
         turn.reasoning(thoughts)
@@ -147,19 +147,19 @@ def _say_thinking(part: dict[str, Any], turn: Assembly) -> None:
             turn.reasoning(thought.get("text"))
 
 
-# What points to sources, images and files says nothing that a turn holds.
+# What points to sources, images and files does not belong to a turn.
 _PARTS: Final[dict[object, Callable[[dict[str, Any], Assembly], None]]] = {
-    "text": _say_text,
-    "thinking": _say_thinking,
+    "text": _emit_text,
+    "thinking": _emit_thinking,
 }
 
 
-def _say_part(part: object, turn: Assembly) -> None:
+def _emit_part(part: object, turn: Assembly) -> None:
     if isinstance(part, dict):
         kind = part.get("type", "text")
-        say = _PARTS.get(kind) if isinstance(kind, str) else None
-        if say is not None:
-            say(part, turn)
+        emit = _PARTS.get(kind) if isinstance(kind, str) else None
+        if emit is not None:
+            emit(part, turn)
     else:
         turn.text(part)
 

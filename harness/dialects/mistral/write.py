@@ -1,4 +1,4 @@
-"""Deltas -> the events of a Mistral chat stream, or a whole completion, as its options say.
+"""Deltas -> the events of a Mistral chat stream, or a complete response, as its options say.
 
 Calls are written complete, as the API does, unless the options ask for fragments.
 Source: https://docs.mistral.ai/api/#tag/chat
@@ -49,8 +49,8 @@ class _Writer(Writer[WriterOptions]):
         if self._usage is not None:
             chunks[-1]["usage"] = self._usage
         if self.options.padding:
-            for place, chunk in enumerate(chunks):
-                chunk["p"] = "abcdefg"[: 1 + place % _MOST_PADDING]
+            for number, chunk in enumerate(chunks):
+                chunk["p"] = "abcdefg"[: 1 + number % _MOST_PADDING]
         chunks += [self._error] if self._error else []
         payloads = [encode_json(chunk) for chunk in chunks]
         payloads += [DONE] if self.options.done and not self.failed else []

@@ -1,6 +1,6 @@
-"""The ways in which Mistral's API really spells a stream; first values are the contract.
+"""The ways in which Mistral's API really writes a stream; first values are the contract.
 
-Any combination must read back to the same turn, which is what the round-trip property holds.
+Any combination must read back to the same turn, which the round-trip test checks.
 """
 
 from typing import Literal
@@ -14,7 +14,7 @@ class WriterOptions(Options, frozen=True):
     Fields:
         content: text as a string, or as a list of parts, as models that reason send it
             (`MIST-CONTENT-PARTS`).
-        sources: parts that only point to sources stand between those with text.
+        sources: parts that only point to sources are between those with text.
         closed: reasoning parts say that they are closed, though more of them follow.
         call_id: `null` is the text "null" (`MIST-ID-NULL`).
         index: `DELTA-INDEX-MISSING`, `DELTA-INDEX-ALL-ZERO`.
@@ -26,7 +26,7 @@ class WriterOptions(Options, frozen=True):
         finish: with the last delta, or in a chunk of its own.
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         padding: the key `p` of random length in each chunk.
-        document: one whole completion instead of a stream (`JSON-FOR-STREAM`).
+        document: one complete completion instead of a stream (`JSON-FOR-STREAM`).
         model, response_id: what the chunks carry.
     """
 

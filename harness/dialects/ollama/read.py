@@ -1,8 +1,8 @@
 """Frames of an Ollama stream -> deltas: the lines of `/api/chat` and of `/api/generate`.
 
-A call comes whole in one line, its arguments as an object that is written again exactly as it
-was spelt; the line with `done` ends the turn, and what follows it says nothing. A complete,
-non-streamed response is that one line. It never raises for what a stream holds.
+A call comes complete in one line, its arguments as an object that is written again exactly as it
+was written; the line with `done` ends the turn, and what follows it contains nothing. A complete,
+non-streamed response is that one line. It never raises, whatever a stream contains.
 Source: https://docs.ollama.com/api/chat, /api/generate and /api/errors
 """
 
@@ -27,7 +27,7 @@ class LineMessage(msgspec.Struct, gc=False):
 
 
 class OllamaLine(msgspec.Struct, gc=False):
-    """One line; what `/api/generate` says stands in the line itself."""
+    """One line; the text of `/api/generate` is in the line itself."""
 
     message: LineMessage | None = None
     response: str = ""
@@ -58,18 +58,18 @@ _decode_calls = msgspec.json.Decoder(_CallLine).decode
 
 
 def pieces_of(data: bytes) -> tuple[str, str] | None:
-    """Return the thinking and the text that a line adds; None where it may say more."""
+    """Return the thinking and the text that a line adds; None if it may say more."""
     line = _decode(data)
     if line is None or line.done is not False or line.error or line.tool_calls:
         return None
-    said = line.message
-    if said is None:
+    message = line.message
+    if message is None:
         return (line.thinking, line.response) if line.response or line.thinking else None
-    return None if said.tool_calls or line.response else (said.thinking, said.content)
+    return None if message.tool_calls or line.response else (message.thinking, message.content)
 
 
 def arguments_of(data: bytes) -> list[str] | None:
-    """Return the JSON text of each call's arguments; None where the calls have another shape."""
+    """Return the JSON text of each call's arguments; None if the calls have another shape."""
     try:
         line = _decode_calls(data)
     except (ValueError, RecursionError):
@@ -96,10 +96,10 @@ class _Reader(EventReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._seen: set[tuple[str, str, str]] = set()
+        self._known_calls: set[tuple[str, str, str]] = set()
 
     def _take(self, frame: Frame) -> None:
-        # What the first line says decides about the rest, so it is read in full.
+        # The first line decides about the rest, so it is read in full.
         pieces = pieces_of(frame.data) if self.first and not frame.failure else None
         if pieces is None:
             super()._take(frame)
@@ -115,16 +115,16 @@ class _Reader(EventReader):
         if error := value.get("error"):
             self.provider_error(error)
             return
-        said = _said(value)
-        if said is None:
+        message = _message_of(value)
+        if message is None:
             self.unknown(frame.data)
             return
         turn = self.turn
         turn.seed = turn.seed or as_text(value.get("created_at"))
-        if thinking := said.get("thinking"):
+        if thinking := message.get("thinking"):
             turn.reasoning(thinking)
-        turn.text(said.get("response" if said is value else "content"))
-        if calls := said.get("tool_calls"):
+        turn.text(message.get("response" if message is value else "content"))
+        if calls := message.get("tool_calls"):
             self._calls(calls, frame)
         if value.get("done") is True:
             self._done(value)
@@ -133,9 +133,9 @@ class _Reader(EventReader):
 
     def _calls(self, calls: object, frame: Frame) -> None:
         """Take the calls of a line; each entry of it is a call of its own."""
-        spelt = arguments_of(frame.data) if isinstance(calls, list) else None
-        if isinstance(calls, list) and spelt is not None:
-            for entry, arguments in zip(calls, spelt, strict=True):
+        argument_texts = arguments_of(frame.data) if isinstance(calls, list) else None
+        if isinstance(calls, list) and argument_texts is not None:
+            for entry, arguments in zip(calls, argument_texts, strict=True):
                 self._call(entry, arguments)
             return
         entries = _calls_exactly(frame)
@@ -145,8 +145,8 @@ class _Reader(EventReader):
         for entry in entries:
             self._call(entry)
 
-    def _call(self, entry: object, spelt: str = "") -> None:
-        """Take one call, whose arguments are written again where it is not known how they were."""
+    def _call(self, entry: object, argument_texts: str = "") -> None:
+        """Take one call, whose arguments are written again if it is not known how they were."""
         turn = self.turn
         key = len(turn)
         function = entry.get("function") if isinstance(entry, dict) else None
@@ -154,12 +154,12 @@ class _Reader(EventReader):
             turn.reject(key, f"no call of a function: {quote(entry)}")
             return
         call_id, name = entry.get("id"), function.get("name")
-        arguments = _arguments(function, spelt)
+        arguments = _arguments(function, argument_texts)
         if isinstance(call_id, str) and call_id:
-            whole = (call_id, str(name), arguments)
-            if whole in self._seen:
-                return  # the same call once more
-            self._seen.add(whole)
+            identity = (call_id, str(name), arguments)
+            if identity in self._known_calls:
+                return  # the same call again
+            self._known_calls.add(identity)
         turn.open(key, call_id, name)
         turn.append(key, arguments)
 
@@ -177,8 +177,8 @@ class _Reader(EventReader):
         turn.close()
 
 
-def _said(value: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what of a line holds text and calls; None where it is no line of this API."""
+def _message_of(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what of a line holds text and calls; None if it is not a line of this API."""
     message = value.get("message")
     if isinstance(message, dict):
         return message
@@ -188,21 +188,21 @@ def _said(value: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _calls_exactly(frame: Frame) -> list[Any] | None:
-    """Return the calls of a line with every key and digit; None where that cannot be had."""
+    """Return the calls of a line with every key and digit; None if it cannot be read exactly."""
     try:
         value = decode_exactly(frame.data)
     except ValueError:  # an integer of thousands of digits
         return None
-    said = _said(value) if isinstance(value, dict) else None
-    calls = said.get("tool_calls") if said else None
+    message = _message_of(value) if isinstance(value, dict) else None
+    calls = message.get("tool_calls") if message else None
     return calls if isinstance(calls, list) else None
 
 
-def _arguments(function: dict[str, Any], spelt: str) -> str:
+def _arguments(function: dict[str, Any], argument_texts: str) -> str:
     arguments = function.get("arguments")
     if isinstance(arguments, str):
         return arguments
-    return "" if arguments is None else spelt or write_exactly(arguments)
+    return "" if arguments is None else argument_texts or write_exactly(arguments)
 
 
 read = reads_with(_Reader)

@@ -89,14 +89,17 @@ class _Writer(Writer[WriterOptions]):
     def fail(self, failure: StreamFailure) -> None:
         self.values.append({"error": failure.message})
 
-    def _line(self, said: Json, *, done: bool = False, **fields: object) -> None:
+    def _line(self, content: Json, *, done: bool = False, **fields: object) -> None:
         options = self.options
         start = {"model": options.model, "created_at": f"{options.second}.{len(self.values):06}Z"}
         if options.endpoint == "chat":
-            said = {"message": {"role": "assistant", **said}}
+            content = {"message": {"role": "assistant", **content}}
         else:
-            said = {"response": said["content"], **{k: said[k] for k in said if k != "content"}}
-        self.values.append({**start, **said, **fields, "done": done})
+            content = {
+                "response": content["content"],
+                **{k: content[k] for k in content if k != "content"},
+            }
+        self.values.append({**start, **content, **fields, "done": done})
 
 
 write = writes_with(_Writer, WriterOptions)

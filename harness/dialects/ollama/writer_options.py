@@ -1,4 +1,4 @@
-"""The ways in which servers spell an Ollama stream; the first value of each is the contract.
+"""The ways in which servers write an Ollama stream; the first value of each is the contract.
 
 Each switch is a deviation that was seen in a recorded stream or in a cited issue; ids are
 those of the catalogue.
@@ -15,7 +15,7 @@ class WriterOptions(Options, frozen=True):
     Fields:
         endpoint: `/api/chat`, or `/api/generate` with its own field for text.
         call_id: whether calls have ids; servers before 2025-10 sent none (`OLL-ARGS-OBJECT`).
-        index: `function.index`: that of the call, left out where it is 0, or never there.
+        index: `function.index`: that of the call, left out if it is 0, or never there.
         arguments: an object as documented, or its text (`OLL-ARGS-TEXT`).
         calls: a line for each call, one line for all of them, or the last line of the
             stream (`OLL-CALLS-WITH-DONE`).

@@ -27,10 +27,10 @@ class ReaderPolicy(Options, frozen=True):
             `append` always appends, `first` keeps the first.
         arguments: a fragment that repeats or extends all the text before it
             (`ARGS-CUMULATIVE`, `ARGS-REPEATED-AT-END` against plain appending): `auto`
-            replaces only where appending cannot be JSON, `append` always appends.
+            replaces only if appending cannot be JSON, `append` always appends.
         nameless: a call whose name never came (`NAME-EMPTY`): reported or dropped.
         unfinished_event: an event without its blank line at the end of the stream
-            (`SSE-NO-FINAL-BLANK` against the WHATWG algorithm): used if it is whole JSON, or
+            (`SSE-NO-FINAL-BLANK` against the WHATWG algorithm): used if it is complete JSON, or
             dropped.
         done_without_finish: `[DONE]` but no finish reason: the turn counts as finished, or as
             interrupted.
@@ -55,7 +55,7 @@ class CallAssembler(Protocol):
     def __len__(self) -> int: ...
 
     def take(self, entry: Entry, out: list[Delta]) -> None:
-        """Take one entry of a `tool_calls` list; append what it says to `out`."""
+        """Take one entry of a `tool_calls` list; append its deltas to `out`."""
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
         """End or reject every call."""
@@ -119,7 +119,7 @@ class ChatCalls:
         return len(self._calls)
 
     def take(self, entry: Entry, out: list[Delta]) -> None:
-        """Take one entry of a `tool_calls` list; append what it says to `out`."""
+        """Take one entry of a `tool_calls` list; append its deltas to `out`."""
         custom = entry.custom
         function = entry.function or custom or entry  # some servers leave `function` out
         fragment = (function.arguments if custom is None else custom.input) or ""
@@ -153,9 +153,9 @@ class ChatCalls:
 
         Args:
             out: takes the deltas.
-            failed: why no call of this turn may run; "" where they may.
+            failed: why no call of this turn may run; "" if they may.
             cut_short: the provider stopped the turn early (`length`): a call whose arguments
-                did not begin cannot be told from one without arguments.
+                did not begin cannot be distinguished from one without arguments.
         """
         for call in self._calls:
             if not call.name and (self._policy.nameless == "drop" or _is_stub(call)):
@@ -182,7 +182,7 @@ class ChatCalls:
             if not (call_id or name or fragment):
                 return None
             if self._calls and self._calls[-1].name:
-                self._start(self._calls[-1], out)  # its name is whole: the next call is here
+                self._start(self._calls[-1], out)  # its name is complete: the next call is here
             call = _Call(key)
             self._calls.append(call)
         if key is not None:
@@ -190,7 +190,7 @@ class ChatCalls:
         return call
 
     def _at(self, key: Hashable, call_id: str, name: str) -> _Call | None:
-        """Return the call at an index; where several share one, that of the id."""
+        """Return the call at an index; if several share one, that of the id."""
         call = self._by_index.get(key)
         known = self._by_id.get(call_id) if call_id else None
         if known is None or known.key != key or (name and name != known.name):
@@ -223,7 +223,7 @@ class ChatCalls:
         return key is None or not call.given_id or call.fragments.complete()
 
     def _identify(self, call: _Call, call_id: str, name: str, out: list[Delta]) -> None:
-        """Take what an entry says about who its call is."""
+        """Take the id and the name of an entry."""
         if call_id and not call.given_id:
             call.given_id = call_id
             self._by_id[call_id] = call
@@ -283,7 +283,7 @@ class ChatCalls:
 
 
 def _index_key(index: object) -> Hashable:
-    """Return the key that an index stands for; None for a missing or senseless one."""
+    """Return the key of an index; None for a missing or senseless one."""
     if isinstance(index, str) and _NUMBER.fullmatch(index):
         return int(index)
     if isinstance(index, bool) or not isinstance(index, int | float):
@@ -301,7 +301,7 @@ def _is_stub(call: _Call) -> bool:
 
 
 def _is_sibling(call: _Call, fragment: str) -> bool:
-    """Whether a whole object follows a whole object that is not the same once more."""
+    """Whether a complete object follows a complete object that is not the same again."""
     if not fragment.startswith("{") or not call.fragments.complete():
         return False
     text = call.fragments.text

@@ -2,9 +2,9 @@
 
 Decoding straight into this shape skips the fields that no reader needs, which halves the
 time of the longest part of reading. A payload of another shape (`choices` that is an object,
-a `delta` that is a string) is read once more without types, and what fits is kept: bytes
+a `delta` that is a string) is read again without types, and what fits is kept: bytes
 never decide by an exception what a turn is. No chunk can be part of a cycle, so the cycle
-collector is told to pass them by.
+collector skips them.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
@@ -20,7 +20,7 @@ from harness.wire.payload import decode_json
 
 
 class Function(msgspec.Struct, gc=False):
-    """The function of a call; UNSET, which is false, tells a missing name from a null one.
+    """The function of a call; UNSET, which is false, distinguishes a missing name from a null one.
 
     A custom tool has `input`, free text, in the place of `arguments`.
     """
@@ -33,7 +33,7 @@ class Function(msgspec.Struct, gc=False):
 class Entry(msgspec.Struct, gc=False):
     """One entry of a `tool_calls` list.
 
-    `name` and `arguments` stand here where a server leaves `function` out; `custom` is the
+    `name` and `arguments` are here if a server leaves `function` out; `custom` is the
     call of a tool that is no function.
     """
 
@@ -89,7 +89,7 @@ decode_plain = piece_decoder(Chunk)
 
 
 def decode_chunk(data: bytes) -> Chunk | None:
-    """Return what of `data` fits the shape of a chunk; None where it is JSON but no object.
+    """Return what of `data` fits the shape of a chunk; None if it is JSON but not an object.
 
     Raises:
         NotJson: it is not exactly one JSON value, or nested too deeply.
@@ -106,8 +106,8 @@ def chunk_of(value: dict[str, Any]) -> Chunk:
     """Return what of a decoded object fits the shape of a chunk."""
     fields = _plain(value, Chunk)
     choices = fields.get("choices")
-    kept = choices if isinstance(choices, list) else []
-    fields["choices"] = [_choice(choice) for choice in kept if isinstance(choice, dict)]
+    listed = choices if isinstance(choices, list) else []
+    fields["choices"] = [_choice(choice) for choice in listed if isinstance(choice, dict)]
     return Chunk(**fields)
 
 
@@ -120,12 +120,12 @@ def entries_of(value: object) -> list[Entry]:
 def _choice(value: dict[str, Any]) -> Choice:
     fields = _plain(value, Choice)
     for name in ("delta", "message"):
-        said = fields.get(name)
-        fields[name] = _said(said) if isinstance(said, dict) else None
+        delta = fields.get(name)
+        fields[name] = _delta(delta) if isinstance(delta, dict) else None
     return Choice(**fields)
 
 
-def _said(value: dict[str, Any]) -> ChoiceDelta:
+def _delta(value: dict[str, Any]) -> ChoiceDelta:
     fields = _plain(value, ChoiceDelta)
     entries = fields.get("tool_calls")
     fields["tool_calls"] = entries_of(entries) if entries else None
@@ -136,7 +136,7 @@ def _said(value: dict[str, Any]) -> ChoiceDelta:
 def _entry(value: dict[str, Any]) -> Entry:
     fields = _plain(value, Entry)
     function = fields.get("function")
-    # A function of another type says nothing, not even that it is missing.
+    # A function of another type contains nothing, not even that it is missing.
     fields["function"] = None if function is None else _function(function) or Function()
     fields["custom"] = _function(fields.get("custom"))
     fields["arguments"] = _text_or_none(fields.get("arguments"))

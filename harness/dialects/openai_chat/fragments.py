@@ -1,10 +1,10 @@
 """The fragments of one call's arguments -> the text to append, whatever the provider repeats.
 
-Most providers append. Some send all the text so far each time, or all of it once more at the
-end, or `{}` before the real object. Such a fragment starts with the whole text before it, and
+Most providers append. Some send all the text so far each time, or all of it again at the
+end, or `{}` before the real object. Such a fragment starts with the complete text before it, and
 appending it mostly cannot be JSON: that, and nothing weaker, is taken as the sign. So no
-fragments that append to JSON, or to the start of it, are ever read in another way; where a
-stream says both, or one and then the other, `fault` says so and the call must not run.
+fragments that append to JSON, or to the start of it, are ever read in another way; if a
+stream contains both, or one and then the other, `fault` has the reason and the call must not run.
 Quirks: ARGS-CUMULATIVE, ARGS-REPEATED-AT-END, ARGS-EMPTYOBJ-THEN-REAL.
 """
 
@@ -25,7 +25,7 @@ _SCALAR_CHARACTERS = 64
 class Completeness:
     """What is known of one text that only grows."""
 
-    __slots__ = ("_cut_escape", "_depth", "_in_string", "_pieces_seen", "_start", "_whole")
+    __slots__ = ("_complete_text", "_cut_escape", "_depth", "_in_string", "_pieces_seen", "_start")
 
     def __init__(self) -> None:
         self._pieces_seen = 0
@@ -33,7 +33,7 @@ class Completeness:
         self._depth = 0
         self._in_string = False
         self._cut_escape = False  # the text so far ends with a backslash
-        self._whole: bool | None = None  # None until the brackets were closed once
+        self._complete_text: bool | None = None  # None until the brackets were closed once
 
     def of(self, pieces: Sequence[str]) -> bool:
         """Return whether `pieces`, which begin with those of the call before, are complete."""
@@ -43,13 +43,13 @@ class Completeness:
         if self._start not in ("{", "[", '"'):
             size = sum(map(len, pieces[: _SCALAR_CHARACTERS + 1]))
             return 0 < size <= _SCALAR_CHARACTERS and _is_complete(pieces)
-        if self._whole is None and self._depth <= 0 and not self._in_string:
-            self._whole = _is_complete(pieces)
-        return bool(self._whole)
+        if self._complete_text is None and self._depth <= 0 and not self._in_string:
+            self._complete_text = _is_complete(pieces)
+        return bool(self._complete_text)
 
     def _read(self, piece: str) -> None:
-        if self._whole is not None:
-            self._whole = self._whole and not piece.strip(_BLANKS)
+        if self._complete_text is not None:
+            self._complete_text = self._complete_text and not piece.strip(_BLANKS)
             return
         self._start = self._start or piece.lstrip(_BLANKS)[:1]
         position = 1 if self._cut_escape and piece else 0
@@ -90,8 +90,8 @@ class Fragments:
         "_appending",
         "_completeness",
         "_cumulative",
-        "_held",
         "_in_doubt",
+        "_pending",
         "_pieces",
         "fault",
         "size",
@@ -104,7 +104,7 @@ class Fragments:
         self._completeness = Completeness()
         self._appending = False  # nothing but plain appending so far
         self._cumulative = False
-        self._held = False  # the text so far is a `{}` that was not given on yet
+        self._pending = False  # the text so far is a `{}` that was not given on yet
         self._in_doubt: list[str] = []  # fragments that may replace the text or extend it
 
     @property
@@ -131,8 +131,8 @@ class Fragments:
 
     def close(self) -> str:
         """Return what was held back, now that the call is over."""
-        if self._held:
-            self._held = False
+        if self._pending:
+            self._pending = False
             return self.text
         last = self._in_doubt[-1] if self._in_doubt else ""
         rest = self._append_doubtful()
@@ -141,14 +141,14 @@ class Fragments:
         return rest
 
     def complete(self) -> bool:
-        """Whether the text so far is one whole JSON value."""
+        """Whether the text so far is one complete JSON value."""
         return self._completeness.of(self._pieces)
 
     def _take_rare(self, fragment: str) -> str:
-        if self._held:
+        if self._pending:
             return self._after_placeholder(fragment)
         if self._in_doubt:
-            return self._settle(fragment)
+            return self._decide(fragment)
         if self._cumulative:
             return self._extend(fragment)
         if not self._appending:
@@ -156,11 +156,11 @@ class Fragments:
         return self._long(fragment)
 
     def _first(self, fragment: str) -> str:
-        """Take a fragment where only blanks, if anything, came before it."""
-        self._held = not self.size and "".join(fragment.split()) == _PLACEHOLDER
-        self._appending = not self._held and not fragment.isspace()
+        """Take a fragment if only blanks, or nothing, came before it."""
+        self._pending = not self.size and "".join(fragment.split()) == _PLACEHOLDER
+        self._appending = not self._pending and not fragment.isspace()
         self.append(fragment)
-        return "" if self._held else fragment
+        return "" if self._pending else fragment
 
     def _after_placeholder(self, fragment: str) -> str:
         if fragment.isspace():
@@ -168,7 +168,7 @@ class Fragments:
             return ""
         if "".join(fragment.split()) == _PLACEHOLDER:
             return ""
-        self._held = False
+        self._pending = False
         self._appending = True
         if not fragment.lstrip().startswith("{"):
             return self.text + self.append(fragment)
@@ -186,10 +186,10 @@ class Fragments:
             return ""
         return self._replace(fragment)
 
-    def _settle(self, fragment: str) -> str:
+    def _decide(self, fragment: str) -> str:
         """Decide about fragments in doubt by one that follows them.
 
-        What stands before the last of them stays open inside it, so whether this one can be
+        What is before the last of them stays open inside it, so whether this one can be
         appended to all is whether it can be appended to that one: no text is read twice.
         """
         last = self._in_doubt[-1]
@@ -241,7 +241,7 @@ class Fragments:
         return self.append(fragment)
 
     def _repeats(self, fragment: str) -> bool:
-        """Whether a whole object comes once more, perhaps in another spelling."""
+        """Whether a complete object comes again, perhaps in another form."""
         if not fragment.lstrip().startswith("{") or not fragment.rstrip().endswith("}"):
             return False
         return self.complete() and same_value(self.text, fragment)

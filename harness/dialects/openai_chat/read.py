@@ -1,8 +1,8 @@
 """Frames of an openai-chat stream -> deltas, as prompt as the bytes allow.
 
 Reads what providers really send, not only the contract: every rule of the catalogue's B
-group that concerns a first reader. It never raises for what a stream holds, and never makes
-up a call, an argument or a finish that the stream does not say.
+group that concerns a first reader. It never raises, whatever a stream contains, and never invents
+a call, an argument or a finish that the stream does not contain.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
@@ -69,8 +69,8 @@ def read(
     Args:
         frames: of the response's body, in order.
         tools: names that the request declared; they settle how a name in pieces is meant.
-        policy: how to decide where rules pull against each other.
-        calls: how entries become calls; a fresh `Calls` where not given.
+        policy: how to decide if rules contradict each other.
+        calls: how entries become calls; a fresh `Calls` if not given.
     """
     policy = policy or ReaderPolicy()
     if calls is None:  # an assembler that holds no call yet is false
@@ -113,7 +113,7 @@ class _Reader:
         self._message_text = 0
 
     def take(self, frame: Frame) -> list[Delta]:
-        """Return the deltas that one frame says."""
+        """Return the deltas of one frame."""
         out: list[Delta] = []
         chunk = decode_plain(frame.data) if frame.complete else None
         if chunk is not None:
@@ -128,9 +128,9 @@ class _Reader:
         return out
 
     def _may_be_left_out(self, frame: Frame) -> bool:
-        """Whether an event that the end of the stream cut short says nothing of weight.
+        """Whether an event that the end of the stream truncated does not matter.
 
-        A finish reason is enough for a whole turn (quirk SSE-DONE-MISSING), so neither half a
+        A finish reason is enough for a complete turn (quirk SSE-DONE-MISSING), so neither half a
         [DONE] nor half a usage chunk after it takes the turn back.
         """
         if self._policy.unfinished_event == "drop" or b"[DONE]".startswith(frame.data.strip()):
@@ -138,7 +138,7 @@ class _Reader:
         return self._finish is not None and decode_plain(frame.data) is None
 
     def _take_odd(self, frame: Frame, out: list[Delta]) -> None:
-        """Take a frame that is cut short, or whose payload has not the shape of a chunk."""
+        """Take a frame that is truncated, or whose payload has not the shape of a chunk."""
         try:
             chunk = decode_chunk(frame.data)
         except NotJson as error:
@@ -148,7 +148,7 @@ class _Reader:
             self._chunk(chunk, frame, out)
 
     def end(self) -> list[Delta]:
-        """Return what the end of the stream says, where no [DONE] came."""
+        """Return the deltas of the end of the stream, if no [DONE] came."""
         out: list[Delta] = []
         if self._finish is not None:
             self._close(out)
@@ -188,7 +188,7 @@ class _Reader:
         elif delta is not None:
             if delta.content:
                 self._text_came = True
-            if self._said(delta, out):
+            if self._take_answer(delta, out):
                 self._calls_came = len(self._calls) > 0
         finish = choice.finish_reason
         if finish and type(finish) is str:
@@ -203,46 +203,46 @@ class _Reader:
             self._choice = number
         return number == self._choice
 
-    def _said(self, said: ChoiceDelta, out: list[Delta]) -> bool:
-        """Append what a delta or a message says; return whether it may have held calls."""
-        content = said.content
+    def _take_answer(self, answer: ChoiceDelta, out: list[Delta]) -> bool:
+        """Append what a delta or a message contains; return whether it may have had calls."""
+        content = answer.content
         if content:
             if type(content) is str:
                 out.append(TextDelta(content))
             else:
-                _say_parts(content, out)
-        reasoning = said.reasoning_content or said.reasoning
+                _append_parts(content, out)
+        reasoning = answer.reasoning_content or answer.reasoning
         if reasoning and type(reasoning) is str:
             out.append(ReasoningDelta(reasoning))
-        if said.refusal and type(said.refusal) is str:
-            self._refusal.append(said.refusal)
-        if said.tool_calls:
-            for entry in said.tool_calls:
+        if answer.refusal and type(answer.refusal) is str:
+            self._refusal.append(answer.refusal)
+        if answer.tool_calls:
+            for entry in answer.tool_calls:
                 self._calls.take(entry, out)
             return True
-        if said.function_call is None and said.additional_kwargs is None:
+        if answer.function_call is None and answer.additional_kwargs is None:
             return False
-        self._calls_elsewhere(said, out)
+        self._calls_elsewhere(answer, out)
         return True
 
-    def _calls_elsewhere(self, said: ChoiceDelta, out: list[Delta]) -> None:
-        """Take calls that do not stand in `tool_calls`; beside those they are only stubs."""
-        if said.function_call is not None:
-            self._calls.take(Entry(index=0, function=said.function_call), out)
-        kwargs = said.additional_kwargs
+    def _calls_elsewhere(self, answer: ChoiceDelta, out: list[Delta]) -> None:
+        """Take calls that are not in `tool_calls`; next to those they are only stubs."""
+        if answer.function_call is not None:
+            self._calls.take(Entry(index=0, function=answer.function_call), out)
+        kwargs = answer.additional_kwargs
         if isinstance(kwargs, dict) and kwargs.get("tool_calls"):
             for entry in entries_of(kwargs["tool_calls"]):
                 self._calls.take(entry, out)
 
     def _message(self, message: ChoiceDelta, out: list[Delta]) -> None:
-        """Use a whole message once (quirk MESSAGE-NOT-DELTA); it may also grow each time."""
+        """Use a complete message once (quirk MESSAGE-NOT-DELTA); it may also grow each time."""
         content = message.content
         if type(content) is str:
             content, self._message_text = content[self._message_text :], len(content)
-        said = replace(message, content=None if self._text_came else content)
+        answer = replace(message, content=None if self._text_came else content)
         if self._calls_came:
-            said = replace(said, tool_calls=None, function_call=None)
-        self._said(said, out)
+            answer = replace(answer, tool_calls=None, function_call=None)
+        self._take_answer(answer, out)
 
     # The end
 
@@ -258,8 +258,8 @@ class _Reader:
         if not self._first:
             self._fail("empty_stream", "the stream held no event before [DONE]", out)
         elif self._choice is _NO_CHOICE and self._finish is None:
-            said = quote(self._first)
-            self._fail("unknown_envelope", f"no choice came before [DONE]: {said}", out)
+            first = quote(self._first)
+            self._fail("unknown_envelope", f"no choice came before [DONE]: {first}", out)
         elif self._finish is None and self._policy.done_without_finish == "interrupted":
             self._fail("interrupted", "[DONE] came without a finish reason", out)
         else:
@@ -284,8 +284,8 @@ class _Reader:
         out.append(StreamFailure(code, message))
         self.over = True
 
-    def _bad_event(self, frame: Frame, why: str, out: list[Delta]) -> None:
-        """A payload that is no JSON: a stray comment, a glued error, or a broken stream."""
+    def _bad_event(self, frame: Frame, error: str, out: list[Delta]) -> None:
+        """A payload that is not JSON: a stray comment, a glued error, or a broken stream."""
         data = frame.data.strip()
         if not data or data.startswith(b":"):
             return
@@ -299,15 +299,15 @@ class _Reader:
         if glued is not None:
             self._fail(glued.code, glued.message, out)
             return
-        kind = "HTML, no event stream" if data.startswith(b"<") else f"not JSON ({why})"
+        kind = "HTML, no event stream" if data.startswith(b"<") else f"not JSON ({error})"
         self._fail("bad_event", f"byte {frame.offset}: {kind}: {quote(data)}", out)
 
 
-def _is_silent(said: ChoiceDelta) -> bool:
-    return not any(getattr(said, name) for name in said.__struct_fields__)
+def _is_silent(answer: ChoiceDelta) -> bool:
+    return not any(getattr(answer, name) for name in answer.__struct_fields__)
 
 
-def _say_parts(content: object, out: list[Delta]) -> None:
+def _append_parts(content: object, out: list[Delta]) -> None:
     """Append the texts of a list of parts."""
     for part in content if isinstance(content, list) else ():
         if isinstance(part, str):
@@ -322,7 +322,7 @@ def _usage(usage: dict[str, Any]) -> Usage:
 
 
 def _failure(chunk: Chunk, frame: Frame) -> StreamFailure | None:
-    """Return the error that a chunk tells in one of the ways of the field, or None."""
+    """Return the error of a chunk, in any of the forms that servers use, or None."""
     error = chunk.error
     if isinstance(error, dict):
         code = error.get("code") or error.get("type") or "error"
@@ -331,8 +331,8 @@ def _failure(chunk: Chunk, frame: Frame) -> StreamFailure | None:
         return StreamFailure(quote(chunk.code) or "error", quote(error))
     if chunk.error_message or chunk.error_type:
         return StreamFailure(quote(chunk.error_type) or "error", quote(chunk.error_message))
-    told = chunk.message and (chunk.code is not None or chunk.object is not None)
-    if frame.event == "error" or chunk.type == "error" or told:
+    is_error_message = chunk.message and (chunk.code is not None or chunk.object is not None)
+    if frame.event == "error" or chunk.type == "error" or is_error_message:
         message = quote(chunk.message) or quote(frame.data)
         return StreamFailure(quote(chunk.code) or "error", message)
     return None

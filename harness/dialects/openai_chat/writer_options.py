@@ -1,7 +1,7 @@
-"""The ways in which real providers spell the same openai-chat stream.
+"""The ways in which real providers write the same openai-chat stream.
 
 Each switch is a quirk of the catalogue; its first value is the API's own contract. Any
-combination must read back to the same turn, which is what the round-trip property holds.
+combination must read back to the same turn, which the round-trip test checks.
 """
 
 from typing import Literal
@@ -24,7 +24,7 @@ class WriterOptions(Options, frozen=True):
         call_type: `DELTA-TYPE-MISSING`, `-EMPTY-OR-NULL`.
         arguments: `ARGS-OBJECT`, `-CUMULATIVE`, `-REPEATED-AT-END`, `-EMPTYOBJ-THEN-REAL`,
             `-NULL`, `DELTA-ID-NAME-NO-ARGS`, `DELTA-FIRST-HAS-ARGS`.
-        one_chunk: all calls, whole, in one delta list (`DELTA-MULTI-IN-CHUNK`).
+        one_chunk: all calls, complete, in one delta list (`DELTA-MULTI-IN-CHUNK`).
         where: the field that holds the calls (`MESSAGE-NOT-DELTA`, `LEGACY-FUNCTION-CALL`,
             `DELTA-ADDITIONAL-KWARGS`).
         idle: the fields that a delta does not use (`TOOLCALLS-NULL`, `-EMPTY-ARRAY`).

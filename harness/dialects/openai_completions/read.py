@@ -1,4 +1,4 @@
-"""Frames of an openai-completions response -> deltas; a stream and a whole answer alike.
+"""Frames of an openai-completions response -> deltas; a stream and a complete response alike.
 
 Text, a finish reason and usage are all that this API has. An event whose choice holds a
 message or a delta is one of another API and fails the turn; nothing here ever raises.
@@ -32,7 +32,7 @@ class _Reader(EventReader):
         self._choice: object = _NO_CHOICE
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one chunk, or the whole completion."""
+        """Take one chunk, or the complete response."""
         choices = value.get("choices")
         if (not choices or "error" in value) and self._is_failure(value, frame):
             return
@@ -49,7 +49,7 @@ class _Reader(EventReader):
             self.turn.usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
     def _choose(self, choice: object) -> None:
-        """Take a piece of the first answer; others to the same prompt say nothing."""
+        """Take a piece of the first answer; others to the same prompt are ignored."""
         if type(choice) is not dict:
             self.unknown(choice)
             return
@@ -74,15 +74,15 @@ class _Reader(EventReader):
         self.turn.finish(_FINISH.get(word.lower(), FinishReason.OTHER), word)
 
     def _is_failure(self, value: dict[str, Any], frame: Frame) -> bool:
-        """Fail the turn where the event is an error, in one of the ways of the field."""
+        """Fail the turn if the event is an error, in any of the forms that servers use."""
         is_error = frame.event == "error" or value.get("object") == "error"
-        told = value.get("error") or (value if is_error else None)
-        if not told:
+        details = value.get("error") or (value if is_error else None)
+        if not details:
             return False
-        if isinstance(told, dict):
-            self.provider_error(told)
+        if isinstance(details, dict):
+            self.provider_error(details)
         else:
-            self.turn.fail(quote(value.get("code")) or "error", quote(told))
+            self.turn.fail(quote(value.get("code")) or "error", quote(details))
         return True
 
 

@@ -17,7 +17,7 @@ class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:
-        finish: where the finish reason is: with an empty text, or with the last text.
+        finish: if the finish reason is: with an empty text, or with the last text.
         usage: with the chunk of its own that `stream_options` asks for, or with the finish.
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         choice: the index of the choice; None leaves it out.

@@ -1,7 +1,7 @@
-"""The calls of one response: what each event says of an item that asks the client for a call.
+"""The calls of one response: what each event contains of an item that asks the client for a call.
 
 A call is known by its item; the id that its result must name is `call_id`. Its arguments, or
-the input of a custom tool, come as fragments, as whole text, or as both, up to three times;
+the input of a custom tool, come as fragments, as complete text, or as both, up to three times;
 the same twice is one call, and two different ones are a call that must not run.
 """
 
@@ -30,47 +30,47 @@ class ResponsesCalls:
     def announced(self, item: Item, value: dict[str, Any], arguments: str) -> None:
         """Take a call's item that begins; arguments that it has already must wait.
 
-        Nothing says whether the fragments that follow continue them or repeat them.
+        It is unknown whether the fragments that follow continue them or repeat them.
         """
         self._name(item, value)
-        if arguments and not item.whole and not self._turn.arguments(item.key):
-            item.snapshot, item.held = arguments, []
+        if arguments and not item.complete and not self._turn.arguments(item.key):
+            item.snapshot, item.pending = arguments, []
 
-    def whole(self, item: Item, value: dict[str, Any], arguments: str) -> None:
+    def complete(self, item: Item, value: dict[str, Any], arguments: str) -> None:
         """Take a call's item that is over, or all that is known of it by now."""
         self._name(item, value)
         if value.get("status") == "incomplete":
             self._turn.reject(item.key, "the provider marks it as incomplete")
-        self.settle(item, arguments)
+        self.complete_arguments(item, arguments)
 
     def fragment(self, item: Item, piece: object, kind: str) -> None:
         """Take a piece of the arguments of a call whose items have the type `kind`."""
         if not item.kind:
             item.kind = kind
             self._turn.open(item.key, kind=CALLS[kind])
-        if item.held is None:
+        if item.pending is None:
             self._turn.append(item.key, piece)
         elif isinstance(piece, str):
-            item.held.append(piece)
+            item.pending.append(piece)
 
-    def settle(self, item: Item, arguments: str) -> None:
-        """Take the whole arguments; no text, or `{}` after others, is a place left empty."""
+    def complete_arguments(self, item: Item, arguments: str) -> None:
+        """Take the complete arguments; no text, or `{}` after others, is ignored."""
         if not arguments:
             return
-        if item.whole:
-            again = arguments == item.whole or (
-                _is_function(item) and (arguments == "{}" or same_value(arguments, item.whole))
+        if item.complete:
+            is_repeated = arguments == item.complete or (
+                _is_function(item) and (arguments == "{}" or same_value(arguments, item.complete))
             )
-            if not again:
+            if not is_repeated:
                 self._turn.reject(item.key, _TWICE)
             return
-        item.whole, item.held = arguments, None
+        item.complete, item.pending = arguments, None
         so_far = self._turn.arguments(item.key)
         if arguments == so_far:
             return
         same = _is_function(item) and so_far and same_value(arguments, so_far)
         if arguments.startswith(so_far) or not same:
-            self._turn.settle(item.key, arguments)
+            self._turn.complete_arguments(item.key, arguments)
 
     def named(self, item: Item, event: dict[str, Any]) -> None:
         """Take the name and id that the end of the arguments may bring too."""
@@ -82,14 +82,14 @@ class ResponsesCalls:
     def refused(self, item: Item, call: OddCall) -> None:
         """Open a call that is no function, so that it is seen, and reject it."""
         self._turn.open(item.key, item.call_id or item.id, call.name)
-        self._turn.reject(item.key, call.why)
+        self._turn.reject(item.key, call.reason)
 
-    def conclude(self) -> None:
+    def finish(self) -> None:
         """Settle what waited: an id that never came, fragments after early arguments."""
         for item in self._items:
-            if item.held is not None:
-                self.settle(item, _from_early(item, "".join(item.held)))
-            if item.kind in CALLS and not item.call_id and not item.foreign:
+            if item.pending is not None:
+                self.complete_arguments(item, _from_early(item, "".join(item.pending)))
+            if item.kind in CALLS and not item.call_id and not item.by_provider:
                 self._turn.open(item.key, item.id, item.name, CALLS[item.kind])
 
     def _name(self, item: Item, value: dict[str, Any]) -> None:
@@ -102,7 +102,7 @@ class ResponsesCalls:
             self._turn.open(item.key, item.call_id, name, CALLS.get(item.kind, "function"))
 
     def arguments_of(self, value: dict[str, Any], frame: Frame, path: Path) -> str:
-        """Return the arguments, or the input, in `value`; no text is spelt as it came.
+        """Return the arguments, or the input, in `value`; other values are written as they came.
 
         Args:
             value: what holds them.
@@ -114,11 +114,11 @@ class ResponsesCalls:
         if arguments is None or isinstance(arguments, str):
             return arguments or ""
         try:
-            return self._spelt(frame, (*path, field))
+            return self._exact_text(frame, (*path, field))
         except (ValueError, LookupError, TypeError):  # an integer of thousands of digits
             return msgspec.json.encode(arguments).decode()
 
-    def _spelt(self, frame: Frame, path: Path) -> str:
+    def _exact_text(self, frame: Frame, path: Path) -> str:
         if self._exact is None or self._exact[0] is not frame:
             self._exact = (frame, decode_exactly(frame.data))
         holder: Any = self._exact[1]

@@ -2,8 +2,8 @@
 
 The contract: `output_index` is the place of an item and `item_id` its id, both in each event
 of it, and the terminal event repeats all items. Gateways leave ids out, make up new ones on
-the way or number every item 0; what is left of the two then tells the items apart. Two items
-are taken for one only where nothing contradicts that.
+the way or number every item 0; what is left of the two then distinguishes the items. Two items
+are taken for one only if nothing contradicts that.
 Source: OpenAI API reference, "Responses", "Streaming events".
 """
 
@@ -20,19 +20,19 @@ class Item(msgspec.Struct, eq=False):
 
     Fields:
         key: its number here, the key of a call's deltas.
-        kind: its `type`; "" until an event says it.
-        id, call_id, name: "" where they did not come.
-        index: its `output_index`; -1 where it has none.
+        kind: its `type`; "" until an event has it.
+        id, call_id, name: "" if they did not come.
+        index: its `output_index`; -1 if it has none.
         done: its `output_item.done` came.
-        said: its texts so far, by field; each item has its own.
-        settled: its texts were compared with a whole item.
-        whole: its whole arguments, as they came first.
-        held: fragments of arguments that wait, since the item opened with arguments already.
+        texts: its texts so far, by field; each item has its own.
+        compared: its texts were compared with a complete item.
+        complete: its complete arguments, as they came first.
+        pending: fragments of arguments that wait, since the item opened with arguments already.
         snapshot: those arguments.
-        told: an event told of it, not only the response as a whole.
-        foreign: the provider runs it itself.
+        has_event: an event reported it, not only the response as a whole.
+        by_provider: the provider runs it itself.
         opened: the name with which its call was opened under its `call_id`, None before.
-        taken: what its `output_item.done` said of it, None before.
+        taken: what its `output_item.done` contained, None before.
     """
 
     key: int
@@ -42,13 +42,13 @@ class Item(msgspec.Struct, eq=False):
     name: str = ""
     index: int = -1
     done: bool = False
-    said: dict[str, list[str]] = {}
-    settled: bool = False
-    whole: str = ""
-    held: list[str] | None = None
+    texts: dict[str, list[str]] = {}
+    compared: bool = False
+    complete: str = ""
+    pending: list[str] | None = None
     snapshot: str = ""
-    told: bool = True
-    foreign: bool = False
+    has_event: bool = True
+    by_provider: bool = False
     opened: object = None
     taken: dict[str, Any] | None = None
 
@@ -61,7 +61,7 @@ class Items:
         self._by_id: dict[str, Item] = {}
         self._by_call: dict[str, Item] = {}
         self._by_index: dict[int, Item] = {}
-        self._indexes_shared = False  # then a place says nothing
+        self._indexes_shared = False  # then a place contains nothing
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self._all)
@@ -70,42 +70,42 @@ class Items:
         return len(self._all)
 
     def at(self, item_id: object, index: object) -> Item:
-        """Return the item that a delta belongs to; a new one where none is known."""
-        place = index if type(index) is int else -1
-        item = self._by_index.get(place)
+        """Return the item that a delta belongs to; a new one if none is known."""
+        position = index if type(index) is int else -1
+        item = self._by_index.get(position)
         if item is not None and (item.id == item_id or not item_id):
             return item
         item_id = text(item_id)
         found = self._by_id.get(item_id)
         if found is not None:
             return found
-        # The place says which item it is, where a proxy made up the id.
+        # The position decides which item it is if a proxy changed the id.
         if item is not None and not (item.done and item_id and self._indexes_shared):
             return item
-        if not item_id and place < 0 and self._all:
+        if not item_id and position < 0 and self._all:
             return self._all[-1]
-        return self._register(self._new(), item_id, "", place)
+        return self._register(self._new(), item_id, "", position)
 
     def announced(self, value: dict[str, Any], index: object, *, done: bool) -> Item:
-        """Return the item that an `output_item` event, `added` or `done`, tells of."""
-        place = index if type(index) is int else -1
-        item = self._by_index.get(place)
+        """Return the item of an `output_item` event, `added` or `done`."""
+        position = index if type(index) is int else -1
+        item = self._by_index.get(position)
         if item is not None and self._is_as_it_was(item, value):
             item.done = item.done or done
             return item
         item_id, call_id = text(value.get("id")), text(value.get("call_id"))
         kind = text(value.get("type"))
-        item = self._known(item_id, call_id, kind, place, done=done) or self._new()
+        item = self._known(item_id, call_id, kind, position, done=done) or self._new()
         item.kind = item.kind or kind
         item.name = item.name or text(value.get("name"))
         item.done = item.done or done
-        return self._register(item, item_id, call_id, place)
+        return self._register(item, item_id, call_id, position)
 
     def are_repeated(self, output: list[Any]) -> bool:
-        """Return whether a whole `output` says of each item what its end said, and no more.
+        """Return whether a complete `output` only repeats what the end of each item contained.
 
         A custom call is left out, since the response as a whole may tell whose its tool is, and
-        arguments that are no text, since equal ones may be spelt in two ways.
+        arguments that are no text, since equal ones may be written in two ways.
         """
         return len(output) == len(self._all) and all(
             item.taken is not None
@@ -117,32 +117,37 @@ class Items:
         )
 
     def paired(self, output: list[Any]) -> list[tuple[Item, dict[str, Any], int]]:
-        """Return each object of a whole `output` with its item and its place.
+        """Return each object of a complete `output` with its item and its position.
 
         First come those whose ids are known, then those at a known place, then those of the
-        same type and name in their order; what is left are items that no event told of.
+        same type and name in their order; what is left are items without an event.
         """
-        told = [(place, value) for place, value in enumerate(output) if isinstance(value, dict)]
+        has_event = [
+            (position, value) for position, value in enumerate(output) if isinstance(value, dict)
+        ]
         free = {item.key: item for item in self._all}
         found: dict[int, Item] = {}
-        rest = told
+        rest = has_event
         for same in (self._of_ids, self._of_place):
-            for place, value in rest:
-                item = same(value, place)
+            for position, value in rest:
+                item = same(value, position)
                 if item is not None and free.pop(item.key, None) is not None:
-                    found[place] = item
-            rest = [(place, value) for place, value in rest if place not in found]
+                    found[position] = item
+            rest = [(position, value) for position, value in rest if position not in found]
             if not rest:
                 break
         queues = _queues(free.values()) if rest else {}
-        for place, value in rest:
+        for position, value in rest:
             queue = queues.get((text(value.get("type")), text(value.get("name"))))
             if queue:
-                found[place] = queue.pop()
-        return [(found.get(place) or self._of_output(value), value, place) for place, value in told]
+                found[position] = queue.pop()
+        return [
+            (found.get(position) or self._of_output(value), value, position)
+            for position, value in has_event
+        ]
 
     def _is_as_it_was(self, item: Item, value: dict[str, Any]) -> bool:
-        """Return whether `value` says again who `item` is, as nearly every last event of one."""
+        """Return whether `value` repeats the ids of `item`, as most last events do."""
         call_id, name = item.call_id, item.name
         return (
             item.id == value.get("id")
@@ -154,22 +159,22 @@ class Items:
         )
 
     def _known(
-        self, item_id: str, call_id: str, kind: str, place: int, *, done: bool
+        self, item_id: str, call_id: str, kind: str, position: int, *, done: bool
     ) -> Item | None:
-        at = self._by_index.get(place)
+        at = self._by_index.get(position)
         by_id = at if at is not None and at.id == item_id else self._by_id.get(item_id)
         if item_id and by_id is not None and by_id.kind in ("", kind):
-            is_same = _agree(by_id.call_id, call_id) or by_id.index == place
+            is_same = _agree(by_id.call_id, call_id) or by_id.index == position
             if is_same:
                 return by_id
         by_call = self._by_call.get(call_id)
         if by_call is not None and by_call.kind == kind:
             is_ending = done and not by_call.done
-            if is_ending or _agree(by_call.id, item_id) or by_call.index == place:
+            if is_ending or _agree(by_call.id, item_id) or by_call.index == position:
                 return by_call
         if at is None or at.done or at.kind not in ("", kind):
             return None
-        # Ids that changed on the way, or an item that only deltas told of so far.
+        # Ids that changed on the way, or an item that only had deltas so far.
         return at if done or (not at.kind and _agree(at.id, item_id)) else None
 
     def _of_ids(self, value: dict[str, Any], _place: int) -> Item | None:
@@ -177,15 +182,15 @@ class Items:
         item = by_id or self._by_call.get(text(value.get("call_id")))
         return item if item is not None and item.kind in ("", value.get("type")) else None
 
-    def _of_place(self, value: dict[str, Any], place: int) -> Item | None:
-        item = self._by_index.get(place)
+    def _of_place(self, value: dict[str, Any], position: int) -> Item | None:
+        item = self._by_index.get(position)
         if item is None or self._indexes_shared or item.kind not in ("", value.get("type")):
             return None
         return item if _agree(item.name, text(value.get("name"))) else None
 
     def _of_output(self, value: dict[str, Any]) -> Item:
         item = self._new()
-        item.told = False
+        item.has_event = False
         item.kind, item.name = text(value.get("type")), text(value.get("name"))
         return self._register(item, text(value.get("id")), text(value.get("call_id")), -1)
 
@@ -194,18 +199,18 @@ class Items:
         self._all.append(item)
         return item
 
-    def _register(self, item: Item, item_id: str, call_id: str, place: int) -> Item:
+    def _register(self, item: Item, item_id: str, call_id: str, position: int) -> Item:
         item.id = item.id or item_id
         item.call_id = item.call_id or call_id
         if item.index < 0:
-            item.index = place
+            item.index = position
         if item_id:
             self._by_id[item_id] = item
         if call_id:
             self._by_call.setdefault(call_id, item)
-        if place >= 0:
-            self._indexes_shared |= self._by_index.setdefault(place, item) is not item
-            self._by_index[place] = item
+        if position >= 0:
+            self._indexes_shared |= self._by_index.setdefault(position, item) is not item
+            self._by_index[position] = item
         return item
 
 
@@ -235,12 +240,12 @@ TEXT_DELTA_EVENTS: Final = {
     # Drafts and servers that follow them.
     "response.reasoning_summary.delta": "summary",
     "response.reasoning.delta": "reasoning",
-    # Realtime; what is spoken is told by its transcript.
+    # Realtime; audio is represented by its transcript.
     "response.text.delta": "text",
     "response.audio_transcript.delta": "text",
     "response.output_audio_transcript.delta": "text",
 }
-# Event -> which text of its item it holds as a whole, and where.
+# Event -> which complete text of its item it contains, and in which member.
 TEXT_DONE_EVENTS: Final = {
     "response.output_text.done": ("text", "text"),
     "response.reasoning_summary_text.done": ("summary", "text"),
@@ -252,7 +257,7 @@ TEXT_DONE_EVENTS: Final = {
     "response.audio_transcript.done": ("text", "transcript"),
     "response.output_audio_transcript.done": ("text", "transcript"),
 }
-# Type of a content part -> the text that it is a part of, and where it stands.
+# Type of a content part -> the text that it is a part of, and its member there.
 _PARTS: Final = {
     "output_text": ("text", "text"),
     "text": ("text", "text"),
@@ -265,7 +270,7 @@ _PARTS: Final = {
 
 
 def texts_of(value: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the texts of a whole item, by field."""
+    """Return the texts of a complete item, by field."""
     found: dict[str, list[str]] = {}
     for parts in (value.get("summary"), value.get("content")):
         if not parts or not isinstance(parts, list):
@@ -283,7 +288,7 @@ FIELDS: Final[dict[CallKind, str]] = {"function": "arguments", "custom": "input"
 
 
 class OddCall(msgspec.Struct, frozen=True):
-    """Something that the client has to do and that is no call of a named tool.
+    """Something that the client has to do and that is not a call of a named tool.
 
     Fields:
         name: of what is to be done.
@@ -291,7 +296,7 @@ class OddCall(msgspec.Struct, frozen=True):
     """
 
     name: str
-    why: str
+    reason: str
 
 
 def is_call(value: dict[str, Any], custom: frozenset[str] | None) -> bool:
@@ -299,7 +304,7 @@ def is_call(value: dict[str, Any], custom: frozenset[str] | None) -> bool:
 
     Args:
         value: the item.
-        custom: names of the custom tools that the client declared; None where that is not
+        custom: names of the custom tools that the client declared; None if that is not
             known. A custom call of another name was made to a tool of the provider, such as
             the `x_keyword_search` of xAI's `x_search`.
     """
@@ -310,7 +315,7 @@ def is_call(value: dict[str, Any], custom: frozenset[str] | None) -> bool:
 
 
 def odd_call(value: dict[str, Any]) -> OddCall | None:
-    """Return what the item `value` asks of the client beside calls of tools, or None."""
+    """Return what the item `value` asks of the client other than calls of tools, or None."""
     kind = text(value.get("type"))
     is_client = _CLIENT.get(kind)
     if is_client is None or not is_client(value):
@@ -322,7 +327,7 @@ def odd_call(value: dict[str, Any]) -> OddCall | None:
 
 
 def custom_tools(tools: object) -> frozenset[str] | None:
-    """Return the names of the custom tools that a response repeats; None where it has none."""
+    """Return the names of the custom tools that a response repeats; None if it has none."""
     if not isinstance(tools, list) or not tools:
         return None
     declared = (tool for tool in tools if isinstance(tool, dict) and tool.get("type") == "custom")

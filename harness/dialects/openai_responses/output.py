@@ -16,7 +16,7 @@ TEXTS: Final = {
     "summary": ("reasoning", "summary", "summary_text", "reasoning_summary_text"),
     "reasoning": ("reasoning", "content", "reasoning_text", "reasoning_text"),
 }
-# Kind of text -> the field of the events that says which part of the item it is, and the
+# Kind of text -> the field of the events for the position of the part in its item, and the
 # events that open and close that part.
 PLACES: Final = {
     "text": ("content_index", "content_part"),
@@ -57,9 +57,9 @@ class Out:
     Fields:
         index: its place.
         kind: of a text, a key of `TEXTS`, or of a call.
-        call: how it began, where it is one.
+        call: how it began, if it is one.
         pieces: its text, or its arguments, so far.
-        status: as its next whole item says it.
+        status: in its next complete item.
     """
 
     def __init__(self, index: int, kind: str, call: ToolCallStart | None = None) -> None:
@@ -80,13 +80,13 @@ class Out:
         return f"{_ID_PREFIXES[self.type]}_{self.index + 1}"
 
     @property
-    def whole(self) -> str:
+    def text(self) -> str:
         """Return its pieces as one text."""
         return "".join(self.pieces)
 
 
 def response(response_id: str, model: str, status: str, output: Json, usage: Usage | None) -> Json:
-    """Return a response object; `output` is the field of that name, where it is to be there."""
+    """Return a response object; `output` is the field of that name, if it is to be there."""
     start = {"id": response_id, "object": "response", "created_at": _CREATED, "status": status}
     return {**start, "model": model, **_RESPONSE, **output, "usage": usage_of(usage)}
 
@@ -95,19 +95,19 @@ def as_realtime(value: Json) -> Json:
     """Return the response object `value` as the Realtime API has it."""
     details = value["incomplete_details"] or {}
     error = {"error": value["error"]} if value["error"] else {}
-    why = {"type": value["status"], **details, **error} if details or error else None
-    kept: Json = {name: value[name] for name in _OF_REALTIME if name in value}
-    return {**kept, "object": "realtime.response", "status_details": why}
+    details_of_end = {"type": value["status"], **details, **error} if details or error else None
+    members: Json = {name: value[name] for name in _OF_REALTIME if name in value}
+    return {**members, "object": "realtime.response", "status_details": details_of_end}
 
 
-def part(kind: str, said: str) -> Json:
-    """Return the part of an item that holds the text `said`."""
+def part(kind: str, text_so_far: str) -> Json:
+    """Return the part of an item that contains the text `text_so_far`."""
     key = "refusal" if kind == "refusal" else "text"
-    return {"type": TEXTS[kind][2], **_PART_MORE.get(kind, {}), key: said}
+    return {"type": TEXTS[kind][2], **_PART_MORE.get(kind, {}), key: text_so_far}
 
 
 def usage_of(usage: Usage | None) -> Json | None:
-    """Return the usage as a response has it; a count that nobody gave is left out."""
+    """Return the usage as a response has it; a count that is not known is left out."""
     if usage is None:
         return None
     counts: dict[str, Json] = {

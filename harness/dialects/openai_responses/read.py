@@ -1,9 +1,9 @@
 """Frames of a Responses stream -> deltas, as prompt as the bytes allow.
 
-Deltas are said as they come; whole texts, items and the terminal event, which repeat them,
-only add what no delta said. A turn needs its terminal event: without one no call runs. The
-Realtime API spells the same events, some under other names; those stand in the same tables.
-It never raises for what a stream holds, and makes up no call, argument or end.
+Deltas are emitted as they come; complete texts, items and the terminal event, which repeat them,
+only add what no delta contained. A turn needs its terminal event: without one no call runs. The
+Realtime API writes the same events, some under other names; those are in the same tables.
+It never raises, whatever a stream contains, and invents no call, argument or end.
 Source: OpenAI API reference, "Responses: streaming events" and "Realtime: server events".
 """
 
@@ -49,7 +49,7 @@ class TextDeltaEvent(msgspec.Struct, gc=False):
 piece_of = piece_decoder(TextDeltaEvent)
 
 
-# The terminal event -> the status that it stands for where the response does not say one.
+# The terminal event -> the status that it means if the response has none.
 TERMINAL_EVENTS: Final = {
     "response.completed": "completed",
     "response.incomplete": "incomplete",
@@ -73,11 +73,11 @@ def end_of(response: dict[str, Any], status: str) -> Finish | StreamFailure:
     """Return how `response` ended.
 
     Args:
-        response: a whole response object.
-        status: what its event stands for; "" for a document without an event.
+        response: a complete response object.
+        status: what its event is for; "" for a document without an event.
     """
-    said = text(response.get("status"))
-    status = said if said in _OVER or not status else status
+    given = text(response.get("status"))
+    status = given if given in _OVER or not status else status
     details = response.get("incomplete_details") or response.get("status_details")
     details = details if isinstance(details, dict) else {}
     reason = text(details.get("reason"))
@@ -89,7 +89,7 @@ def end_of(response: dict[str, Any], status: str) -> Finish | StreamFailure:
         return Finish(FinishReason.STOP, status)
     if status == "incomplete":
         return Finish(_REASONS.get(reason, FinishReason.OTHER), reason or status)
-    return StreamFailure("interrupted", f"the response came while it was {said!r}")
+    return StreamFailure("interrupted", f"the response came while it was {given!r}")
 
 
 def failure_of(value: dict[str, Any]) -> StreamFailure:
@@ -112,7 +112,7 @@ def is_error(value: dict[str, Any]) -> bool:
     )
 
 
-# What continues a text -> the delta that says it; a refusal is said at the end, as a failure.
+# What continues a text -> its delta; a refusal is emitted at the end, as a failure.
 _SAID_AS: Final[dict[str, type[TextDelta | ReasoningDelta]]] = {
     "text": TextDelta,
     "summary": ReasoningDelta,
@@ -123,7 +123,7 @@ _ARGUMENTS: Final = "response.function_call_arguments.delta"
 _OF_PIECES: Final = frozenset((*TEXT_DELTA_EVENTS, _ARGUMENTS, *TEXT_DONE_EVENTS))
 _SPEAKING: Final = frozenset(("message", "reasoning"))
 _FIELDS: Final = ("summary", "reasoning", "text", "refusal")
-# Beginnings of types that only these two APIs have; what is unknown of them says nothing.
+# Beginnings of types that only these two APIs have; unknown events of them are ignored.
 _OURS: Final = ("response.", "session.", "conversation.", "input_audio_buffer.", "rate_limits.")
 
 
@@ -151,7 +151,7 @@ class _Reader(EventReader):
         self._error: StreamFailure | None = None  # of a session, which may go on after it
 
     def _take(self, frame: Frame) -> None:
-        # Pieces stand after an event of this API that was read in full.
+        # Typed pieces only follow an event of this API that was read in full.
         if self.is_known and frame.event in _OF_PIECES and not frame.failure:
             piece = piece_of(frame.data)
             if piece is not None and self._takes_piece(piece):
@@ -163,22 +163,22 @@ class _Reader(EventReader):
         kind = piece.type
         if kind == _ARGUMENTS:
             item = self._items.at(piece.item_id, piece.output_index)
-            if item.kind and item.held is None:
+            if item.kind and item.pending is None:
                 self.turn.append(item.key, piece.delta)
             else:
                 self._calls.fragment(item, piece.delta, "function_call")
         elif (field := TEXT_DELTA_EVENTS.get(kind)) is not None:
             self._piece(field, piece.delta, piece.item_id, piece.output_index)
-        elif whole := TEXT_DONE_EVENTS.get(kind):
-            return whole[0] in self._items.at(piece.item_id, piece.output_index).said
+        elif complete := TEXT_DONE_EVENTS.get(kind):
+            return complete[0] in self._items.at(piece.item_id, piece.output_index).texts
         else:
             return False
         return True
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event, or a whole response as a document.
+        """Take one event, or a complete response as a document.
 
-        The framing's name counts where it has no type; but an error stays one behind the name
+        The framing's name counts if it has no type; but an error stays one behind the name
         of a frame that it broke off.
         """
         kind = value.get("type") or (None if is_error(value) else frame.event)
@@ -196,15 +196,15 @@ class _Reader(EventReader):
             take(self, value, frame)
         elif kind.startswith(_OURS):
             self.is_known = True
-            if whole := TEXT_DONE_EVENTS.get(kind):
-                self._part_over(*whole, value)
+            if complete := TEXT_DONE_EVENTS.get(kind):
+                self._part_over(*complete, value)
         else:
             self._untyped(value, frame)
 
     def end_of_stream(self) -> None:
-        """Without a terminal event the turn is not whole."""
+        """Without a terminal event the turn is not complete."""
         if self._error is not None:
-            self._calls.conclude()
+            self._calls.finish()
             self.turn.fail(self._error.code, self._error.message)
         elif self.is_known:
             self.interrupted("the stream ended without a terminal event of its response")
@@ -213,41 +213,41 @@ class _Reader(EventReader):
 
     def interrupted(self, message: str = "") -> None:
         """Fail the turn, since its stream ended too early."""
-        self._calls.conclude()
+        self._calls.finish()
         super().interrupted(message)
 
     # Texts
 
     def _piece(self, field: str, piece: object, item_id: object, index: object) -> None:
         if piece and type(piece) is str:
-            self._said(self._items.at(item_id, index), field, piece)
+            self._emit(self._items.at(item_id, index), field, piece)
 
-    def _part_over(self, field: str, place: str, event: dict[str, Any]) -> None:
-        """Take a whole part where no delta said anything of its item."""
+    def _part_over(self, field: str, position: str, event: dict[str, Any]) -> None:
+        """Take a complete part if no delta of its item came."""
         item = self._items.at(event.get("item_id"), event.get("output_index"))
-        if field not in item.said:
-            self._said(item, field, text(event.get(place)))
+        if field not in item.texts:
+            self._emit(item, field, text(event.get(position)))
 
     def _item_over(self, item: Item, value: dict[str, Any]) -> None:
-        """Say what of a whole message or reasoning no delta said."""
+        """Emit what of a complete message or reasoning no delta contained."""
         kind = value.get("type")
-        if item.settled or type(kind) is not str or kind not in _SPEAKING:
+        if item.compared or type(kind) is not str or kind not in _SPEAKING:
             return
-        item.settled = True
-        whole = texts_of(value)
+        item.compared = True
+        complete = texts_of(value)
         for field in _FIELDS:
-            if pieces := whole.get(field):
-                so_far = "".join(item.said.get(field, ()))
+            if pieces := complete.get(field):
+                so_far = "".join(item.texts.get(field, ()))
                 all_of_it = "".join(pieces)
                 if all_of_it.startswith(so_far):
-                    self._said(item, field, all_of_it[len(so_far) :])
+                    self._emit(item, field, all_of_it[len(so_far) :])
 
-    def _said(self, item: Item, field: str, piece: str) -> None:
+    def _emit(self, item: Item, field: str, piece: str) -> None:
         if not piece:
             return
-        so_far = item.said.get(field)
+        so_far = item.texts.get(field)
         if so_far is None:
-            so_far = item.said[field] = []
+            so_far = item.texts[field] = []
         so_far.append(piece)
         delta = _SAID_AS.get(field)
         if delta is None:
@@ -273,12 +273,12 @@ class _Reader(EventReader):
         value = event.get("item")
         if isinstance(value, dict):
             item = self._items.announced(value, event.get("output_index"), done=True)
-            self._whole_item(item, value, frame, ("item",))
+            self._complete_item(item, value, frame, ("item",))
             item.taken = value
 
-    def _whole_item(self, item: Item, value: dict[str, Any], frame: Frame, path: Path) -> None:
+    def _complete_item(self, item: Item, value: dict[str, Any], frame: Frame, path: Path) -> None:
         if self._is_call(item, value):
-            self._calls.whole(item, value, self._calls.arguments_of(value, frame, path))
+            self._calls.complete(item, value, self._calls.arguments_of(value, frame, path))
         else:
             self._item_over(item, value)
 
@@ -286,7 +286,7 @@ class _Reader(EventReader):
         """Whether an item is a call of a tool; what else the client must do is refused."""
         if is_call(value, self._custom):
             return True
-        item.foreign = True
+        item.by_provider = True
         odd = odd_call(value)
         if odd is not None:
             self._calls.refused(item, odd)
@@ -299,17 +299,17 @@ class _Reader(EventReader):
     def _arguments_over(self, event: dict[str, Any], frame: Frame) -> None:
         item = self._items.at(event.get("item_id"), event.get("output_index"))
         self._calls.named(item, event)
-        self._calls.settle(item, self._calls.arguments_of(event, frame, ()))
+        self._calls.complete_arguments(item, self._calls.arguments_of(event, frame, ()))
 
     def _input(self, event: dict[str, Any], _: Frame) -> None:
         item = self._items.at(event.get("item_id"), event.get("output_index"))
-        if not item.foreign:
+        if not item.by_provider:
             self._calls.fragment(item, event.get("delta"), "custom_tool_call")
 
     def _input_over(self, event: dict[str, Any], _: Frame) -> None:
         item = self._items.at(event.get("item_id"), event.get("output_index"))
-        if item.kind == "custom_tool_call" and not item.foreign:
-            self._calls.settle(item, text(event.get("input")))
+        if item.kind == "custom_tool_call" and not item.by_provider:
+            self._calls.complete_arguments(item, text(event.get("input")))
 
     # The response as a whole
 
@@ -341,14 +341,14 @@ class _Reader(EventReader):
         self._close(end_of(response, status))
 
     def _take_output(self, output: list[Any], frame: Frame, path: Path) -> None:
-        spoke = {field for item in self._items for field in item.said}
-        for item, value, place in self._items.paired(output):
-            # Texts of an item that no event told of are those of others under new ids.
-            if item.told or spoke.isdisjoint(texts_of(value)):
-                self._whole_item(item, value, frame, (*path, place))
+        spoke = {field for item in self._items for field in item.texts}
+        for item, value, position in self._items.paired(output):
+            # An item without an event has the texts of others, under a new id.
+            if item.has_event or spoke.isdisjoint(texts_of(value)):
+                self._complete_item(item, value, frame, (*path, position))
 
     def _close(self, end: Finish | StreamFailure) -> None:
-        self._calls.conclude()
+        self._calls.finish()
         if isinstance(end, StreamFailure):
             self.turn.fail(end.code, end.message)
         elif self._refusal:
@@ -364,14 +364,14 @@ class _Reader(EventReader):
         self.turn.finish(FinishReason.STOP, "session.closed")
         self.turn.close()
 
-    # Errors, and what is no event of this API
+    # Errors, and what is not an event of this API
 
     def _failed(self, event: dict[str, Any], _: Frame) -> None:
         failure = failure_of(event)
         if "event_id" in event:  # a Realtime session survives most errors
             self._error = self._error or failure
         else:
-            self._calls.conclude()
+            self._calls.finish()
             self.turn.fail(failure.code, failure.message)
 
     def _untyped(self, value: dict[str, Any], frame: Frame) -> None:

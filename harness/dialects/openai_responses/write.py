@@ -39,7 +39,7 @@ _REASONS: Final = {
 _LATE: Final = frozenset(("item-only", "terminal-only", "object"))
 _OBFUSCATION: Final = "XkP9aQ"
 # How texts are written if their parts have events of their own.
-_TOLD_IN_PARTS: Final = frozenset(("deltas", "part-only"))
+_IN_PARTS: Final = frozenset(("deltas", "part-only"))
 
 
 class _Writer(Writer[WriterOptions]):
@@ -90,27 +90,27 @@ class _Writer(Writer[WriterOptions]):
             self._part(self._run, "added", "")
         self._run.pieces.append(piece)
         if self.options.texts == "deltas":
-            self._said(self._run, "delta", {"delta": piece} | self._padding())
+            self._text_event(self._run, "delta", {"delta": piece} | self._padding())
 
     def _end_run(self) -> None:
         run, self._run = self._run, None
         if run is None:
             return
-        if self.options.texts in _TOLD_IN_PARTS:
-            self._said(run, "done", {_field(run): run.whole})
-        self._part(run, "done", run.whole)
+        if self.options.texts in _IN_PARTS:
+            self._text_event(run, "done", {_field(run): run.text})
+        self._part(run, "done", run.text)
         self._item_done(run, "completed")
 
-    def _part(self, run: Out, word: str, said: str) -> None:
-        """Open or close the one part of an item that is told in parts."""
-        if self.options.texts in _TOLD_IN_PARTS:
-            place, name = PLACES[run.kind]
-            fields = self._place(run) | {place: 0, "part": part(run.kind, said)}
+    def _part(self, run: Out, word: str, fields_of_text: str) -> None:
+        """Open or close the one part of an item whose parts have events."""
+        if self.options.texts in _IN_PARTS:
+            member, name = PLACES[run.kind]
+            fields = self._location(run) | {member: 0, "part": part(run.kind, fields_of_text)}
             self._event(f"response.{name}.{word}", fields)
 
-    def _said(self, run: Out, word: str, said: Json) -> None:
+    def _text_event(self, run: Out, word: str, fields_of_text: Json) -> None:
         more: Json = {"logprobs": []} if run.kind == "text" else {}
-        fields = self._place(run) | {PLACES[run.kind][0]: 0} | said | more
+        fields = self._location(run) | {PLACES[run.kind][0]: 0} | fields_of_text | more
         self._event(f"response.{TEXTS[run.kind][3]}.{word}", fields)
 
     def _padding(self) -> Json:
@@ -126,7 +126,7 @@ class _Writer(Writer[WriterOptions]):
         call = self._calls[index]
         call.pieces.append(fragment)
         if self.options.arguments == "fragments":
-            fields = self._place(call) | {"delta": fragment} | self._padding()
+            fields = self._location(call) | {"delta": fragment} | self._padding()
             self._event(f"response.{CALLS[call.kind][2]}.delta", fields)
 
     def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
@@ -135,14 +135,14 @@ class _Writer(Writer[WriterOptions]):
         self._end_run()
         if self.options.arguments not in _LATE and self.options.item_done:
             _, field, name = CALLS[call.kind]
-            self._event(f"response.{name}.done", self._place(call) | {field: call.whole})
+            self._event(f"response.{name}.done", self._location(call) | {field: call.text})
         self._item_done(call, "incomplete" if is_cut_short else "completed")
 
     # Items
 
     def _open(self, item: Out) -> Out:
         self._items.append(item)
-        if not self._is_only_told_at_the_end(item):
+        if not self._is_terminal_only(item):
             self._event(
                 "response.output_item.added", self._index(item) | self._item(item, opens=True)
             )
@@ -150,12 +150,12 @@ class _Writer(Writer[WriterOptions]):
 
     def _item_done(self, item: Out, status: str) -> None:
         item.status = status
-        if self.options.item_done and not self._is_only_told_at_the_end(item):
+        if self.options.item_done and not self._is_terminal_only(item):
             self._event("response.output_item.done", self._index(item) | self._item(item))
 
-    def _is_only_told_at_the_end(self, item: Out) -> bool:
-        told = self.options.arguments if item.call else self.options.texts
-        return told == "terminal-only"
+    def _is_terminal_only(self, item: Out) -> bool:
+        mode = self.options.arguments if item.call else self.options.texts
+        return mode == "terminal-only"
 
     def _item(self, item: Out, *, opens: bool = False) -> Json:
         value: Json = {"type": item.type, "status": item.status, **self._content(item, opens=opens)}
@@ -167,7 +167,7 @@ class _Writer(Writer[WriterOptions]):
             arguments = self._arguments(item, item.call, opens=opens)
             field = CALLS[item.kind][1]
             return {"call_id": item.call.id, "name": item.call.name, field: arguments}
-        parts = [] if opens else [part(item.kind, item.whole)]
+        parts = [] if opens else [part(item.kind, item.text)]
         other: Json = {"summary": []} if item.type == "reasoning" else {"role": "assistant"}
         return other | {TEXTS[item.kind][1]: parts}
 
@@ -175,7 +175,7 @@ class _Writer(Writer[WriterOptions]):
         if opens:
             return self.arguments[call.index] if self.options.arguments == "with-start" else ""
         as_object = self.options.arguments == "object" and call.kind == "function"
-        return object_or_text(item.whole) if as_object else item.whole
+        return object_or_text(item.text) if as_object else item.text
 
     def _item_id(self, item: Out) -> str:
         match self.options.item_ids:
@@ -195,7 +195,7 @@ class _Writer(Writer[WriterOptions]):
             case _:
                 return {"output_index": item.index}
 
-    def _place(self, item: Out) -> Json:
+    def _location(self, item: Out) -> Json:
         item_id = self._item_id(item)
         return self._index(item) | ({"item_id": item_id} if item_id else {})
 
@@ -252,7 +252,7 @@ class _Writer(Writer[WriterOptions]):
     def _last(self, item: Out) -> Json:
         """Return an item as the terminal event repeats it."""
         value: Json = self._item(item)["item"]
-        other = "" if self._is_only_told_at_the_end(item) else self.options.last_ids
+        other = "" if self._is_terminal_only(item) else self.options.last_ids
         if item.call is not None and other in ("other-call", "both-other"):
             value["call_id"] = f"{item.call.id}-again"
         if "id" in value and other in ("other-item", "both-other"):

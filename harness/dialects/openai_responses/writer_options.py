@@ -1,7 +1,7 @@
-"""The ways in which servers and gateways spell the same Responses stream.
+"""The ways in which servers and gateways write the same Responses stream.
 
 Each switch is a quirk of the catalogue; its first value is the API's own contract. Any
-combination must read back to the same turn, which is what the round-trip property holds.
+combination must read back to the same turn, which the round-trip test checks.
 """
 
 from typing import Literal
@@ -11,7 +11,7 @@ import msgspec
 from harness.dialects.kit.frames import LineEnd
 from harness.dialects.kit.options import Options
 
-_TOLD_AT_THE_END_OF_AN_ITEM = frozenset(("done-only", "item-only", "object"))
+_AT_END_OF_ITEM = frozenset(("done-only", "item-only", "object"))
 
 
 class WriterOptions(Options, frozen=True):
@@ -22,20 +22,20 @@ class WriterOptions(Options, frozen=True):
         arguments: which events hold the arguments (`RESP-NO-ARGUMENT-DELTAS`,
             `RESP-ARGUMENTS-IN-ADDED`, `ARGS-OBJECT`).
         texts: which events hold texts (`RESP-NO-TEXT-DELTAS`).
-        item_ids: `RESP-ITEM-ID-ABSENT`, `RESP-ITEM-ID-CHANGES`; where the index says
-            nothing, the ids are kept.
+        item_ids: `RESP-ITEM-ID-ABSENT`, `RESP-ITEM-ID-CHANGES`; if the index is
+            lost, the ids are kept.
         output_index: `RESP-OUTPUT-INDEX-LOST`.
         last_ids: of the calls in the terminal event (`RESP-CALL-ID-CHANGES`,
             `RESP-TWO-IDS-TWICE`).
         output: of the terminal event (`RESP-COMPLETED-OUTPUT-EMPTY`, `-NULL`); what only
-            stands there is written as by contract where it is not there.
+            is there is written as by contract if it is not there.
         item_done: whether items have an event for their end (`RESP-NO-ITEM-DONE`).
         reasoning: as its summary, or as it is.
         sequence: `RESP-SEQUENCE-NEGATIVE`.
         obfuscation: deltas are padded to hide their length (`RESP-OBFUSCATION`).
-        event_lines: whether events have their name beside the payload (`RESP-NO-EVENT-LINE`).
+        event_lines: whether events have their name next to the payload (`RESP-NO-EVENT-LINE`).
         done: whether `[DONE]` ends the stream (`RESP-DONE-SENTINEL`).
-        failure: the event that tells an error.
+        failure: the event that reports an error.
         line_end: the framing (group A).
         model, response_id: what the response carries.
     """
@@ -61,18 +61,18 @@ class WriterOptions(Options, frozen=True):
     response_id: str = "resp_1"
 
 
-def possible_options(spelling: WriterOptions) -> WriterOptions:
-    """Return `spelling` without what would leave a stream that says nothing.
+def possible_options(options: WriterOptions) -> WriterOptions:
+    """Return `options` without those that would leave a stream without content.
 
-    Without their index, items are told apart by their ids; what no event holds stands in
+    Without their index, items are distinguished by their ids; what no event contains is in
     deltas.
     """
     changes: dict[str, str] = {}
-    if spelling.output_index != "kept":
+    if options.output_index != "kept":
         changes["item_ids"] = "kept"
     for switch, plain in (("arguments", "fragments"), ("texts", "deltas")):
-        told = getattr(spelling, switch)
-        without_end = not spelling.item_done and told in _TOLD_AT_THE_END_OF_AN_ITEM
-        if without_end or (told == "terminal-only" and spelling.output != "items"):
+        mode = getattr(options, switch)
+        without_end = not options.item_done and mode in _AT_END_OF_ITEM
+        if without_end or (mode == "terminal-only" and options.output != "items"):
             changes[switch] = plain
-    return msgspec.structs.replace(spelling, **changes)
+    return msgspec.structs.replace(options, **changes)

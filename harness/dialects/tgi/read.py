@@ -1,12 +1,13 @@
-"""Frames of a text-generation-inference response -> deltas; stream and whole answer alike.
+"""Frames of a text-generation-inference response -> deltas; stream and complete response alike.
 
-Each event is one token; the last one has the whole text beside it, which is not said again.
+Each event is one token; the last one also has the complete text, which is not emitted again.
 A special token (end of text and its kind) is no part of the answer. Never raises.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/generate`.
 """
 
 from typing import Any, ClassVar
 
+from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import EventReader, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
@@ -24,7 +25,7 @@ class _Reader(EventReader):
     INTERRUPTED: ClassVar = "the stream ended without its last token"
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one token, or the whole answer."""
+        """Take one token, or the complete response."""
         token = value.get("token")
         if type(token) is dict:
             if not token.get("special"):
@@ -42,12 +43,11 @@ class _Reader(EventReader):
             self.unknown(value)
 
     def _last(self, value: dict[str, Any]) -> None:
-        """Close the turn; without details it ended well, and nobody says why."""
+        """Close the turn; without details it ended well for an unknown reason."""
         details = value.get("details")
         word = ""
         if type(details) is dict:
-            said = details.get("finish_reason")
-            word = said if type(said) is str else ""
+            word = as_text(details.get("finish_reason"))
             self.turn.usage(details.get("input_length"), details.get("generated_tokens"))
         unknown = FinishReason.OTHER if word else FinishReason.STOP
         self.turn.finish(_FINISH.get(word, unknown), word)
@@ -57,8 +57,8 @@ class _Reader(EventReader):
         if type(error) is dict:  # a gateway in front of the model has errors of its own
             self.provider_error(error, ("type", "code", "http_status_code"))
             return
-        words = "; ".join(map(quote, error)) if type(error) is list else quote(error)
-        self.turn.fail(quote(value.get("error_type")) or "error", quote(words))
+        text = "; ".join(map(quote, error)) if type(error) is list else quote(error)
+        self.turn.fail(quote(value.get("error_type")) or "error", quote(text))
 
 
 read = reads_with(_Reader)

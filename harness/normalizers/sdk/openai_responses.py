@@ -117,7 +117,7 @@ def _final_deltas(response: Any, refusal: str) -> Iterator[Delta]:  # noqa: ANN4
         elif odd := odd_call(item.to_dict()):
             # Agent code is given the item, and has no tool of that name to run it with.
             yield from withheld_call(
-                index, getattr(item, "call_id", item.id), odd.name, "", odd.why
+                index, getattr(item, "call_id", item.id), odd.name, "", odd.reason
             )
         else:
             continue
