@@ -8,16 +8,8 @@ Anthropic models, which name the model in the address and the version in the bod
 
 from typing import Final
 
-from harness.dialects.kit.build_request import (
-    BlockFormat,
-    Json,
-    RequestForm,
-    RequestSpec,
-    blocks_by_speaker,
-    question_of,
-    schema_of,
-    split_instructions,
-)
+from harness.dialects.kit import build_request as kit
+from harness.dialects.kit.build_request import Json
 from harness.turns.turn import Tool
 
 # What every model of the API may write.
@@ -29,35 +21,35 @@ _CLOUDS: Final = (
 )
 
 
-def build_request(asked: RequestSpec) -> Json:
+def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body for Anthropic's messages API."""
-    instructions, messages = split_instructions(asked.messages)
-    said = blocks_by_speaker(messages, _BLOCKS, asked)
-    body = _model_or_version(asked) | {"max_tokens": _MOST_TOKENS}
+    instructions, messages = kit.split_instructions(spec.messages)
+    turns = kit.blocks_by_speaker(messages, _BLOCKS, spec)
+    body = _model_or_version(spec) | {"max_tokens": _MOST_TOKENS}
     body |= {"system": instructions} if instructions else {}
-    body |= {"messages": [{"role": role, "content": blocks} for role, blocks in said]}
-    return body | _tools(asked) | asked.others
+    body |= {"messages": [{"role": role, "content": blocks} for role, blocks in turns]}
+    return body | _tools(spec) | spec.other_options
 
 
-def _model_or_version(asked: RequestSpec) -> Json:
-    path = asked.uri.partition("?")[0]
+def _model_or_version(spec: kit.RequestSpec) -> Json:
+    path = spec.uri.partition("?")[0]
     for end, version in _CLOUDS:
         if path.endswith(end):
             return {"anthropic_version": version}
-    return {"model": asked.model, "stream": True}
+    return {"model": spec.model, "stream": True}
 
 
-def _tools(asked: RequestSpec) -> Json:
-    if not asked.tools:
+def _tools(spec: kit.RequestSpec) -> Json:
+    if not spec.tools:
         return {}
-    choice: Json = {"type": "tool", "name": asked.wanted} if asked.wanted else {"type": "auto"}
-    choice |= {"disable_parallel_tool_use": True} if asked.serial else {}
-    tools = [_tool(tool) for tool in asked.tools]
-    return {"tools": tools} | ({"tool_choice": choice} if asked.wanted or asked.serial else {})
+    choice: Json = {"type": "tool", "name": spec.required_tool} if spec.required_tool else {"type": "auto"}
+    choice |= {"disable_parallel_tool_use": True} if spec.is_serial else {}
+    tools = [_tool(tool) for tool in spec.tools]
+    return {"tools": tools} | ({"tool_choice": choice} if spec.required_tool or spec.is_serial else {})
 
 
 def _tool(tool: Tool) -> Json:
-    return {"name": tool.name, "description": tool.description, "input_schema": schema_of(tool)}
+    return {"name": tool.name, "description": tool.description, "input_schema": kit.schema_of(tool)}
 
 
 def _text(text: str) -> Json:
@@ -68,7 +60,7 @@ def _call(call_id: str, name: str, arguments: Json) -> Json:
     return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
 
 
-def _result(call_id: str, name: str, result: str) -> Json:  # noqa: ARG001 - all words are called alike
+def _result(call_id: str, name: str, result: str) -> Json:  # noqa: ARG001 - all form are called alike
     return {"type": "tool_result", "tool_use_id": call_id, "content": result}
 
 
@@ -76,20 +68,20 @@ def _thought(text: str) -> Json:
     return {"type": "thinking", "thinking": text, "signature": ""}
 
 
-_BLOCKS: Final = BlockFormat("assistant", _text, _call, _result, _thought)
+_BLOCKS: Final = kit.BlockFormat("assistant", _text, _call, _result, _thought)
 
 
-def _plain(asked: RequestSpec) -> Json:
-    instructions, question = question_of(asked)
-    start = {"model": asked.model, "stream": True, "max_tokens": 1024, "system": instructions}
-    tools = [_tool(tool) for tool in asked.tools]
+def _plain(spec: kit.RequestSpec) -> Json:
+    instructions, question = kit.question_of(spec)
+    start = {"model": spec.model, "stream": True, "max_tokens": 1024, "system": instructions}
+    tools = [_tool(tool) for tool in spec.tools]
     messages = [{"role": "user", "content": question}]
     return {**start, **({"tools": tools} if tools else {}), "messages": messages}
 
 
 _VERTEX: Final = "aiplatform.googleapis.com/v1/projects/example/locations/us-east5"
 REQUEST_FORMS: Final = {
-    "": RequestForm(
+    "": kit.RequestForm(
         {
             "anthropic": "https://api.anthropic.com/v1/messages",
             "aws-bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}"

@@ -8,27 +8,8 @@ Source: Anthropic API reference, "Messages"; Amazon Bedrock and Vertex AI, Anthr
 from collections.abc import Iterator
 from typing import Final
 
-from harness.dialects.kit.parse_request import (
-    CallPart,
-    ChatRequest,
-    Json,
-    MessageForm,
-    OtherPart,
-    Part,
-    ReasoningPart,
-    ResultPart,
-    SealedPart,
-    TextPart,
-    as_text,
-    assistant_message,
-    dicts,
-    listed,
-    object_arguments,
-    system_text,
-    text_of,
-    tool,
-    user_messages,
-)
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 from harness.turns.turn import Tool
 
 # The model is between these parts of the path: Vertex AI, then Amazon Bedrock.
@@ -41,13 +22,13 @@ _STREAMS = (":streamRawPredict", "/invoke-with-response-stream")
 _CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "computer_", "memory_")
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     """Return what the request `body`, sent to `uri`, contains."""
     path = uri.partition("?")[0]
-    return ChatRequest(
-        model=as_text(body.get("model")) or _model(path),
+    return kit.ChatRequest(
+        model=kit.as_text(body.get("model")) or _model(path),
         tools=tuple(_tools(body)),
-        system=system_text(body.get("messages"), instructions=text_of(body.get("system"))),
+        system=kit.system_text(body.get("messages"), instructions=kit.text_of(body.get("system"))),
         stream=body.get("stream") is True or path.endswith(_STREAMS),
         tools_known=True,
     )
@@ -62,53 +43,53 @@ def _model(path: str) -> str:
 
 
 def _tools(body: Json) -> Iterator[Tool]:
-    for item in dicts(body.get("tools")):
-        if (as_text(item.get("type")) or "custom").startswith(_CLIENT_TOOLS):
-            yield tool(item.get("name"), item.get("description"), item.get("input_schema"))
+    for item in kit.dicts(body.get("tools")):
+        if (kit.as_text(item.get("type")) or "custom").startswith(_CLIENT_TOOLS):
+            yield kit.tool(item.get("name"), item.get("description"), item.get("input_schema"))
 
 
 def _messages(body: Json) -> Iterator[object]:
-    instructions = text_of(body.get("system"))
+    instructions = kit.text_of(body.get("system"))
     if instructions:
         yield {"role": "system", "content": instructions}
-    for message in listed(body.get("messages")):
+    for message in kit.listed(body.get("messages")):
         if not isinstance(message, dict):
             yield message
         elif message.get("role") == "assistant":
-            yield assistant_message(_parts(message.get("content")))
+            yield kit.assistant_message(_parts(message.get("content")))
         elif isinstance(message.get("content"), list):
-            yield from user_messages(_parts(message["content"]), message.get("role", ""))
+            yield from kit.user_messages(_parts(message["content"]), message.get("role", ""))
         else:
             yield message
 
 
-def _parts(content: object) -> Iterator[Part]:
+def _parts(content: object) -> Iterator[kit.Part]:
     if isinstance(content, str):
-        yield TextPart(content)
-    for block in dicts(content):
+        yield kit.TextPart(content)
+    for block in kit.dicts(content):
         yield from _part(block)
 
 
-def _part(block: Json) -> Iterator[Part]:
+def _part(block: Json) -> Iterator[kit.Part]:
     kind = block.get("type")
     if kind == "text":
-        yield TextPart(str(block.get("text") or ""))
+        yield kit.TextPart(str(block.get("text") or ""))
     elif kind == "thinking":
-        yield ReasoningPart(str(block.get("thinking") or ""))
-        yield from [SealedPart("thinking")] if block.get("signature") else []
+        yield kit.ReasoningPart(str(block.get("thinking") or ""))
+        yield from [kit.SealedPart("thinking")] if block.get("signature") else []
     elif kind == "redacted_thinking":
-        yield SealedPart("redacted_thinking")
+        yield kit.SealedPart("redacted_thinking")
     elif kind == "tool_use":
-        yield CallPart(
-            str(block.get("id") or ""), block.get("name"), object_arguments(block.get("input"))
+        yield kit.CallPart(
+            str(block.get("id") or ""), block.get("name"), kit.object_arguments(block.get("input"))
         )
     elif kind == "tool_result":
         # Content may be left out, and then the result is empty.
-        yield ResultPart(block.get("tool_use_id"), block.get("content", ""))
+        yield kit.ResultPart(block.get("tool_use_id"), block.get("content", ""))
     else:
-        yield OtherPart(block)
+        yield kit.OtherPart(block)
 
 
-MESSAGES: Final = MessageForm(
-    _messages, lambda body: dicts(body.get("tools")), frozenset(("messages", "system", "tools"))
+MESSAGES: Final = kit.MessageForm(
+    _messages, lambda body: kit.dicts(body.get("tools")), frozenset(("messages", "system", "tools"))
 )

@@ -2,15 +2,16 @@
 
 from typing import Final
 
-from harness.dialects.kit.build_request import Json, RequestForm, RequestSpec, question_of
+from harness.dialects.kit import build_request as kit
+from harness.dialects.kit.build_request import Json
 
 
-def _plain(asked: RequestSpec) -> Json:
-    return {"prompt": question_of(asked)[1], "max_gen_len": 64}
+def _plain(spec: kit.RequestSpec) -> Json:
+    return {"prompt": kit.question_of(spec)[1], "max_gen_len": 64}
 
 
 REQUEST_FORMS: Final = {
-    "": RequestForm(
+    "": kit.RequestForm(
         {
             "aws-bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}"
             "/invoke-with-response-stream"

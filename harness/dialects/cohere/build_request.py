@@ -5,30 +5,25 @@ Source: Cohere's API reference, `POST /v2/chat` and `POST /v1/chat`.
 
 from typing import Final
 
-from harness.dialects.kit.build_request import (
-    Json,
-    RequestForm,
-    RequestSpec,
-    chat_body,
-    question_of,
-)
+from harness.dialects.kit import build_request as kit
+from harness.dialects.kit.build_request import Json
 from harness.turns.messages import Message
 from harness.turns.turn import Tool
 
 
-def build_request(spec: RequestSpec) -> Json:
+def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body of version 2, which takes OpenAI's messages, but no null."""
-    return chat_body(spec) | {"messages": [_without_null(each) for each in spec.messages]}
+    return kit.chat_body(spec) | {"messages": [_without_null(each) for each in spec.messages]}
 
 
 def _without_null(message: Message) -> Message:
     return {key: value for key, value in message.items() if value is not None}
 
 
-def _version_1(asked: RequestSpec) -> Json:
-    instructions, question = question_of(asked)
-    tools = [_version_1_tool(tool) for tool in asked.tools]
-    start = {"model": asked.model, "stream": True, "preamble": instructions, "message": question}
+def _version_1(spec: kit.RequestSpec) -> Json:
+    instructions, question = kit.question_of(spec)
+    tools = [_version_1_tool(tool) for tool in spec.tools]
+    start = {"model": spec.model, "stream": True, "preamble": instructions, "message": question}
     return {**start, **({"tools": tools} if tools else {})}
 
 
@@ -44,6 +39,6 @@ def _version_1_tool(tool: Tool) -> Json:
 
 
 REQUEST_FORMS: Final = {
-    "": RequestForm({"cohere": "https://api.cohere.com/v2/chat"}, build_request),
-    "v1": RequestForm({"cohere": "https://api.cohere.com/v1/chat"}, _version_1, ()),
+    "": kit.RequestForm({"cohere": "https://api.cohere.com/v2/chat"}, build_request),
+    "v1": kit.RequestForm({"cohere": "https://api.cohere.com/v1/chat"}, _version_1, ()),
 }

@@ -7,15 +7,8 @@ Source: https://docs.cohere.com/reference/chat and /reference/chat-v1
 
 from typing import Final
 
-from harness.dialects.kit.parse_request import (
-    ChatRequest,
-    Json,
-    as_text,
-    declared_tool,
-    dicts,
-    text_of,
-    tool,
-)
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 from harness.turns.turn import Tool
 
 _SYSTEM_ROLES: Final = frozenset(("system", "developer", "SYSTEM"))
@@ -30,11 +23,11 @@ _TYPES: Final = {
 }
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
-    return ChatRequest(
-        model=as_text(body.get("model")),
-        tools=tuple(map(_tool, dicts(body.get("tools")))),
+    return kit.ChatRequest(
+        model=kit.as_text(body.get("model")),
+        tools=tuple(map(_tool, kit.dicts(body.get("tools")))),
         system=_system(body),
         stream=body.get("stream") is True,
         tools_known=True,
@@ -44,9 +37,9 @@ def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other 
 def _tool(declared: Json) -> Tool:
     function = declared.get("function")
     if isinstance(function, dict):
-        return declared_tool(function)
+        return kit.declared_tool(function)
     schema = _schema(declared.get("parameter_definitions"))
-    return tool(declared.get("name"), declared.get("description"), schema)
+    return kit.tool(declared.get("name"), declared.get("description"), schema)
 
 
 def _schema(definitions: object) -> Json:
@@ -62,16 +55,16 @@ def _schema(definitions: object) -> Json:
 
 def _property(definition: Json) -> Json:
     """Return the schema of one parameter; an unknown type allows anything."""
-    kind = as_text(definition.get("type")).partition("[")[0].lower()
+    kind = kit.as_text(definition.get("type")).partition("[")[0].lower()
     name = _TYPES.get(kind, kind)
     return {"type": name} if name in _TYPES.values() else {}
 
 
 def _system(body: Json) -> str:
-    messages = (*dicts(body.get("chat_history")), *dicts(body.get("messages")))
+    messages = (*kit.dicts(body.get("chat_history")), *kit.dicts(body.get("messages")))
     texts = [
-        text_of(message.get("content")) or as_text(message.get("message"))
+        kit.text_of(message.get("content")) or kit.as_text(message.get("message"))
         for message in messages
-        if as_text(message.get("role")) in _SYSTEM_ROLES
+        if kit.as_text(message.get("role")) in _SYSTEM_ROLES
     ]
-    return "\n".join(filter(None, (as_text(body.get("preamble")), *texts)))
+    return "\n".join(filter(None, (kit.as_text(body.get("preamble")), *texts)))

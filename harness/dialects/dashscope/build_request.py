@@ -2,19 +2,20 @@
 
 from typing import Final
 
-from harness.dialects.kit.build_request import Json, RequestForm, RequestSpec, declaration
+from harness.dialects.kit import build_request as kit
+from harness.dialects.kit.build_request import Json
 
 
-def _increments(asked: RequestSpec) -> Json:
+def _increments(spec: kit.RequestSpec) -> Json:
     parameters: Json = {"result_format": "message", "incremental_output": True}
-    tools = [declaration(tool) for tool in asked.tools]
+    tools = [kit.declaration(tool) for tool in spec.tools]
     parameters |= {"tools": tools} if tools else {}
-    messages = {"messages": list(asked.messages)}
-    return {"model": asked.model, "input": messages, "parameters": parameters}
+    messages = {"messages": list(spec.messages)}
+    return {"model": spec.model, "input": messages, "parameters": parameters}
 
 
-def _snapshots(asked: RequestSpec) -> Json:
-    body = _increments(asked)
+def _snapshots(spec: kit.RequestSpec) -> Json:
+    body = _increments(spec)
     body["parameters"]["incremental_output"] = False
     return body
 
@@ -24,6 +25,6 @@ _ADDRESSES: Final = {
 }
 _HISTORY: Final = ("input", "messages")
 REQUEST_FORMS: Final = {
-    "": RequestForm(_ADDRESSES, _increments, _HISTORY),
-    "snapshots": RequestForm(_ADDRESSES, _snapshots, _HISTORY),
+    "": kit.RequestForm(_ADDRESSES, _increments, _HISTORY),
+    "snapshots": kit.RequestForm(_ADDRESSES, _snapshots, _HISTORY),
 }

@@ -5,22 +5,17 @@ only `incremental_output` shows it here.
 Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 """
 
-from harness.dialects.kit.parse_request import (
-    ChatRequest,
-    Json,
-    as_text,
-    function_tools,
-    system_text,
-)
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
     parameters, content = _member(body, "parameters"), _member(body, "input")
-    return ChatRequest(
-        model=as_text(body.get("model")),
-        tools=tuple(function_tools(parameters.get("tools"))),
-        system=system_text(content.get("messages"), frozenset(("system",))),
+    return kit.ChatRequest(
+        model=kit.as_text(body.get("model")),
+        tools=tuple(kit.function_tools(parameters.get("tools"))),
+        system=kit.system_text(content.get("messages"), frozenset(("system",))),
         stream=body.get("stream") is True or parameters.get("incremental_output") is True,
         tools_known=True,
     )

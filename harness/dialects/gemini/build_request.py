@@ -7,42 +7,33 @@ Source: Gemini API reference, `models.generateContent`; Vertex AI takes the same
 
 from typing import Final
 
-from harness.dialects.kit.build_request import (
-    BlockFormat,
-    Json,
-    RequestForm,
-    RequestSpec,
-    blocks_by_speaker,
-    function_of,
-    question_of,
-    schema_of,
-    split_instructions,
-)
+from harness.dialects.kit import build_request as kit
+from harness.dialects.kit.build_request import Json
 from harness.turns.turn import Tool
 
 
-def build_request(asked: RequestSpec) -> Json:
+def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body for `streamGenerateContent`."""
-    instructions, messages = split_instructions(asked.messages)
+    instructions, messages = kit.split_instructions(spec.messages)
     body: Json = {"systemInstruction": {"parts": [_text(instructions)]}} if instructions else {}
-    said = blocks_by_speaker(messages, _BLOCKS, asked)
-    body |= {"contents": [{"role": role, "parts": parts} for role, parts in said]}
-    return body | _tools(asked) | asked.others
+    turns = kit.blocks_by_speaker(messages, _BLOCKS, spec)
+    body |= {"contents": [{"role": role, "parts": parts} for role, parts in turns]}
+    return body | _tools(spec) | spec.other_options
 
 
-def _tools(asked: RequestSpec) -> Json:
+def _tools(spec: kit.RequestSpec) -> Json:
     """Return the declarations; no field says that calls must come one at a time."""
-    if not asked.tools:
+    if not spec.tools:
         return {}
-    fields: Json = {"tools": [{"functionDeclarations": [_tool(tool) for tool in asked.tools]}]}
-    if asked.wanted:
-        calling = {"mode": "ANY", "allowedFunctionNames": [asked.wanted]}
+    fields: Json = {"tools": [{"functionDeclarations": [_tool(tool) for tool in spec.tools]}]}
+    if spec.required_tool:
+        calling = {"mode": "ANY", "allowedFunctionNames": [spec.required_tool]}
         fields["toolConfig"] = {"functionCallingConfig": calling}
     return fields
 
 
 def _tool(tool: Tool) -> Json:
-    schema = schema_of(tool)
+    schema = kit.schema_of(tool)
     return {"name": tool.name, "description": tool.description, "parametersJsonSchema": schema}
 
 
@@ -63,12 +54,12 @@ def _thought(text: str) -> Json:
     return {"text": text, "thought": True}
 
 
-_BLOCKS: Final = BlockFormat("model", _text, _call, _result, _thought)
+_BLOCKS: Final = kit.BlockFormat("model", _text, _call, _result, _thought)
 
 
-def _plain(asked: RequestSpec) -> Json:
-    instructions, question = question_of(asked)
-    functions = [function_of(tool) for tool in asked.tools]
+def _plain(spec: kit.RequestSpec) -> Json:
+    instructions, question = kit.question_of(spec)
+    functions = [kit.function_of(tool) for tool in spec.tools]
     return {
         "systemInstruction": {"parts": [_text(instructions)]},
         "contents": [{"role": "user", "parts": [_text(question)]}],
@@ -83,7 +74,7 @@ _MODELS: Final = {
 }
 # Without `alt=sse` the API sends one JSON array.
 REQUEST_FORMS: Final = {
-    variant: RequestForm(
+    variant: kit.RequestForm(
         {provider: f"{uri}:streamGenerateContent{query}" for provider, uri in _MODELS.items()},
         _plain,
         ("contents",),

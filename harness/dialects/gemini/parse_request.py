@@ -11,41 +11,24 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.dialects.kit.parse_request import (
-    CallPart,
-    ChatRequest,
-    Json,
-    MessageForm,
-    OtherPart,
-    Part,
-    ReasoningPart,
-    ResultPart,
-    SealedPart,
-    TextPart,
-    as_text,
-    assistant_message,
-    dicts,
-    json_text,
-    listed,
-    object_arguments,
-    text_of,
-    tool,
-    user_messages,
-)
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 from harness.turns.turn import Tool
 
 _MODEL = re.compile(r"/models/([^/:?]+)(?::|%3A)(\w+)")
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     """Return what the request `body`, sent to `uri`, contains."""
     match = _MODEL.search(uri)
     named, method = match.groups() if match else ("", "")
     system = _member(_inner(body), "systemInstruction")
-    return ChatRequest(
-        model=named or as_text(body.get("model")).removeprefix("models/"),
+    return kit.ChatRequest(
+        model=named or kit.as_text(body.get("model")).removeprefix("models/"),
         tools=tuple(map(_tool, _declarations(body))),
-        system=text_of(system.get("parts")) if isinstance(system, dict) else text_of(system),
+        system=kit.text_of(system.get("parts"))
+        if isinstance(system, dict)
+        else kit.text_of(system),
         stream=method.startswith("stream") or ":streamGenerateContent" in uri,
         tools_known=True,
     )
@@ -53,18 +36,18 @@ def parse_request(uri: str, body: Json) -> ChatRequest:
 
 def _tool(declared: Json) -> Tool:
     schema = declared.get("parameters") or _member(declared, "parametersJsonSchema")
-    return tool(declared.get("name"), declared.get("description"), schema)
+    return kit.tool(declared.get("name"), declared.get("description"), schema)
 
 
 def _messages(body: Json) -> Iterator[object]:
     inner = _inner(body)
     instruction = _member(inner, "systemInstruction")
     parts = instruction.get("parts") if isinstance(instruction, dict) else None
-    text = "".join(str(part.get("text") or "") for part in dicts(parts))
+    text = "".join(str(part.get("text") or "") for part in kit.dicts(parts))
     if text:
         yield {"role": "system", "content": text}
     contents = _Contents()
-    for place, content in enumerate(listed(inner.get("contents"))):
+    for place, content in enumerate(kit.listed(inner.get("contents"))):
         yield from contents.messages(content, place)
 
 
@@ -92,42 +75,48 @@ class _Contents:
             return
         parts = [
             parsed
-            for at, part in enumerate(dicts(content.get("parts")))
+            for at, part in enumerate(kit.dicts(content.get("parts")))
             for parsed in self._parts(part, f"{place}.{at}")
         ]
         if content.get("role") == "model":
-            self._waiting = [(each.id, each.name) for each in parts if isinstance(each, CallPart)]
-            yield assistant_message(parts)
+            self._waiting = [
+                (each.id, each.name) for each in parts if isinstance(each, kit.CallPart)
+            ]
+            yield kit.assistant_message(parts)
         else:
             role = content.get("role") or "user"
-            yield from user_messages(parts, "user" if role == "function" else role)
+            yield from kit.user_messages(parts, "user" if role == "function" else role)
 
-    def _parts(self, part: Json, place: str) -> Iterator[Part]:
+    def _parts(self, part: Json, place: str) -> Iterator[kit.Part]:
         call, answer = _member(part, "functionCall"), _member(part, "functionResponse")
         if _member(part, "thoughtSignature"):
-            yield SealedPart("thoughtSignature")
+            yield kit.SealedPart("thoughtSignature")
         if isinstance(call, dict):
             called = str(call.get("id") or place)
             # Arguments may be left out, and then there are none.
-            yield CallPart(called, call.get("name"), object_arguments(call.get("args", {})))
+            yield kit.CallPart(called, call.get("name"), kit.object_arguments(call.get("args", {})))
         elif isinstance(answer, dict):
             yield self._result_part(answer)
         elif isinstance(part.get("text"), str):
-            yield ReasoningPart(part["text"]) if part.get("thought") else TextPart(part["text"])
+            yield (
+                kit.ReasoningPart(part["text"])
+                if part.get("thought")
+                else kit.TextPart(part["text"])
+            )
         else:
-            yield OtherPart(part)
+            yield kit.OtherPart(part)
 
-    def _result_part(self, answer: Json) -> ResultPart:
+    def _result_part(self, answer: Json) -> kit.ResultPart:
         name, given = answer.get("name"), answer.get("id")
         fits = (each for each in self._waiting if given in (each[0], None) and name == each[1])
         match = next(fits, None)
         self._waiting = [each for each in self._waiting if each != match]
         call_id = match[0] if match else given or f"none for {name}"
-        return ResultPart(call_id, _result(answer))
+        return kit.ResultPart(call_id, _result(answer))
 
 
 def _result(answer: Json) -> object:
-    """Return what the tool returned, as text; a response that is not an object is unchanged."""
+    """Return what the kit.tool returned, as text; a response that is not an object is unchanged."""
     response, parts = answer.get("response"), answer.get("parts")
     if parts:
         return [{"type": "other", "parts": parts}]  # pictures and files
@@ -135,11 +124,11 @@ def _result(answer: Json) -> object:
         return response
     members = [value for key, value in response.items() if key != "name"]
     if len(members) != 1:
-        return json_text(response)
+        return kit.json_text(response)
     (value,) = members
     if isinstance(value, list) and value and all(_is_text(each) for each in value):
         return "".join(each["text"] for each in value)
-    return value if isinstance(value, str) else json_text(value)
+    return value if isinstance(value, str) else kit.json_text(value)
 
 
 def _is_text(part: object) -> bool:
@@ -148,9 +137,9 @@ def _is_text(part: object) -> bool:
 
 def _declarations(body: Json) -> Iterator[Json]:
     """Yield the declared functions, not search, code execution and the like."""
-    for item in dicts(_inner(body).get("tools")):
-        yield from dicts(_member(item, "functionDeclarations"))
+    for item in kit.dicts(_inner(body).get("tools")):
+        yield from kit.dicts(_member(item, "functionDeclarations"))
 
 
 _FIELDS: Final = ("contents", "systemInstruction", "system_instruction", "tools", "request")
-MESSAGES: Final = MessageForm(_messages, _declarations, frozenset(_FIELDS))
+MESSAGES: Final = kit.MessageForm(_messages, _declarations, frozenset(_FIELDS))

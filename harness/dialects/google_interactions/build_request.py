@@ -2,24 +2,19 @@
 
 from typing import Final
 
-from harness.dialects.kit.build_request import (
-    Json,
-    RequestForm,
-    RequestSpec,
-    flat_declarations,
-    question_of,
-)
+from harness.dialects.kit import build_request as kit
+from harness.dialects.kit.build_request import Json
 
 
-def _plain(asked: RequestSpec) -> Json:
-    instructions, question = question_of(asked)
+def _plain(spec: kit.RequestSpec) -> Json:
+    instructions, question = kit.question_of(spec)
     step = {"type": "user_input", "content": [{"type": "text", "text": question}]}
-    start = {"model": asked.model, "stream": True, "system_instruction": instructions}
-    return {**start, "input": [step], **flat_declarations(asked.tools)}
+    start = {"model": spec.model, "stream": True, "system_instruction": instructions}
+    return {**start, "input": [step], **kit.flat_declarations(spec.tools)}
 
 
 REQUEST_FORMS: Final = {
-    "": RequestForm(
+    "": kit.RequestForm(
         {"google-gemini": "https://generativelanguage.googleapis.com/v1beta/interactions?alt=sse"},
         _plain,
         ("input",),

@@ -3,26 +3,20 @@
 Source: Gemini API reference, "Interactions", `CreateInteraction`.
 """
 
-from harness.dialects.kit.parse_request import (
-    ChatRequest,
-    Json,
-    as_text,
-    declared_tool,
-    dicts,
-    text_of,
-)
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     """Return what the request `body`, sent to `uri`, contains."""
-    return ChatRequest(
-        model=as_text(body.get("model") or body.get("agent")),
+    return kit.ChatRequest(
+        model=kit.as_text(body.get("model") or body.get("agent")),
         tools=tuple(
-            declared_tool(declared)
-            for declared in dicts(body.get("tools"))
+            kit.declared_tool(declared)
+            for declared in kit.dicts(body.get("tools"))
             if declared.get("type") == "function"
         ),
-        system=text_of(body.get("system_instruction")),
+        system=kit.text_of(body.get("system_instruction")),
         stream=body.get("stream") is True or "alt=sse" in uri,
         tools_known=True,
     )

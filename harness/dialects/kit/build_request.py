@@ -38,19 +38,19 @@ class RequestSpec(msgspec.Struct, frozen=True):
     reasoning_field: str = ""
 
     @property
-    def serial(self) -> bool:
+    def is_serial(self) -> bool:
         """Whether the model is told to make one call at a time."""
         return self.options.get("parallel_tool_calls") is False
 
     @property
-    def wanted(self) -> str:
+    def required_tool(self) -> str:
         """The tool that the model must call; "" where it may choose."""
         choice = self.options.get("tool_choice")
         function = choice.get("function") if isinstance(choice, dict) else None
         return str(function.get("name", "")) if isinstance(function, dict) else ""
 
     @property
-    def others(self) -> Json:
+    def other_options(self) -> Json:
         """The options that no API spells in another way."""
         spelled = ("parallel_tool_calls", "tool_choice")
         return {key: value for key, value in self.options.items() if key not in spelled}
@@ -92,13 +92,13 @@ def text_of(message: Message) -> str:
     return content or ""
 
 
-def reasoning_of(message: Message, asked: RequestSpec) -> str | None:
+def reasoning_of(message: Message, spec: RequestSpec) -> str | None:
     """Return the reasoning that goes back with a message; None where none does.
 
     A provider that wants reasoning back wants it also where the model did not reason, and then
     it is "".
     """
-    found = message.get(asked.reasoning_field) if asked.reasoning_field else None
+    found = message.get(spec.reasoning_field) if spec.reasoning_field else None
     return found if isinstance(found, str) else None
 
 
@@ -111,9 +111,9 @@ def names_by_call_id(messages: Iterable[Message]) -> dict[str, str]:
     }
 
 
-def question_of(asked: RequestSpec) -> tuple[str, str]:
+def question_of(spec: RequestSpec) -> tuple[str, str]:
     """Return the instructions and the question of a first request."""
-    instructions, messages = split_instructions(asked.messages)
+    instructions, messages = split_instructions(spec.messages)
     return instructions, "".join(map(text_of, messages))
 
 
@@ -169,7 +169,7 @@ class BlockFormat(msgspec.Struct, frozen=True):
 
 
 def blocks_by_speaker(
-    messages: tuple[Message, ...], words: BlockFormat, asked: RequestSpec
+    messages: tuple[Message, ...], form: BlockFormat, spec: RequestSpec
 ) -> list[tuple[str, list[Json]]]:
     """Return who speaks and what, in turns."""
     names = names_by_call_id(messages)
@@ -177,34 +177,34 @@ def blocks_by_speaker(
     def blocks(message: Message) -> Iterator[Json]:
         if message["role"] == _RESULT:
             call_id = message["tool_call_id"]
-            yield words.result(call_id, names.get(call_id, ""), text_of(message))
+            yield form.result(call_id, names.get(call_id, ""), text_of(message))
         else:
-            yield from _message_blocks(message, words, asked)
+            yield from _message_blocks(message, form, spec)
 
-    sides = groupby(messages, key=lambda message: _speaker(message["role"], words))
+    sides = groupby(messages, key=lambda message: _speaker(message["role"], form))
     return [(side, [block for each in group for block in blocks(each)]) for side, group in sides]
 
 
-def _speaker(role: str, words: BlockFormat) -> str:
+def _speaker(role: str, form: BlockFormat) -> str:
     """Return who speaks; instructions in the middle stay what they are, and are refused as such."""
-    return {_RESULT: "user", _MODEL: words.model}.get(role, role)
+    return {_RESULT: "user", _MODEL: form.model}.get(role, role)
 
 
-def _message_blocks(message: Message, words: BlockFormat, asked: RequestSpec) -> Iterator[Json]:
+def _message_blocks(message: Message, form: BlockFormat, spec: RequestSpec) -> Iterator[Json]:
     """Yield the blocks of a message; text that says nothing is no block beside calls."""
     calls, text = message.get("tool_calls", ()), text_of(message)
-    thought = reasoning_of(message, asked)
+    thought = reasoning_of(message, spec)
     if thought is not None:
-        yield words.thought(thought)
+        yield form.thought(thought)
     if text.strip() or not calls:
-        yield words.text(text)
+        yield form.text(text)
     for call in calls:
         function = call["function"]
-        yield words.call(call["id"], function["name"], arguments_object(function["arguments"]))
+        yield form.call(call["id"], function["name"], arguments_object(function["arguments"]))
 
 
-def chat_body(asked: RequestSpec) -> Json:
+def chat_body(spec: RequestSpec) -> Json:
     """Return the body for OpenAI's chat API."""
-    body: Json = {"model": asked.model, "stream": True, "messages": list(asked.messages)}
-    tools = [declaration(tool) for tool in asked.tools]
-    return body | ({"tools": tools} if tools else {}) | dict(asked.options)
+    body: Json = {"model": spec.model, "stream": True, "messages": list(spec.messages)}
+    tools = [declaration(tool) for tool in spec.tools]
+    return body | ({"tools": tools} if tools else {}) | dict(spec.options)

@@ -5,9 +5,9 @@ Source: Mistral's API reference, `POST /v1/chat/completions`.
 
 from typing import Final
 
-from harness.dialects.kit.build_request import RequestForm, chat_body
+from harness.dialects.kit import build_request as kit
 
-build_request = chat_body
+build_request = kit.chat_body
 REQUEST_FORMS: Final = {
-    "": RequestForm({"mistral": "https://api.mistral.ai/v1/chat/completions"}, chat_body)
+    "": kit.RequestForm({"mistral": "https://api.mistral.ai/v1/chat/completions"}, kit.chat_body)
 }

@@ -3,21 +3,16 @@
 Source: https://docs.mistral.ai/api/#tag/chat
 """
 
-from harness.dialects.kit.parse_request import (
-    ChatRequest,
-    Json,
-    as_text,
-    function_tools,
-    system_text,
-)
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
-    return ChatRequest(
-        model=as_text(body.get("model")),
-        tools=tuple(function_tools(body.get("tools"))),
-        system=system_text(body.get("messages"), frozenset(("system",))),
+    return kit.ChatRequest(
+        model=kit.as_text(body.get("model")),
+        tools=tuple(kit.function_tools(body.get("tools"))),
+        system=kit.system_text(body.get("messages"), frozenset(("system",))),
         stream=body.get("stream") is True,
         tools_known=True,
     )

@@ -6,22 +6,15 @@ Source: Ollama's API reference, `POST /api/chat`.
 from collections.abc import Mapping
 from typing import Final
 
-from harness.dialects.kit.build_request import (
-    Json,
-    RequestForm,
-    RequestSpec,
-    arguments_object,
-    chat_body,
-    names_by_call_id,
-    question_of,
-)
+from harness.dialects.kit import build_request as kit
+from harness.dialects.kit.build_request import Json
 from harness.turns.messages import Message
 
 
-def build_request(asked: RequestSpec) -> Json:
+def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body for Ollama's chat API."""
-    names = names_by_call_id(asked.messages)
-    return chat_body(asked) | {"messages": [_message(each, names) for each in asked.messages]}
+    names = kit.names_by_call_id(spec.messages)
+    return kit.chat_body(spec) | {"messages": [_message(each, names) for each in spec.messages]}
 
 
 def _message(message: Message, names: Mapping[str, str]) -> Message:
@@ -35,16 +28,16 @@ def _message(message: Message, names: Mapping[str, str]) -> Message:
 
 
 def _call(function: Json) -> Json:
-    return {"function": {**function, "arguments": arguments_object(function["arguments"])}}
+    return {"function": {**function, "arguments": kit.arguments_object(function["arguments"])}}
 
 
-def _generate(asked: RequestSpec) -> Json:
+def _generate(spec: kit.RequestSpec) -> Json:
     """Return the body for `/api/generate`, which has no messages and no tools."""
-    instructions, question = question_of(asked)
-    return {"model": asked.model, "stream": True, "system": instructions, "prompt": question}
+    instructions, question = kit.question_of(spec)
+    return {"model": spec.model, "stream": True, "system": instructions, "prompt": question}
 
 
 REQUEST_FORMS: Final = {
-    "": RequestForm({"ollama": "http://localhost:11434/api/chat"}, build_request),
-    "generate": RequestForm({"ollama": "http://localhost:11434/api/generate"}, _generate, ()),
+    "": kit.RequestForm({"ollama": "http://localhost:11434/api/chat"}, build_request),
+    "generate": kit.RequestForm({"ollama": "http://localhost:11434/api/generate"}, _generate, ()),
 }

@@ -6,29 +6,20 @@ Source: https://docs.ollama.com/api/chat and /api/generate
 from collections.abc import Iterator
 from typing import Final
 
-from harness.dialects.kit.parse_request import (
-    CHAT_FIELDS,
-    ChatRequest,
-    Json,
-    MessageForm,
-    as_text,
-    chat_declarations,
-    declared_tool,
-    dicts,
-    listed,
-    object_arguments,
-    system_text,
-)
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
-    functions = (item.get("function") for item in dicts(body.get("tools")))
-    system = system_text(body.get("messages"), frozenset(("system",)))
-    return ChatRequest(
-        model=as_text(body.get("model")) or as_text(body.get("name")),
-        tools=tuple(declared_tool(each if isinstance(each, dict) else {}) for each in functions),
-        system=system or as_text(body.get("system")),  # `system` of a generate request
+    functions = (item.get("function") for item in kit.dicts(body.get("tools")))
+    system = kit.system_text(body.get("messages"), frozenset(("system",)))
+    return kit.ChatRequest(
+        model=kit.as_text(body.get("model")) or kit.as_text(body.get("name")),
+        tools=tuple(
+            kit.declared_tool(each if isinstance(each, dict) else {}) for each in functions
+        ),
+        system=system or kit.as_text(body.get("system")),  # `system` of a generate request
         stream=body.get("stream") is not False,  # the default of this API is a stream
         tools_known=True,
     )
@@ -37,7 +28,7 @@ def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other 
 def _messages(body: Json) -> Iterator[object]:
     """Give Ollama's calls the ids that it does not have: results follow in the calls' order."""
     waiting: list[tuple[str, str]] = []  # id and name of calls without a result
-    for place, message in enumerate(listed(body.get("messages"))):
+    for place, message in enumerate(kit.listed(body.get("messages"))):
         if not isinstance(message, dict):
             yield message
             continue
@@ -58,9 +49,11 @@ def _messages(body: Json) -> Iterator[object]:
 def _call_entry(call: object, call_id: str) -> Json:
     function = call.get("function") if isinstance(call, dict) else None
     function = function if isinstance(function, dict) else {}
-    arguments = object_arguments(function.get("arguments"))
+    arguments = kit.object_arguments(function.get("arguments"))
     entry = {"name": function.get("name"), "arguments": arguments}
     return {"id": call_id, "type": "function", "function": entry}
 
 
-MESSAGES: Final = MessageForm(_messages, chat_declarations, CHAT_FIELDS, has_blocks=False)
+MESSAGES: Final = kit.MessageForm(
+    _messages, kit.chat_declarations, kit.CHAT_FIELDS, has_blocks=False
+)

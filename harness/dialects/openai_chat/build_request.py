@@ -5,11 +5,11 @@ Source: OpenAI API reference, `POST /chat/completions`.
 
 from typing import Final
 
-from harness.dialects.kit.build_request import RequestForm, chat_body
+from harness.dialects.kit import build_request as kit
 
-build_request = chat_body
+build_request = kit.chat_body
 REQUEST_FORMS: Final = {
-    "": RequestForm(
+    "": kit.RequestForm(
         {
             "aws-bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}"
             "/invoke-with-response-stream",
@@ -20,6 +20,6 @@ REQUEST_FORMS: Final = {
             "openrouter": "https://openrouter.ai/api/v1/chat/completions",
             "volcengine": "https://ark.cn-beijing.volces.com/api/v3/chat/completions",
         },
-        chat_body,
+        kit.chat_body,
     )
 }

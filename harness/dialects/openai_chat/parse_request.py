@@ -5,23 +5,17 @@ Source: OpenAI API reference, "Create chat completion".
 
 from collections.abc import Iterator
 
-from harness.dialects.kit.parse_request import (
-    ChatRequest,
-    Json,
-    as_text,
-    declared_tool,
-    dicts,
-    system_text,
-)
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 from harness.turns.turn import Tool
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
-    return ChatRequest(
-        model=as_text(body.get("model")),
+    return kit.ChatRequest(
+        model=kit.as_text(body.get("model")),
         tools=tuple(_tools(body)),
-        system=system_text(body.get("messages")),
+        system=kit.system_text(body.get("messages")),
         stream=body.get("stream") is True,
         tools_known=True,
     )
@@ -29,8 +23,8 @@ def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other 
 
 def _tools(body: Json) -> Iterator[Tool]:
     """Yield the declared tools, the legacy `functions` after `tools`."""
-    for item in dicts(body.get("tools")):
+    for item in kit.dicts(body.get("tools")):
         declared = item.get("function") or item.get("custom")
         if isinstance(declared, dict):
-            yield declared_tool(declared)
-    yield from map(declared_tool, dicts(body.get("functions")))
+            yield kit.declared_tool(declared)
+    yield from map(kit.declared_tool, kit.dicts(body.get("functions")))

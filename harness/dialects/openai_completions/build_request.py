@@ -2,16 +2,17 @@
 
 from typing import Final
 
-from harness.dialects.kit.build_request import Json, RequestForm, RequestSpec, question_of
+from harness.dialects.kit import build_request as kit
+from harness.dialects.kit.build_request import Json
 
 
-def _plain(asked: RequestSpec) -> Json:
-    _, question = question_of(asked)
-    return {"model": asked.model, "stream": True, "prompt": question, "max_tokens": 40}
+def _plain(spec: kit.RequestSpec) -> Json:
+    _, question = kit.question_of(spec)
+    return {"model": spec.model, "stream": True, "prompt": question, "max_tokens": 40}
 
 
 REQUEST_FORMS: Final = {
-    "": RequestForm(
+    "": kit.RequestForm(
         {
             "azure": "https://example.openai.azure.com/openai/deployments/{model}/completions",
             "compatible": "https://llm.example.com/v1/completions",

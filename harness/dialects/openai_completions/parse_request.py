@@ -4,13 +4,14 @@ The prompt is one text without roles and without tools.
 Source: OpenAI API reference, "Create completion" (legacy).
 """
 
-from harness.dialects.kit.parse_request import ChatRequest, Json, as_text
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
-    return ChatRequest(
-        model=as_text(body.get("model")),
+    return kit.ChatRequest(
+        model=kit.as_text(body.get("model")),
         stream=body.get("stream") is True,
         tools_known=True,
     )

@@ -8,43 +8,34 @@ history. Source: OpenAI API reference, "Create a model response", `input`.
 from collections.abc import Iterator
 from typing import Final
 
-from harness.dialects.kit.build_request import (
-    Json,
-    RequestForm,
-    RequestSpec,
-    flat_declarations,
-    question_of,
-    reasoning_of,
-    schema_of,
-    split_instructions,
-    text_of,
-)
+from harness.dialects.kit import build_request as kit
+from harness.dialects.kit.build_request import Json
 from harness.turns.messages import Message
 from harness.turns.turn import Tool
 
 
-def build_request(asked: RequestSpec) -> Json:
+def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body for the Responses API."""
-    instructions, messages = split_instructions(asked.messages)
-    body: Json = {"model": asked.model, "stream": True, "store": False}
+    instructions, messages = kit.split_instructions(spec.messages)
+    body: Json = {"model": spec.model, "stream": True, "store": False}
     body |= {"instructions": instructions} if instructions else {}
-    body |= {"input": [item for each in messages for item in _items(each, asked)]}
-    return body | _tools(asked) | asked.others
+    body |= {"input": [item for each in messages for item in _items(each, spec)]}
+    return body | _tools(spec) | spec.other_options
 
 
-def _items(message: Message, asked: RequestSpec) -> Iterator[Json]:
+def _items(message: Message, spec: kit.RequestSpec) -> Iterator[Json]:
     if message["role"] == "tool":
-        answer = {"call_id": message["tool_call_id"], "output": text_of(message)}
+        answer = {"call_id": message["tool_call_id"], "output": kit.text_of(message)}
         yield {"type": "function_call_output", **answer}
     elif message["role"] == "assistant":
-        yield from _model_items(message, asked)
+        yield from _model_items(message, spec)
     else:
-        yield {"type": "message", "role": message["role"], "content": text_of(message)}
+        yield {"type": "message", "role": message["role"], "content": kit.text_of(message)}
 
 
-def _model_items(message: Message, asked: RequestSpec) -> Iterator[Json]:
-    calls, text = message.get("tool_calls", ()), text_of(message)
-    thought = reasoning_of(message, asked)
+def _model_items(message: Message, spec: kit.RequestSpec) -> Iterator[Json]:
+    calls, text = message.get("tool_calls", ()), kit.text_of(message)
+    thought = kit.reasoning_of(message, spec)
     if thought is not None:
         content = [{"type": "reasoning_text", "text": thought}]
         yield {"type": "reasoning", "summary": [], "content": content}
@@ -55,34 +46,38 @@ def _model_items(message: Message, asked: RequestSpec) -> Iterator[Json]:
         yield {"type": "function_call", "call_id": call["id"], **call["function"]}
 
 
-def _tools(asked: RequestSpec) -> Json:
-    if not asked.tools:
+def _tools(spec: kit.RequestSpec) -> Json:
+    if not spec.tools:
         return {}
-    fields: Json = {"tools": [_tool(tool) for tool in asked.tools]}
-    if asked.wanted:
-        fields["tool_choice"] = {"type": "function", "name": asked.wanted}
-    return fields | ({"parallel_tool_calls": False} if asked.serial else {})
+    fields: Json = {"tools": [_tool(tool) for tool in spec.tools]}
+    if spec.required_tool:
+        fields["tool_choice"] = {"type": "function", "name": spec.required_tool}
+    return fields | ({"parallel_tool_calls": False} if spec.is_serial else {})
 
 
 def _tool(tool: Tool) -> Json:
     """Return a declaration; strict ones must have a schema of a narrower kind."""
-    function = {"name": tool.name, "description": tool.description, "parameters": schema_of(tool)}
+    function = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": kit.schema_of(tool),
+    }
     return {"type": "function", **function, "strict": False}
 
 
-def _plain(asked: RequestSpec) -> Json:
-    instructions, question = question_of(asked)
+def _plain(spec: kit.RequestSpec) -> Json:
+    instructions, question = kit.question_of(spec)
     return {
-        "model": asked.model,
+        "model": spec.model,
         "stream": True,
         "instructions": instructions,
         "input": [{"role": "user", "content": question}],
-        **flat_declarations(asked.tools),
+        **kit.flat_declarations(spec.tools),
     }
 
 
 REQUEST_FORMS: Final = {
-    "": RequestForm(
+    "": kit.RequestForm(
         {
             "azure": "https://example.openai.azure.com/openai/v1/responses",
             "chatgpt-codex": "https://chatgpt.com/backend-api/codex/responses",

@@ -9,39 +9,23 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, Final
 
-from harness.dialects.kit.parse_request import (
-    CallPart,
-    ChatRequest,
-    Json,
-    MessageForm,
-    OtherPart,
-    Part,
-    ReasoningPart,
-    ResultPart,
-    SealedPart,
-    TextPart,
-    as_text,
-    assistant_message,
-    declared_tool,
-    dicts,
-    json_text,
-    listed,
-    system_text,
-    user_messages,
-)
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 from harness.turns.turn import Tool
 
 _CALLED_BY_NAME = ("function", "custom")
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     """Return what the request `body`, sent to `uri`, contains."""
     session = body.get("session")
     holder = session if isinstance(session, dict) else body
-    return ChatRequest(
-        model=as_text(holder.get("model")) or _model_of(uri),
+    return kit.ChatRequest(
+        model=kit.as_text(holder.get("model")) or _model_of(uri),
         tools=tuple(_tools(holder.get("tools"))),
-        system=system_text(holder.get("input"), instructions=as_text(holder.get("instructions"))),
+        system=kit.system_text(
+            holder.get("input"), instructions=kit.as_text(holder.get("instructions"))
+        ),
         stream=body.get("stream") is True or holder is session,
         tools_known=True,
     )
@@ -55,16 +39,16 @@ def _model_of(uri: str) -> str:
 
 def _tools(declared: object) -> Iterator[Tool]:
     """Yield the tools that are called by a name, also those in a namespace."""
-    for item in dicts(declared):
+    for item in kit.dicts(declared):
         if item.get("type") == "namespace":
-            yield from map(_tool, dicts(item.get("tools")))
+            yield from map(_tool, kit.dicts(item.get("tools")))
         elif item.get("type") in _CALLED_BY_NAME:
             yield _tool(item)
 
 
 def _tool(item: Json) -> Tool:
     nested = item.get("function")  # the form of the chat API, which some servers accept too
-    return declared_tool(nested if isinstance(nested, dict) else item)
+    return kit.declared_tool(nested if isinstance(nested, dict) else item)
 
 
 _TEXTS: Final = ("input_text", "output_text", "text", "refusal")
@@ -72,13 +56,13 @@ _TEXTS: Final = ("input_text", "output_text", "text", "refusal")
 
 def _messages(body: Json) -> Iterator[object]:
     content = body.get("input")
-    if instructions := as_text(body.get("instructions")):
+    if instructions := kit.as_text(body.get("instructions")):
         yield {"role": "system", "content": instructions}
     if isinstance(content, str):
         yield {"role": "user", "content": content}
-    for is_models, items in groupby(listed(content), _is_models):
+    for is_models, items in groupby(kit.listed(content), _is_models):
         if is_models:
-            yield assistant_message(part for item in items for part in _parts(item))
+            yield kit.assistant_message(part for item in items for part in _parts(item))
         else:
             for item in items:
                 yield from _user_messages(item)
@@ -95,51 +79,51 @@ def _is_models(item: object) -> bool:
 
 def _user_messages(item: object) -> Iterator[object]:
     if isinstance(item, dict):
-        yield from user_messages(_parts(item), item.get("role", "user"))
+        yield from kit.user_messages(_parts(item), item.get("role", "user"))
     else:
         yield item
 
 
-def _parts(item: Json) -> Iterator[Part]:
+def _parts(item: Json) -> Iterator[kit.Part]:
     kind = item.get("type") or "message"
     if kind == "message":
         yield from _texts(item.get("content"))
     elif kind == "function_call":
-        yield CallPart(str(item.get("call_id") or ""), item.get("name"), item.get("arguments"))
+        yield kit.CallPart(str(item.get("call_id") or ""), item.get("name"), item.get("arguments"))
     elif kind == "custom_tool_call":
         # The free text of a custom tool is its only argument, as in the tool loop.
-        arguments = json_text({"input": item.get("input")})
-        yield CallPart(str(item.get("call_id") or ""), item.get("name"), arguments)
+        arguments = kit.json_text({"input": item.get("input")})
+        yield kit.CallPart(str(item.get("call_id") or ""), item.get("name"), arguments)
     elif kind in _RESULTS:
-        yield ResultPart(item.get("call_id"), item.get("output"))
+        yield kit.ResultPart(item.get("call_id"), item.get("output"))
     elif kind == "reasoning":
         yield from _reasoning(item)
     else:
-        yield OtherPart(item)
+        yield kit.OtherPart(item)
 
 
-def _texts(content: Any) -> Iterator[Part]:  # noqa: ANN401 - a client may send any value
+def _texts(content: Any) -> Iterator[kit.Part]:  # noqa: ANN401 - a client may send any value
     if isinstance(content, str):
-        yield TextPart(content)
-    for part in dicts(content):
+        yield kit.TextPart(content)
+    for part in kit.dicts(content):
         if part.get("type") in _TEXTS:
-            yield TextPart(str(part.get("text") or part.get("refusal") or ""))
+            yield kit.TextPart(str(part.get("text") or part.get("refusal") or ""))
         else:
-            yield OtherPart(part)
+            yield kit.OtherPart(part)
 
 
-def _reasoning(item: Json) -> Iterator[Part]:
+def _reasoning(item: Json) -> Iterator[kit.Part]:
     """Yield the text of a reasoning item; without text, its id or encrypted content counts."""
-    texts = [str(part.get("text") or "") for part in dicts(item.get("content"))]
+    texts = [str(part.get("text") or "") for part in kit.dicts(item.get("content"))]
     if texts:
-        yield ReasoningPart("".join(texts))
+        yield kit.ReasoningPart("".join(texts))
     if item.get("encrypted_content") or not texts:
-        yield SealedPart("reasoning")
+        yield kit.SealedPart("reasoning")
 
 
 _RESULTS: Final = ("function_call_output", "custom_tool_call_output")
-MESSAGES: Final = MessageForm(
+MESSAGES: Final = kit.MessageForm(
     _messages,
-    lambda body: dicts(body.get("tools")),
+    lambda body: kit.dicts(body.get("tools")),
     frozenset(("input", "instructions", "tools")),
 )

@@ -2,16 +2,17 @@
 
 from typing import Final
 
-from harness.dialects.kit.build_request import Json, RequestForm, RequestSpec, question_of
+from harness.dialects.kit import build_request as kit
+from harness.dialects.kit.build_request import Json
 
 
-def _plain(asked: RequestSpec) -> Json:
+def _plain(spec: kit.RequestSpec) -> Json:
     parameters = {"max_new_tokens": 40, "details": True}
-    return {"inputs": question_of(asked)[1], "parameters": parameters}
+    return {"inputs": kit.question_of(spec)[1], "parameters": parameters}
 
 
 REQUEST_FORMS: Final = {
-    "": RequestForm(
+    "": kit.RequestForm(
         {"huggingface": "https://tgi.example.com/models/{model}/generate_stream"}, _plain, ()
     )
 }

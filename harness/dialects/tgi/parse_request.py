@@ -5,16 +5,17 @@ roles and tools.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/`.
 """
 
-from harness.dialects.kit.parse_request import ChatRequest, Json
+from harness.dialects.kit import parse_request as kit
+from harness.dialects.kit.parse_request import Json
 
 _STREAM = "/generate_stream"
 _MODELS = "/models/"
 
 
-def parse_request(uri: str, body: Json) -> ChatRequest:
+def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     """Return what the request `body`, sent to `uri`, contains."""
     path = uri.partition("?")[0]
-    return ChatRequest(
+    return kit.ChatRequest(
         model=path.partition(_MODELS)[2].removesuffix(_STREAM),
         stream=body.get("stream") is True or path.endswith(_STREAM),
         tools_known=True,
