@@ -10,7 +10,7 @@ from functools import cached_property
 
 import msgspec
 
-from harness.dialects.kit.oracle import OracleReading
+from harness.dialects.kit.oracle.reading import OracleReading
 from harness.judging.expectation import Expectation, ExpectedCall, Field
 from harness.judging.results import Replay
 from harness.judging.rule import RuleMaker

@@ -8,12 +8,11 @@ Source: Amazon Bedrock API reference, "ConverseStream" and "Converse".
 
 from typing import Any, ClassVar, Final
 
-from harness.dialects.kit.oracle.dispatch import Json, OneEndOracle, TakeEvent
-from harness.dialects.kit.oracle.errors import error_of
+from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
+from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import CHECKSUM, Event
-from harness.dialects.kit.oracle.notes import Notes, OpenCall
-from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import is_index, item_texts, member_text
+from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
+from harness.dialects.kit.oracle.values import error_of, is_index, item_texts, member_text
 from harness.turns.deltas import FinishReason
 
 _SERVER_TOOL: Final = "server_tool_use"

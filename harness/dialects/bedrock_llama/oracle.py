@@ -6,9 +6,10 @@ Source: Amazon Bedrock user guide, "Meta Llama models", streamed responses.
 
 from typing import ClassVar
 
-from harness.dialects.kit.oracle.dispatch import FinishWordOracle, Json
-from harness.dialects.kit.oracle.errors import error_of
+from harness.dialects.kit.oracle.dispatch import Json
+from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import CHECKSUM, Event
+from harness.dialects.kit.oracle.values import error_of
 from harness.turns.deltas import FinishReason
 
 _METRICS = "amazon-bedrock-invocationMetrics"

@@ -10,10 +10,16 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from harness.dialects.kit.oracle.dispatch import FinishWordOracle, Json
+from harness.dialects.kit.oracle.dispatch import Json
+from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.notes import GrowingText, Notes, OpenCall
-from harness.dialects.kit.oracle.reading import CallReading, OracleReading
+from harness.dialects.kit.oracle.reading import (
+    CallReading,
+    GrowingText,
+    Notes,
+    OpenCall,
+    OracleReading,
+)
 from harness.dialects.kit.oracle.values import (
     event_value,
     is_index,

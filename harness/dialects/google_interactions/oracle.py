@@ -6,24 +6,19 @@ Source: Gemini API reference, "Interactions", `InteractionSseEvent`, `Step`.
 from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
-from harness.dialects.kit.oracle.errors import error_of
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
-from harness.dialects.kit.oracle.notes import GrowingText, OpenCall
-from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import member_text, text_or_empty
+from harness.dialects.kit.oracle.reading import CallReading, GrowingText, OpenCall
+from harness.dialects.kit.oracle.values import error_of, member_text, text_or_empty
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 
 _FAILED: Final = frozenset(("failed", "cancelled"))
 _LASTS: Final = ("interaction.completed", "interaction.status_update", "interaction.complete")
 _FIRST_VERSION: Final = (
-    "interaction.start",
-    "interaction.complete",
-    "content.start",
-    "content.delta",
+    "interaction.start", "interaction.complete", "content.start", "content.delta",
     "content.stop",
-)
+)  # fmt: skip
 _GOES_ON: Final = frozenset(("in_progress", "queued"))
 
 
@@ -85,7 +80,7 @@ class GoogleInteractionsOracle(GoogleOracle):
         elif "event_type" not in value and value.get("object") == "interaction":
             self._document(value, event)
         elif (error := error_of(value, event.name)) is not None:
-            self.fail(error, event.offset)
+            self.take_error(error, event.offset)
         else:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
@@ -101,7 +96,7 @@ class GoogleInteractionsOracle(GoogleOracle):
         if word in _GOES_ON:
             return
         if word in _FAILED:
-            self.fail(error_of(value) or (word, ""), event.offset)
+            self.take_error(error_of(value) or (word, ""), event.offset)
             return
         if word not in self.MEANINGS:
             self.notes.open("FINISH-UNKNOWN", event.offset, end=True)
@@ -201,7 +196,7 @@ class GoogleInteractionsOracle(GoogleOracle):
         self._status(value, event)
 
     def _error_event(self, value: Json, event: Event) -> None:
-        self.fail(error_of(value, "error") or ("", ""), event.offset)
+        self.take_error(error_of(value, "error") or ("", ""), event.offset)
 
     # The end
 

@@ -8,10 +8,10 @@ Source: https://docs.mistral.ai/api/#tag/chat
 
 from typing import Any, ClassVar, Final
 
-from harness.dialects.kit.oracle.dispatch import FinishWordOracle, Json
+from harness.dialects.kit.oracle.dispatch import Json
+from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.notes import Notes, OpenCall
-from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
 from harness.dialects.kit.oracle.values import is_index, item_texts, member_text, text_or_empty
 from harness.turns.deltas import FinishReason
 

@@ -8,10 +8,10 @@ Source: https://docs.ollama.com/api/chat, /api/generate, /api/streaming and /api
 
 from typing import ClassVar
 
-from harness.dialects.kit.oracle.dispatch import Json, OneEndOracle
+from harness.dialects.kit.oracle.dispatch import Json
+from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.notes import OpenCall
-from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.reading import CallReading, OpenCall
 from harness.dialects.kit.oracle.values import item_texts, member_text
 from harness.turns.deltas import FinishReason
 

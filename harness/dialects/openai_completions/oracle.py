@@ -8,9 +8,10 @@ Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 
 from typing import ClassVar
 
-from harness.dialects.kit.oracle.dispatch import FAILURE_WORDS, FinishWordOracle, Json
-from harness.dialects.kit.oracle.errors import error_of
+from harness.dialects.kit.oracle.dispatch import FAILURE_WORDS, Json
+from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.values import error_of
 from harness.turns.deltas import FinishReason
 
 _NO_CHOICE = object()

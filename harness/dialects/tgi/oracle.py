@@ -7,7 +7,8 @@ Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/ge
 
 from typing import ClassVar
 
-from harness.dialects.kit.oracle.dispatch import FinishWordOracle, Json
+from harness.dialects.kit.oracle.dispatch import Json
+from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.turns.deltas import FinishReason
 

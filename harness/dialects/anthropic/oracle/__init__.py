@@ -8,10 +8,15 @@ from typing import ClassVar, Final
 
 from harness.dialects.anthropic.oracle.blocks import BlockTable
 from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Oracle, TakeEvent
-from harness.dialects.kit.oracle.errors import error_of
 from harness.dialects.kit.oracle.events import Event, json_events
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import UNREADABLE, event_value, member_text, read_arguments
+from harness.dialects.kit.oracle.values import (
+    UNREADABLE,
+    error_of,
+    event_value,
+    member_text,
+    read_arguments,
+)
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 
@@ -42,6 +47,7 @@ class AnthropicOracle(Oracle):
     def __init__(self) -> None:
         super().__init__()
         self._blocks = BlockTable(self.notes, self.text, self.reasoning)
+        self.error_quirk = "ANT-ERROR-EVENT"
         self._start_reason = ""
         self._started = False
         self._takes: dict[str, TakeEvent] = {
@@ -99,7 +105,7 @@ class AnthropicOracle(Oracle):
             self._check_order(kind, event.offset)
             self._takes[kind](value, event)
         elif (error := error_of(value, event.name)) is not None:
-            self._fail(error, event.offset)
+            self.take_error(error, event.offset)
         elif isinstance(kind, str) and event.name not in self._takes and self.values > 1:
             self.notes.keep("ANT-UNKNOWN-EVENT", event.offset)
         else:
@@ -177,13 +183,7 @@ class AnthropicOracle(Oracle):
         self.notes.keep("ANT-UNKNOWN-EVENT", event.offset)
 
     def _error_event(self, value: Json, event: Event) -> None:
-        self._fail(error_of(value, "error") or ("", ""), event.offset)
-
-    def _fail(self, error: tuple[str, str], offset: int) -> None:
-        if self.finishes:  # the message had ended well before the error came
-            self.notes.lost("ANT-ERROR-EVENT", offset)
-        self.notes.keep("ANT-ERROR-EVENT", offset)
-        self.error = self.error or error
+        self.take_error(error_of(value, "error") or ("", ""), event.offset)
 
     def _finish(self, reason: object, offset: int) -> None:
         if reason is None:

@@ -7,8 +7,7 @@ Source: Anthropic API reference, "Streaming Messages".
 """
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.notes import GrowingText, Notes, OpenCall
-from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.reading import CallReading, GrowingText, Notes, OpenCall
 from harness.dialects.kit.oracle.values import same_object
 from harness.turns.exact_json import join_surrogates
 

@@ -9,7 +9,8 @@ Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream
 from typing import ClassVar
 
 from harness.dialects.cohere.oracle.calls import CallTable
-from harness.dialects.kit.oracle.dispatch import Json, OneEndOracle, TakeEvent
+from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
+from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading
 from harness.dialects.kit.oracle.values import item_texts, member_text

@@ -5,8 +5,7 @@ fragments are appended. What does not say which call it means is noted as open.
 """
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.notes import Notes, OpenCall
-from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
 from harness.dialects.kit.oracle.values import is_index, read_arguments, same_object, text_or_empty
 
 

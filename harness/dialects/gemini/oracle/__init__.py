@@ -7,26 +7,17 @@ from typing import ClassVar, Final
 
 from harness.dialects.gemini.oracle.calls import CallList
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.errors import error_of
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import item_texts, member_text
+from harness.dialects.kit.oracle.values import error_of, item_texts, member_text
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 
 _FILTERS: Final = (
-    "SAFETY",
-    "RECITATION",
-    "LANGUAGE",
-    "BLOCKLIST",
-    "PROHIBITED_CONTENT",
-    "SPII",
-    "MODEL_ARMOR",
-    "IMAGE_SAFETY",
-    "IMAGE_PROHIBITED_CONTENT",
-    "IMAGE_RECITATION",
-)
+    "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
+    "MODEL_ARMOR", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION",
+)  # fmt: skip
 # What the model wrote is unusable, and which quirk says so.
 _MODEL_FAILED: Final = {
     "MALFORMED_FUNCTION_CALL": "GEM-MALFORMED",
@@ -38,21 +29,13 @@ _MODEL_FAILED: Final = {
 # The numbers of the enumeration on which both APIs agree; no number has another meaning.
 _NUMBERS: Final = {1: FinishReason.STOP, 2: FinishReason.LENGTH, 3: FinishReason.CONTENT_FILTER}
 _SERVER_PARTS: Final = (
-    "executableCode",
-    "codeExecutionResult",
-    "toolCall",
-    "toolResponse",
-    "inlineData",
+    "executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData",
     "fileData",
-)
+)  # fmt: skip
 _ABOUT: Final = ("usageMetadata", "modelVersion", "responseId", "promptFeedback", "createTime")
 _SNAKE: Final = (
-    "usage_metadata",
-    "model_version",
-    "prompt_feedback",
-    "finish_reason",
-    "function_call",
-)
+    "usage_metadata", "model_version", "prompt_feedback", "finish_reason", "function_call",
+)  # fmt: skip
 
 
 class GeminiOracle(GoogleOracle):
@@ -90,7 +73,7 @@ class GeminiOracle(GoogleOracle):
         if any(name in value for name in _SNAKE):
             self.notes.lost("GEM-SNAKE-CASE", offset)
         if (error := error_of(value, event.name)) is not None:
-            self.fail(error, offset)
+            self.take_error(error, offset)
         candidates = value.get("candidates")
         if isinstance(candidates, list) and candidates:
             if self.error is not None:

@@ -11,8 +11,7 @@ import re
 from typing import Any
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.notes import Notes, OpenCall
-from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
 from harness.dialects.kit.oracle.values import member_text, text_or_empty
 
 PARTIAL = "GEM-PARTIAL-ARGS"

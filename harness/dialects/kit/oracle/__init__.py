@@ -1,9 +1,5 @@
-"""The oracle: bytes of one interaction -> what the API's contract says they hold.
+"""The oracle: bytes of one interaction -> their meaning by the contract of the API.
 
-It reads the whole body at once, shares no code with `harness.dialects`, and abstains where
-the contract leaves the meaning open: a judge must not guess.
+An oracle reads the complete body at once and shares no code with the readers of `harness.dialects`.
+It abstains if the contract leaves the meaning open, because a judge must not guess.
 """
-
-from harness.dialects.kit.oracle.reading import CallReading, Deviation, OracleReading
-
-__all__ = ["CallReading", "Deviation", "OracleReading"]

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from harness.dialects.kit.oracle.notes import Notes
+from harness.dialects.kit.oracle.reading import Notes
 from harness.dialects.kit.oracle.values import UNREADABLE, event_value, item_texts
 
 # The code of the error that a damaged message stands for; an id of the catalogue.
@@ -138,20 +138,20 @@ class Event(msgspec.Struct, frozen=True):
     """One event.
 
     Fields:
-        data: its data lines joined by a newline; bytes that are no UTF-8 became U+FFFD.
-        name: of its last `event` field; "" where it has none; "error" of an AWS exception.
+        data: its data lines joined by a newline; bytes that are not UTF-8 became U+FFFD.
         offset: byte of its first data line.
-        end: byte after its blank line; the length of the body where that is missing.
-        complete: False where the blank line is missing.
-        damaged: its bytes were no UTF-8.
+        end: byte after its blank line; the length of the body if that is missing.
+        name: of its last `event` field; "" if it has none; "error" for an AWS exception.
+        complete: False if the blank line is missing.
+        damaged: its bytes were not UTF-8.
     """
 
     data: str
-    name: str
     offset: int
     end: int
-    complete: bool
-    damaged: bool
+    name: str = ""
+    complete: bool = True
+    damaged: bool = False
 
 
 def split_events(body: bytes) -> Iterator[Event]:
@@ -182,7 +182,7 @@ def _sse_event(lines: list[bytes], name: bytes, offset: int, end: int, *, comple
     data = b"\n".join(lines)
     text = data.decode("utf-8", "replace")
     damaged = text.encode() != data
-    return Event(text, name.decode("utf-8", "replace"), offset, end, complete, damaged)
+    return Event(text, offset, end, name.decode("utf-8", "replace"), complete, damaged)
 
 
 def has_unframed_json(body: bytes) -> bool:
@@ -198,7 +198,7 @@ def _event_of_message(message: Message) -> Event:
         name = "error"
         data = _as_object(data)
     complete = message.kind != "cut"
-    return Event(data, name, message.offset, message.end, complete, damaged and complete)
+    return Event(data, message.offset, message.end, name, complete, damaged and complete)
 
 
 def _as_object(data: str) -> str:
@@ -229,10 +229,10 @@ def _iter_json_events(body: bytes, notes: Notes) -> Iterator[Event]:
     damaged = text.encode() != body
     value = event_value(text.removeprefix("\ufeff").strip())
     if isinstance(value, dict):
-        yield _json_event(text.removeprefix("\ufeff").strip(), 0, len(body), damaged=damaged)
+        yield Event(text.removeprefix("\ufeff").strip(), 0, len(body), damaged=damaged)
     elif isinstance(value, list):
         for element in item_texts(text.removeprefix("\ufeff")):
-            yield _json_event(element, 0, len(body), damaged=damaged)
+            yield Event(element, 0, len(body), damaged=damaged)
     elif text.lstrip("\ufeff \t\r\n").startswith("["):
         notes.lost("EVENT-GLUED", 0)
     else:
@@ -252,12 +252,8 @@ def _json_lines(body: bytes, notes: Notes) -> Iterator[Event]:
                 notes.lost("EVENT-GLUED", at)
         elif text:
             damaged = text.encode() not in line
-            yield _json_event(text, at, end, damaged=damaged, complete=readable)
+            yield Event(text, at, end, damaged=damaged, complete=readable)
         at = end
-
-
-def _json_event(text: str, offset: int, end: int, *, damaged: bool, complete: bool = True) -> Event:
-    return Event(text, "", offset, end, complete, damaged)
 
 
 def iter_lines(body: bytes, start: int) -> Iterator[Event]:
@@ -271,5 +267,5 @@ def iter_lines(body: bytes, start: int) -> Iterator[Event]:
             data = payload.decode("utf-8", "replace")
             damaged = data.encode() != payload
             offset = at + line.index(payload[:1])
-            yield Event(data, "", offset, end, complete=line.endswith(b"\n"), damaged=damaged)
+            yield Event(data, offset, end, complete=line.endswith(b"\n"), damaged=damaged)
         at = end

@@ -11,8 +11,7 @@ from typing import ClassVar
 
 from harness.dialects.kit.oracle.dispatch import DONE, Oracle
 from harness.dialects.kit.oracle.events import BOM, Event, has_unframed_json, split_events
-from harness.dialects.kit.oracle.notes import Notes
-from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.kit.oracle.reading import Notes, OracleReading
 from harness.dialects.kit.oracle.values import UNREADABLE, event_value, skip_space
 from harness.turns.json_prefix import PrefixState, scan
 from harness.wire.interaction import Interaction
@@ -71,12 +70,12 @@ def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
         try:
             _, end = _DECODE(text, at)
         except (ValueError, RecursionError):
-            yield Event(text[at:], "", offset, len(body), complete=False, damaged=False)
+            yield Event(text[at:], offset, len(body), complete=False)
             return
         following = skip_space(text, end)
         # An element is over where what follows it is there.
         over = offset + len(text[at : following + 1].encode())
-        yield Event(text[at:end], "", offset, over, complete=True, damaged=False)
+        yield Event(text[at:end], offset, over)
         if not text.startswith((",", "]"), following):
             if following < len(text):
                 notes.lost("EVENT-GLUED", over)
@@ -91,7 +90,7 @@ def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
 
 def _line_event(data: str, offset: int, end: int, raw: bytes, *, complete: bool = True) -> Event:
     damaged = data.encode("utf-8", "replace") not in raw
-    return Event(data, "", offset, end, complete, damaged)
+    return Event(data, offset, end, "", complete, damaged)
 
 
 class GoogleOracle(Oracle):
@@ -102,7 +101,7 @@ class GoogleOracle(Oracle):
 
     def read(self, interaction: Interaction) -> OracleReading:
         """Return the meaning of the body of `interaction`, by the contract of the API."""
-        self._error_quirk = "" if interaction.status >= _ERROR_STATUS else "ERR-IN-200"
+        self.error_quirk = "" if interaction.status >= _ERROR_STATUS else "ERR-IN-200"
         return super().read(interaction)
 
     def events(self, body: bytes) -> Iterator[Event]:
@@ -122,11 +121,3 @@ class GoogleOracle(Oracle):
         else:
             self.values += 1
             self.damaged = scan(data).state is not PrefixState.PREFIX
-
-    def fail(self, error: tuple[str, str], offset: int) -> None:
-        """End the turn with the provider's error."""
-        if self.finishes:  # the turn had ended well before the error came
-            self.notes.lost("ERR-IN-200", offset)
-        if self._error_quirk:
-            self.notes.keep(self._error_quirk, offset)
-        self.error = self.error or error

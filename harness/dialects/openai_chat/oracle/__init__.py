@@ -9,38 +9,20 @@ object"; errors inside a stream as gateways document them.
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from harness.dialects.kit.oracle.dispatch import (
-    DONE,
-    FAILURE_WORDS,
-    FINISH_WITH_CALLS,
-    Json,
-    Oracle,
-)
-from harness.dialects.kit.oracle.errors import error_of
+from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Oracle
+from harness.dialects.kit.oracle.endings import FINISH_WITH_CALLS
 from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
-from harness.dialects.kit.oracle.notes import GrowingText
-from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import UNREADABLE, event_value
+from harness.dialects.kit.oracle.reading import CallReading, GrowingText
+from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value
 from harness.dialects.openai_chat.oracle.calls import CallTable
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 
 # Keys under which private envelopes and other dialects carry what belongs into `choices`.
-_ENVELOPES = frozenset(
-    {
-        "data",
-        "output",
-        "outputs",
-        "result",
-        "response",
-        "message",
-        "delta",
-        "content",
-        "tool_calls",
-        "candidates",
-        "code",
-    }
-)
+_ENVELOPES = frozenset((
+    "data", "output", "outputs", "result", "response", "message", "delta", "content",
+    "tool_calls", "candidates", "code",
+))  # fmt: skip
 _CALL_FIELDS = ("tool_calls", "function_call")
 
 
@@ -117,7 +99,7 @@ class OpenAIChatOracle(Oracle):
     def take(self, chunk: Json, event: Event) -> None:
         """Take one chunk."""
         if (error := error_of(chunk, event.name)) is not None:
-            self._fail(error, event.offset)
+            self.take_error(error, event.offset)
         elif self.error is not None and chunk.get("choices"):
             self.notes.lost("ERR-IN-200", event.offset)
         choices = chunk.get("choices")
@@ -129,13 +111,6 @@ class OpenAIChatOracle(Oracle):
             self.notes.keep("CHUNK-CHOICES-NULL", event.offset)
         elif error is None:
             self._no_choices(chunk, event.offset)
-
-    def _fail(self, error: tuple[str, str], offset: int) -> None:
-        if self.finishes:
-            # The turn had ended well before the error came.
-            self.notes.lost("ERR-IN-200", offset)
-        self.notes.keep("ERR-IN-200", offset)
-        self.error = self.error or error
 
     def _no_choices(self, chunk: Json, offset: int) -> None:
         if _ENVELOPES.isdisjoint(chunk):
@@ -157,7 +132,7 @@ class OpenAIChatOracle(Oracle):
             return
         self._check_index(choice.get("index"), offset)
         if (error := error_of({"error": choice.get("error")})) is not None:
-            self._fail(error, offset)
+            self.take_error(error, offset)
         if message := choice.get("message"):
             calls = not isinstance(message, dict) or any(map(message.get, _CALL_FIELDS))
             self.notes.open("MESSAGE-NOT-DELTA", offset, text=True, calls=calls)
@@ -183,11 +158,9 @@ class OpenAIChatOracle(Oracle):
         value = event_value(text)
         if isinstance(value, dict):
             self._completion(value, len(body))
-        elif text.startswith("<"):
-            self.notes.keep("HTTP-HTML-BODY", 0)
-        elif text.startswith(("{", "[")) or b"\0" in body:
-            # Lines of JSON, or another framing: something was said, but not in this dialect.
-            self.notes.lost("ENVELOPE-WRAPPED", 0)
+        elif text.startswith(("<", "{", "[")) or b"\0" in body:
+            # A page, lines of JSON or another framing: it may contain an answer of another API.
+            self.not_an_answer(text)
 
     def _completion(self, value: Json, end: int) -> None:
         self.values += 1

@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.kit.oracle.notes import Notes, OpenCall
-from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
 from harness.dialects.kit.oracle.values import is_index, same_object
 
 # `{}` with as much white space around it as is still taken for a placeholder.

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
-from harness.dialects.kit.oracle.errors import error_of
 from harness.dialects.kit.oracle.events import Event, json_events
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import event_value
+from harness.dialects.kit.oracle.values import error_of, event_value
 from harness.dialects.openai_responses.oracle.items import ItemTable
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
@@ -163,7 +162,7 @@ class OpenAIResponsesOracle(Oracle):
         elif error is not None:
             if value.get("output"):  # a response that does not say that it is one
                 self.notes.open("ENVELOPE-WRAPPED", event.offset, text=True, calls=True)
-            self._fail(error, event.offset)
+            self.take_error(error, event.offset)
         elif isinstance(value.get("type"), str) and self._created:
             self.notes.keep("RESP-UNKNOWN-EVENT", event.offset)
         else:
@@ -214,7 +213,7 @@ class OpenAIResponsesOracle(Oracle):
         if status in ("failed", "cancelled") or error:
             reason = details.get("reason")
             words = reason if isinstance(reason, str) else ""
-            self._fail(error_of({"error": error}) or (status, words), offset)
+            self.take_error(error_of({"error": error}) or (status, words), offset)
         elif status:
             self._finished(status, details.get("reason"), offset)
 
@@ -233,11 +232,7 @@ class OpenAIResponsesOracle(Oracle):
             # A Realtime session may go on after an error.
             self.notes.open("RESP-REALTIME-EVENTS", offset, calls=True, end=True)
             return
-        self._fail(error_of(value, "error") or ("", ""), offset)
-
-    def _fail(self, error: tuple[str, str], offset: int) -> None:
-        self.notes.keep("ERR-IN-200", offset)
-        self.error = self.error or error
+        self.take_error(error_of(value, "error") or ("", ""), offset)
 
     def _transcript(self, value: Json, offset: int) -> None:
         piece = value.get("delta")

@@ -9,8 +9,7 @@ Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 from typing import Any, Final
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.notes import GrowingText, Notes, OpenCall
-from harness.dialects.kit.oracle.reading import CallReading
+from harness.dialects.kit.oracle.reading import CallReading, GrowingText, Notes, OpenCall
 from harness.dialects.kit.oracle.values import is_index, read_arguments, same_object, text_or_empty
 from harness.turns.deltas import CallKind
 

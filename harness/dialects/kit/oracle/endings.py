@@ -1,0 +1,233 @@
+"""The oracles of APIs by how a turn ends: with one event, or with finish words.
+
+Most oracles of the dialects are one of the two; the others have rules of their own.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from harness.dialects.kit.oracle.dispatch import DONE, NOISE_QUIRKS, Json, Oracle
+from harness.dialects.kit.oracle.events import (
+    AWS_MARK,
+    BOM,
+    JSON_SPACE,
+    Event,
+    has_unframed_json,
+    iter_lines,
+    split_events,
+)
+from harness.dialects.kit.oracle.values import UNREADABLE, event_value, text_or_empty
+from harness.turns.deltas import FinishReason
+from harness.turns.exact_json import join_surrogates
+
+FINISH_WITH_CALLS: Final = {"stop": "FINISH-STOP-WITH-CALLS", "length": "FINISH-LENGTH-WITH-CALL"}
+_DOCUMENT_STARTS: Final = (b"{", b"[", b"<", b"\x1f")
+
+
+class OneEndOracle(Oracle):
+    """Reads an API in which one event ends the turn, with or without a finish word.
+
+    The events are server-sent, or lines of JSON, or the one document that the body is. Half an
+    event at the end contains nothing.
+
+    Fields:
+        framing: `sse`, `lines` or `document`.
+        known: how many objects of this API came.
+    """
+
+    LIST_DATA: ClassVar[str] = "ENVELOPE-WRAPPED"
+    # Words of the contract that are no reason why a model stopped.
+    OTHER_WORDS: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.framing = "sse"
+        self.known = 0
+        self._has_sentinel = False
+
+    def may_follow(self, event: Event) -> bool:  # noqa: ARG002 - for APIs that have such events
+        """Return whether `event` may come after the one that ends the turn."""
+        return False
+
+    def events(self, body: bytes) -> Iterator[Event]:
+        """Yield the events of `body`; a document is taken at once."""
+        start = body.removeprefix(BOM).lstrip(JSON_SPACE)
+        if not start.startswith(_DOCUMENT_STARTS):
+            if has_unframed_json(body):
+                self.notes.lost("ERR-UNFRAMED", 0)
+            yield from split_events(body)
+        elif start.startswith(b"{") and (b"\n" not in start or _is_object(start.split(b"\n")[0])):
+            self.framing = "lines"
+            yield from iter_lines(body, len(body) - len(start))
+        else:
+            self.framing = "document"
+            self._document(start, len(body))
+
+    def fail(self, code: object, message: object) -> None:
+        """End the turn with the provider's error."""
+        words = (join_surrogates(text_or_empty(code)), join_surrogates(text_or_empty(message)))
+        self.error = self.error or words
+
+    def finish(self, word: str, offset: int) -> None:
+        """End the turn with a finish word; "" is an end without one."""
+        word = join_surrogates(word)
+        self.ended = True
+        if not word:
+            return
+        self.add_finish(word)
+        if word not in self.MEANINGS and word not in self.OTHER_WORDS:
+            self.notes.keep("FINISH-UNKNOWN", offset)
+
+    def sentinel(self, event: Event) -> None:  # noqa: ARG002 - it ends nothing in these APIs
+        """Take `[DONE]`."""
+        self._has_sentinel = True
+
+    def unfinished(self, data: str, event: Event) -> None:
+        """Take the last event without its end: a line need not have one, an SSE event must."""
+        value = event_value(data)
+        if event.damaged:
+            self.notes.lost("SSE-UTF8-SPLIT", event.offset)
+            return
+        if self.framing == "lines" and isinstance(value, dict):
+            self.notes.keep("NDJSON-NO-FINAL-NEWLINE", event.offset)
+            self.take_value(value, event)
+            return
+        self.values += bool(data)
+        if isinstance(value, dict) or "\n" in data or (not self.ended and data == DONE):
+            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+        elif data and DONE.startswith(data):
+            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+        elif not self.known:
+            # No more than half an event: it may be of any API.
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+
+    def take_value(self, value: Json, event: Event) -> None:
+        """Take one object; after the end, only if the API allows it."""
+        over = self.ended or self.error is not None or self._has_sentinel
+        if not over or self.may_follow(event):
+            super().take_value(value, event)
+        else:
+            self.values += 1
+            self.notes.lost("CONTENT-AFTER-FINISH", event.offset)
+
+    def _document(self, start: bytes, end: int) -> None:
+        text = start.decode("utf-8", "replace").rstrip()
+        value = event_value(text)
+        if isinstance(value, dict) and text.encode() == start.rstrip():
+            self.take_value(value, Event(text, 0, end))
+        else:
+            self.not_an_answer(text)
+
+    def conclude(self) -> None:
+        """Note what only the complete body shows."""
+        if self.values:
+            self._check_end(len(self.calls()))
+        elif not self.notes.deviations() or self._has_sentinel:
+            self.notes.keep("STREAM-NO-EVENTS", 0)
+
+    def _check_end(self, calls: int) -> None:
+        if not self.known and self.error is None:
+            self.notes.lost("ENVELOPE-WRAPPED", 0)
+        elif not self.ended and self.error is None:
+            # `[DONE]` alone may pass for an end, though no API here defines it as one.
+            self.notes.open("SSE-EOF-MIDCALL", 0, end=self._has_sentinel)
+        elif self.ended and calls and self.meaning is FinishReason.LENGTH:
+            self.notes.keep("FINISH-LENGTH-WITH-CALL", 0)
+        self.check_calls(calls)
+
+    @abstractmethod
+    def check_calls(self, calls: int) -> None:
+        """Note what finish word and number of calls show together."""
+
+
+class FinishWordOracle(Oracle):
+    """Reads an API whose events carry finish words; `[DONE]` and errors end the stream.
+
+    The events are server-sent, or AWS messages, or the one document that the body is.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_messages = False
+
+    def events(self, body: bytes) -> Iterator[Event]:
+        """Yield the events of `body`; a document is taken at once."""
+        if body.removeprefix(BOM).lstrip().startswith(_DOCUMENT_STARTS):
+            self._document(body)
+            return
+        if has_unframed_json(body):
+            self.notes.lost("ERR-UNFRAMED", 0)
+        self._is_messages = body.startswith(AWS_MARK)
+        yield from split_events(body)
+
+    def fail(self, code: str, message: str) -> None:
+        """End the turn with the provider's error."""
+        self.error = (join_surrogates(code), join_surrogates(message))
+        self.over = True
+
+    def finish(self, word: str, offset: int) -> None:
+        """Take one finish word."""
+        word = join_surrogates(word)
+        if word not in self.MEANINGS:
+            self.notes.keep("FINISH-UNKNOWN", offset)
+        if self.finishes and word != self.finishes[-1]:
+            self.notes.open("FINISH-DUPLICATE", offset, end=True)
+        self.add_finish(word)
+
+    def after_end(self, data: str, event: Event) -> None:
+        """Take an event after the end."""
+        if data not in ("", DONE):
+            self.notes.lost("SSE-AFTER-DONE", event.offset)
+
+    def sentinel(self, event: Event) -> None:
+        """Take `[DONE]`."""
+        self.over = True
+        if self.values and not self.ended:
+            self.notes.open("SSE-EOF-NO-FINISH-TEXT", event.offset, end=True)
+
+    def unfinished(self, data: str, event: Event) -> None:
+        """Take an event that the end of the body cut off; a message without its end is none."""
+        readable = event_value(data) is not UNREADABLE
+        if self._is_messages:
+            self.values += 1
+            self.notes.keep("AWS-MESSAGE-CUT", event.offset)
+        elif data and DONE.startswith(data):
+            self.notes.open("SSE-NO-FINAL-BLANK", event.offset, end=not self.ended)
+        elif readable or "\n" in data:
+            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+        elif self.ended:
+            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+        else:
+            self.values += 1
+
+    def _document(self, body: bytes) -> None:
+        text = body.decode("utf-8-sig", "replace").strip()
+        value = event_value(text)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if isinstance(value, dict):
+            self.notes.keep("JSON-FOR-STREAM", 0)
+            self.take_value(value, Event(text, 0, len(body)))
+        else:
+            self.not_an_answer(text)
+
+    def conclude(self) -> None:
+        """Note what only the complete body shows."""
+        noted = {deviation.quirk for deviation in self.notes.deviations()}
+        if not self.values and noted <= NOISE_QUIRKS:
+            self.notes.keep("STREAM-NO-EVENTS", 0)
+        elif not self.ended and self.error is None and self.values:
+            self.notes.keep("SSE-EOF-NO-FINISH-TEXT", 0)
+
+    def check_calls(self, calls: int) -> None:
+        """Note a finish word that does not match the number of calls."""
+        if calls:
+            if quirk := FINISH_WITH_CALLS.get(self.word):
+                self.notes.keep(quirk, 0)
+        elif self.word == "tool_calls" and self.notes.calls_known:
+            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+
+
+def _is_object(line: bytes) -> bool:
+    return event_value(line.decode("utf-8", "replace")) is not UNREADABLE
