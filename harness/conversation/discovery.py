@@ -14,10 +14,10 @@ from harness.project import project
 _AGENTS: Final = Registry(
     word="agent",
     kind=Agent,
-    made=lambda name, found: Agent(name, found, summary="given as module:callable"),
+    wrap=lambda name, found: Agent(name, found, summary="given as module:callable"),
     mutants=MUTANTS,
-    ours=lambda: project().table.agents,
-    words={"dialects": DIALECTS, "prompts": PROMPTS},
+    declared=lambda: project().table.agents,
+    known={"dialects": DIALECTS, "prompts": PROMPTS},
     example="mypackage.chat:converse",
     error=AgentLoadError,
 )

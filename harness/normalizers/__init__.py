@@ -1,1 +1,1 @@
-"""Implementations under test: bytes of one interaction in, deltas out."""
+"""Clients under test (normalizers): they turn the bytes of one interaction into deltas."""

@@ -18,10 +18,10 @@ from harness.text_calls import TEXT_DIALECTS
 _NORMALIZERS: Final = Registry(
     word="normalizer",
     kind=Normalizer,
-    made=lambda name, found: Normalizer(name, found, summary="given as module:callable"),
+    wrap=lambda name, found: Normalizer(name, found, summary="given as module:callable"),
     mutants=MUTANTS,
-    ours=lambda: project().table.normalizers,
-    words={
+    declared=lambda: project().table.normalizers,
+    known={
         "dialects": DIALECTS,
         "capabilities": CAPABILITIES,
         "text_dialects": TEXT_DIALECTS,

@@ -1,4 +1,4 @@
-"""The one protocol that outsiders write, and what a normalizer declares about itself."""
+"""The protocol that users implement, and the declaration of a normalizer."""
 
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator
@@ -13,11 +13,11 @@ Normalize: TypeAlias = Callable[[Interaction, Iterable[bytes]], Iterator[Delta]]
 
 Role = Literal["conforming", "known-bad", "mutant", "peer"]
 
-# What a scenario may ask for beyond its dialect; an undeclared one makes the cell unsupported.
+# What a scenario may require in addition to its dialect. Without it, the cell is unsupported.
 CAPABILITIES = {
-    "repeated-arguments": "arguments sent cumulatively, once more at the end, or after a `{}`",
+    "repeated-arguments": "arguments sent cumulatively, repeated at the end, or after a `{}`",
     "names-in-pieces": "function names that come in several deltas",
-    "custom-tools": "calls of custom tools, whose input is free text and no JSON",
+    "custom-tools": "calls of custom tools, whose input is free text and not JSON",
     "calls-without-index": "parallel calls without a usable index",
 }
 
@@ -26,23 +26,23 @@ class Normalizer(msgspec.Struct, frozen=True):
     """A normalizer and its declaration.
 
     Fields:
-        name: what `-n` calls it.
-        normalize: gets the interaction without its body, which comes through `reads` alone.
-            Lazy: the harness counts the bytes that were pulled from `reads` when each
-            delta appears. It must keep no state between calls.
-        dialects: those it reads; any other is `unsupported` and stays out of denominators.
-        capabilities: those of `CAPABILITIES` that it has.
-        streams: False where it can only give the finished turn at the end.
+        name: selects it with `-n`.
+        normalize: gets the interaction without its body, and the body as `reads`. It must be lazy,
+            because the harness counts the bytes that it read before each delta. It must keep no
+            state between calls.
+        dialects: those that it supports. Any other is `unsupported` and is not counted.
+        capabilities: keys of `CAPABILITIES`.
+        streams: False if it emits the turn only at the end.
         role: `conforming` runs by default; `known-bad` (reproduces a bug reported in the
             field), `mutant` (one seeded fault, to prove a rule) and `peer` (an adapter for a
             third-party library) run if the user names them.
         breaks: for mutants and known-bad clients, the ids of the rules that they violate.
         summary: one line for `harness list normalizers`.
-        policies: choices where catalogued rules pull against each other, such as
-            `{"name": "by-tools"}`; a declared policy is what it is judged by.
+        policies: choices between catalogued rules that exclude each other, such as
+            `{"name": "by-tools"}`; it is judged by the policies that it declares.
         text_dialects: names of the text dialects whose calls it finds in text; a scenario of
             any other is `unsupported`.
-        needs: top-level modules without which it cannot run, such as a provider's package.
+        needs: top-level modules that it requires, such as a provider's package.
         extra: the extra of this package that installs them.
     """
 
@@ -61,5 +61,5 @@ class Normalizer(msgspec.Struct, frozen=True):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Those of `needs` that are not installed."""
+        """The modules in `needs` that are not installed."""
         return tuple(name for name in self.needs if importlib.util.find_spec(name) is None)

@@ -1,6 +1,6 @@
-"""`reference`: each dialect's own reader and all text dialects, with their default policies.
+"""The reference: the reader of each dialect and all text dialects, with their default policies.
 
-What the suite itself believes a stream to mean; judged like every other normalizer.
+It is judged like every other normalizer.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ normalizer = Normalizer(
     dialects=frozenset(DIALECTS),
     capabilities=frozenset(CAPABILITIES),
     text_dialects=frozenset(TEXT_DIALECTS),
-    summary="the suite's own reader: every catalogued quirk of each dialect, default policies",
+    summary="the reader of the suite: every catalogued quirk of each dialect, default policies",
     policies={
         "names": "by-tools",
         "arguments": "auto",

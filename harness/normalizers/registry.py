@@ -26,10 +26,10 @@ T = TypeVar("T", bound=msgspec.Struct)
 def load_entry_point(
     point: importlib.metadata.EntryPoint, kind: str, error: type[HarnessError]
 ) -> object:
-    """Return what an entry point names; `kind` is the word for it in `error`.
+    """Return the object of an entry point; `kind` names it in the error.
 
     Raises:
-        HarnessError: of the type `error`; it cannot be imported.
+        HarnessError: of the type `error`, if it cannot be imported.
     """
     try:
         return point.load()
@@ -38,60 +38,60 @@ def load_entry_point(
 
 
 def load_attribute(spec: str, example: str, error: type[HarnessError]) -> object:
-    """Return what `module:attribute` names.
+    """Return the object called `module:attribute`.
 
-    The module may lie in the working folder, or in the folder of the project around it.
+    The module may be in the working folder, or in the folder of the project around it.
 
     Args:
         spec: as the user gave it.
-        example: a spec that would do, for the hint.
-        error: to raise.
+        example: of a spec, for the hint.
+        error: the type of error to raise.
 
     Raises:
-        HarnessError: of the type `error`; it cannot be imported, or has no such attribute.
+        HarnessError: of the type `error`, if there is no such module or attribute.
     """
     module_name, _, attribute = spec.partition(":")
     for folder in (str(Path.cwd()), str(project().root)):
         if folder not in sys.path:
-            sys.path.append(folder)  # at the end, where it hides nothing that is installed
+            sys.path.append(folder)  # last, so that it hides no installed module
     try:
         found: object = importlib.import_module(module_name)
         for part in attribute.split("."):
             found = getattr(found, part)
     except (Exception, SystemExit) as problem:
-        hint = f"name an importable module and a function in it, as in {example}"
+        hint = f"Name an importable module and a function in it, such as {example}"
         raise error(_error_text(problem), where=spec, hint=hint) from problem
     return found
 
 
 def with_declaration(
-    found: T, said: DeclaredNormalizer | DeclaredAgent, known: Mapping[str, Collection[str]]
+    found: T, declared: DeclaredNormalizer | DeclaredAgent, known: Mapping[str, Collection[str]]
 ) -> T:
-    """Return a normalizer or agent with what its project says of it in place of its own words.
+    """Return a normalizer or agent with the fields that its project declares.
 
     Args:
-        found: what the target is.
-        said: by the project.
-        known: field -> the words that it may hold; a misspelt one would leave every cell
-            unsupported, and the gate green.
+        found: the normalizer or agent.
+        declared: fields in the project's configuration.
+        known: field -> the values that it may contain. With a misspelt value, every cell would be
+            unsupported and the gate would pass.
 
     Raises:
-        UnreadableError: the project uses a word that nobody knows.
+        UnreadableError: a field contains an unknown value.
     """
-    changes = {name: value for name, value in asdict(said).items() if value is not None}
+    changes = {name: value for name, value in asdict(declared).items() if value is not None}
     del changes["target"]
-    for name, words in known.items():
-        for word in changes.get(name, ()):
-            if word not in words:
-                raise _unknown_value_error(name, word, words)
+    for name, values in known.items():
+        for value in changes.get(name, ()):
+            if value not in values:
+                raise _unknown_value_error(name, value, values)
         if name in changes:
             changes[name] = frozenset(changes[name])
     return replace(found, **changes)
 
 
-def _unknown_value_error(name: str, word: str, words: Collection[str]) -> UnreadableError:
-    hint = did_you_mean(word, sorted(words), "known")
-    return UnreadableError(f"{name}: there is no {word!r}", where="[tool.harness]", hint=hint)
+def _unknown_value_error(name: str, value: str, values: Collection[str]) -> UnreadableError:
+    hint = did_you_mean(value, sorted(values), "known")
+    return UnreadableError(f"{name}: unknown value {value!r}", where="[tool.harness]", hint=hint)
 
 
 def _error_text(problem: BaseException) -> str:
@@ -102,26 +102,26 @@ P = TypeVar("P", bound=msgspec.Struct)
 
 
 class Registry(msgspec.Struct, Generic[P], frozen=True):
-    """Where plug-ins of one kind come from.
+    """The sources of plug-ins of one kind.
 
     Fields:
         word: `normalizer` or `agent`; its plural names the entry-point group and the project's
             table.
         kind: their type.
-        made: name and function -> the plug-in of a function that declares nothing.
-        mutants: those that ship, by name.
-        ours: returns those of the project, by name.
-        words: field -> the words that the project may declare in it.
+        wrap: name and function -> the plug-in for a function without a declaration.
+        mutants: the bundled ones, by name.
+        declared: returns the declarations of the project, by name.
+        known: field -> the values that the project may declare.
         example: of `module:callable`.
-        error: to raise where one cannot be loaded.
+        error: the type of error if one cannot be loaded.
     """
 
     word: str
     kind: type[P]
-    made: Callable[[str, Callable[..., Any]], P]
+    wrap: Callable[[str, Callable[..., Any]], P]
     mutants: Mapping[str, P]
-    ours: Callable[[], Mapping[str, DeclaredNormalizer | DeclaredAgent]]
-    words: Mapping[str, Collection[str]]
+    declared: Callable[[], Mapping[str, DeclaredNormalizer | DeclaredAgent]]
+    known: Mapping[str, Collection[str]]
     example: str
     error: type[HarnessError]
 
@@ -131,26 +131,26 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         return f"harness.{self.word}s"
 
     def find(self, name: str) -> P:
-        """Return what `name` stands for.
+        """Return the plug-in called `name`.
 
         Raises:
-            UsageError: nothing is called so, or two things are.
-            HarnessError: of the type `error`; it cannot be imported, or is none of the kind.
-            UnreadableError: the project says something of itself that cannot be used.
+            UsageError: there is none, or there are two.
+            HarnessError: of the type `error`, if it cannot be imported or is of another kind.
+            UnreadableError: the project's declaration cannot be used.
         """
-        ours = self.ours().get(name)
-        if ours is not None:
-            return self._of_project(name, ours)
+        declaration = self.declared().get(name)
+        if declaration is not None:
+            return self._of_project(name, declaration)
         if name in self.mutants:
             return self.mutants[name]
         if ":" in name:
             return self._named(name, self.imported(name))
         for point in self._points().select(name=name):
             return self._named(name, load_entry_point(point, self.word, self.error))
-        raise UsageError(f"no {self.word} is called {name!r}", hint=self._known(name))
+        raise UsageError(f"unknown {self.word} {name!r}", hint=self._known(name))
 
     def imported(self, spec: str) -> object:
-        """Return what `module:attribute` names, whatever it is."""
+        """Return the object called `module:attribute`, of any kind."""
         return load_attribute(spec, self.example, self.error)
 
     def installed(self) -> tuple[str, ...]:
@@ -158,34 +158,36 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         return tuple(sorted({point.name for point in self._points()}))
 
     def names(self) -> tuple[str, ...]:
-        """Return every name that is no `module:callable`, the project's own first."""
-        return (*self.ours(), *self.installed(), *self.mutants)
+        """Return every name that is not `module:callable`; those of the project come first."""
+        return (*self.declared(), *self.installed(), *self.mutants)
 
     def _points(self) -> importlib.metadata.EntryPoints:
         return entry_points_of(self.group, tuple(sys.path))
 
-    def _of_project(self, name: str, ours: DeclaredNormalizer | DeclaredAgent) -> P:
+    def _of_project(self, name: str, declaration: DeclaredNormalizer | DeclaredAgent) -> P:
         if name in self.mutants or name in self.installed():
             raise UsageError(
-                f"the name {name!r} is taken by {self._one(self.word)} that is installed",
+                f"{self._one(self.word)} called {name!r} is already installed",
                 where=f"[tool.harness.{self.word}s.{name}]",
-                hint="choose another",
+                hint="Choose another name.",
             )
-        return with_declaration(self._named(name, self.imported(ours.target)), ours, self.words)
+        return with_declaration(
+            self._named(name, self.imported(declaration.target)), declaration, self.known
+        )
 
     def _named(self, name: str, found: object) -> P:
         if isinstance(found, self.kind):
             return replace(found, name=name)
         if callable(found):
-            return self.made(name, found)
-        wanted = self._one(self.kind.__name__)
+            return self.wrap(name, found)
+        expected = self._one(self.kind.__name__)
         raise self.error(
-            f"expected {wanted} or a function, found {type(found).__name__}", where=name
+            f"expected {expected} or a function, found {type(found).__name__}", where=name
         )
 
     def _known(self, name: str) -> str:
         near = nearest(name, self.names())
-        listed = ", ".join((*self.ours(), *self.installed()))
+        listed = ", ".join((*self.declared(), *self.installed()))
         return (
             f"{near + ' ' if near else ''}Use one of {listed}; "
             f"a mutant of `harness list {self.word}s`; or module:callable"
@@ -196,7 +198,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         return f"{'an' if word[0] in 'aA' else 'a'} {word}"
 
 
-# To ask costs some ten milliseconds, and a run asks for each cell: all that is installed is read.
+# Reading all installed metadata takes some ten milliseconds, and a run needs it for each cell.
 @lru_cache(maxsize=16)
 def entry_points_of(group: str, _path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
     """Return the entry points of a group, read once a process for each `sys.path`."""

@@ -28,7 +28,7 @@ from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 
 _FIRST_ERROR_STATUS = 400
-# Failures that only say that a body is no stream; the status says more.
+# Failures that only state that a body is not a stream; the status is more precise.
 _VAGUE = frozenset(("bad_event", "empty_stream", "interrupted"))
 
 
@@ -36,13 +36,13 @@ def respond(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]
     """Read a response with the reader of its dialect.
 
     Raises:
-        UsageError: no reader knows the dialect.
+        UsageError: the dialect is unknown.
     """
     dialect = DIALECTS.get(interaction.dialect)
     if dialect is None:
         raise UsageError(
-            f"no reader knows the dialect {interaction.dialect!r}",
-            hint=f"Known: {', '.join(sorted(DIALECTS))}.",
+            f"unknown dialect {interaction.dialect!r}",
+            hint=f"Choose one of: {', '.join(sorted(DIALECTS))}.",
         )
     return _with_status_of(
         interaction.status, dialect.read(iter_frames(reads), _tool_names(interaction))
@@ -64,14 +64,14 @@ def respond_chat(
 
 
 def offered_tools(interaction: Interaction) -> tuple[Tool, ...]:
-    """Return the tools that the model was offered: in fields of the request, then in words.
+    """Return the offered tools: those in fields of the request, then those in the prompt.
 
-    Of two with one name the request's counts. What is no tool with a name is left out.
+    If two have the same name, the one in the request counts. Items without a name are left out.
     """
     declared = read_request(interaction.dialect, interaction.request).tools
     known = {tool.name for tool in declared}
-    taught = filter(None, map(_tool, interaction.tools))
-    return (*declared, *(tool for tool in taught if tool.name not in known))
+    described = filter(None, map(_tool, interaction.tools))
+    return (*declared, *(tool for tool in described if tool.name not in known))
 
 
 def _tool(item: dict[str, Any]) -> Tool | None:
@@ -92,7 +92,7 @@ def _with_status_of(status: int, deltas: Iterator[Delta]) -> Iterator[Delta]:
 
 
 def _with_status(delta: Delta, status: int) -> Delta:
-    """Turn a good end into a failure, and every call that might run into one that may not."""
+    """Return a failure instead of a normal end, and a rejection instead of the end of a call."""
     if isinstance(delta, ToolCallEnd):
         error = ParseError("tool_use", f"the turn failed (HTTP status {status})")
         return ToolCallRejected(delta.index, error)
@@ -109,7 +109,7 @@ def respond_with_text_calls(
     """Read a response with the reader of its dialect, and the calls in its text.
 
     Raises:
-        UsageError: no reader knows the dialect.
+        UsageError: the dialect is unknown.
     """
     deltas = respond(interaction, reads)
     request = read_request(interaction.dialect, interaction.request)
@@ -124,17 +124,17 @@ def respond_with_text_calls(
 
 
 def _described_dialects(policy: TextPolicy, system: str) -> TextPolicy:
-    """Return the policy without the text dialects that no prompt taught here."""
-    untaught = frozenset(
+    """Return the policy without text dialects that must be described in the prompt and are not."""
+    undescribed = frozenset(
         name
         for name in policy.dialects
         if not all(word in system for word in TEXT_DIALECTS[name].taught_by)
     )
-    if not untaught:
+    if not undescribed:
         return policy
-    return msgspec.structs.replace(policy, dialects=policy.dialects - untaught)
+    return msgspec.structs.replace(policy, dialects=policy.dialects - undescribed)
 
 
 def _seed(request_body: bytes) -> str:
-    """Return what tells this turn from the others of its conversation, whose requests differ."""
+    """Return a value that differs between the turns of a conversation, as their requests do."""
     return hashlib.sha256(request_body).hexdigest()[:16] if request_body else ""

@@ -1,5 +1,5 @@
-"""A cassette acts as the provider: in this process for httpx and httpx2, or over loopback.
+"""Play a cassette as the provider: in this process for httpx and httpx2, or over loopback.
 
-`playback` decides what answers a request and keeps both; the transports and the server only
-carry that, read by read. Nothing here asks a real server.
+`playback` decides which interaction answers a request, and keeps both. The transports and the
+server only transfer the answer, read by read. This package never connects to a real server.
 """

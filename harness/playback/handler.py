@@ -1,7 +1,9 @@
-"""One connection of the replay server: requests in, recorded answers out, read by read.
+"""Handle one connection of a loopback server: parse requests, send answers read by read.
 
-Each read is one chunk of the transfer encoding and one write, so a client that reads chunks
-sees the reads as they were cut. Only requests for this host are answered.
+Each read is one chunk of the transfer encoding and one write, so that a client that reads chunks
+gets the same reads. Only requests for this host are answered. A request that states its length in
+two ways is rejected, because the next request of the connection would begin in the middle of it.
+Source: RFC 9112, sections 6 and 7.
 """
 
 import os
@@ -21,7 +23,7 @@ from harness.playback.transports import RawHeaders, headers_to_send
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Ended, Interaction, Request
 
-# More than providers take, less than what would fill a memory.
+# More than providers accept, but not enough to fill the memory.
 MAX_REQUEST_BYTES: Final = 32 * 1024 * 1024
 
 _MOST_LINE_BYTES: Final = 4_096
@@ -31,11 +33,11 @@ _CHUNK_SIZE: Final = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.D
 
 
 class RefusedError(Exception):
-    """A request that is not read to its end; its connection is of no more use.
+    """A request that is not read to its end, so that its connection must be closed.
 
     Args:
-        status: what the client is told.
-        message: why, in words.
+        status: of the response.
+        message: the reason.
     """
 
     def __init__(self, status: HTTPStatus, message: str) -> None:
@@ -47,14 +49,14 @@ def read_body(file: BufferedIOBase, headers: Message) -> bytes:
     """Return the body of the request whose head was read from `file`.
 
     Raises:
-        RefusedError: it is too large, ends early, or is not framed as HTTP asks.
+        RefusedError: it is too large, truncated, or not framed as HTTP requires.
     """
     lengths = {value.strip() for value in headers.get_all("content-length", ())}
     codings = [value.strip().lower() for value in headers.get_all("transfer-encoding", ())]
     if codings:
         if codings != ["chunked"] or lengths:
             raise _bad_request(
-                "expected a transfer-encoding of 'chunked' and no content-length beside it"
+                "expected a transfer-encoding of 'chunked' and no content-length with it"
             )
         return b"".join(_chunks(file))
     if not lengths:
@@ -120,7 +122,7 @@ _CHUNKED: Final = ((b"transfer-encoding", b"chunked"),)
 _CLOSE: Final = ((b"connection", b"close"),)
 _JSON: Final = ((b"content-type", b"application/json"),)
 _BROKEN: Final = frozenset({"reset", "truncated"})
-_AT_ONCE: Final = struct.pack("ii", 1, 0)  # struct linger: what is closed so is reset
+_AT_ONCE: Final = struct.pack("ii", 1, 0)  # struct linger: closing the socket resets the connection
 _LINGER_SECONDS: Final = 1.0
 _LINGERING_READ_BYTES: Final = 65_536
 _MOST_LINGERING_READS: Final = 1_024
@@ -128,17 +130,17 @@ _LOCAL_HOSTS: Final = frozenset({"127.0.0.1", "localhost"})
 
 
 class LoopbackHandler(BaseHTTPRequestHandler):
-    """Reads the requests of one connection, one after the other; who inherits answers them."""
+    """Reads the requests of one connection, one after the other; a subclass answers them."""
 
     protocol_version = "HTTP/1.1"
-    timeout = 300.0  # an agent may take its time between two requests
+    timeout = 300.0  # an agent may wait long between two requests
     disable_nagle_algorithm = True
 
     def respond(self, request: Request) -> None:
         """Send the answer to `request`."""
         raise NotImplementedError
 
-    def exchange(self) -> None:
+    def handle_request(self) -> None:
         """Read one request and answer it."""
         try:
             request = self._request()
@@ -147,10 +149,10 @@ class LoopbackHandler(BaseHTTPRequestHandler):
             return
         self.respond(request)
 
-    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = exchange  # noqa: N815 - the names that http.server looks for
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = handle_request  # noqa: N815 - the names that http.server looks for
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Refuse what came and close the connection: nobody knows where the next request begins."""
+        """Reject the request and close the connection, because the next one's start is unknown."""
         del explain
         status = HTTPStatus(code)
         self.close_connection = True
@@ -159,7 +161,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         self._linger()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401 - the name and types of http.server
-        """Say nothing: what came is in the playback."""
+        """Log nothing, because the playback keeps all requests."""
 
     def _request(self) -> Request:
         host = self.headers.get("host", "")
@@ -173,7 +175,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         return Request(self.command, uri, tuple(self.headers.items()), body)
 
     def play(self, answer: Interaction, reads: Iterator[bytes]) -> None:
-        """Send `answer`, its body in `reads`, and end as it did."""
+        """Send `answer` with its body in `reads`, and end the body as recorded."""
         has_body = self.command != "HEAD" and answer.status not in BODILESS
         headers = headers_to_send(answer.headers)
         self.send(answer.status, headers, reads if has_body else None, lambda: answer.ended)
@@ -185,13 +187,13 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         reads: Iterator[bytes] | None,
         ended: Callable[[], Ended] = lambda: "complete",
     ) -> None:
-        """Send a response; a client of HTTP/1.0 knows no chunks and reads until the end.
+        """Send a response; a client of HTTP/1.0 gets no chunks and reads until the end.
 
         Args:
             status: its code.
             headers: without those of the framing.
-            reads: its body, each of them one chunk and one write; None where it has none.
-            ended: asked after the last read, how the body ended.
+            reads: its body, each of them one chunk and one write; None if it has none.
+            ended: returns how the body ended; called after the last read.
         """
         chunked = self.request_version == self.protocol_version
         self.close_connection = self.close_connection or not chunked
@@ -206,14 +208,14 @@ class LoopbackHandler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
     def _break_off(self, *, reset: bool) -> None:
-        """Leave in the middle of the body, as the server did that was recorded."""
+        """Close the connection in the middle of the body, as the recorded server did."""
         self.close_connection = True
-        if reset:  # closed at once and not first shut down, which would look like an end
+        if reset:  # closed without a shutdown, which would look like the end of the body
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
             os.close(self.connection.detach())
 
     def _linger(self) -> None:
-        """Take what is still on its way: closed at once, the client would lose the answer."""
+        """Read what the client still sends; otherwise it would lose the answer."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(_LINGER_SECONDS)
@@ -231,13 +233,13 @@ class LoopbackHandler(BaseHTTPRequestHandler):
 class Handler(LoopbackHandler):
     """Answers from a playback."""
 
-    def __init__(self, playback: Playback, pace: Pace, *connection: Any) -> None:  # noqa: ANN401 - what socketserver passes on
+    def __init__(self, playback: Playback, pace: Pace, *connection: Any) -> None:  # noqa: ANN401 - the arguments of socketserver
         self._playback = playback
         self._pace = pace
         super().__init__(*connection)
 
     def respond(self, request: Request) -> None:
-        """Send the recorded answer to `request`, read by read, and end as it did."""
+        """Send the recorded answer to `request`, read by read, and end the body as recorded."""
         answer = self._playback.answer(request)
         self.play(answer, self._pace(answer, self._playback.reads(answer)))
 
@@ -245,5 +247,5 @@ class Handler(LoopbackHandler):
 def _phrase(status: int) -> str:
     try:
         return HTTPStatus(status).phrase
-    except ValueError:  # a code that no standard names
+    except ValueError:  # a code without a standard phrase
         return ""

@@ -1,6 +1,6 @@
-"""Connections of clients on this machine: 127.0.0.1 only, a bounded number, each known.
+"""Listen on 127.0.0.1 only, for a bounded number of connections.
 
-Shared by whatever serves there: the replay server and the recording proxy.
+The replay server and the recording proxy share this module.
 """
 
 import socket
@@ -26,15 +26,15 @@ class LoopbackServer:
     """Serves while its `with` block runs; at the end each connection and thread has ended.
 
     Args:
-        handler: makes what answers the requests of one connection.
-        port: 0 for any that is free.
+        handler: creates the handler of one connection.
+        port: 0 for any free port.
 
     Attributes:
-        base_url: where it is, without a path; "" until the block begins.
-        stopping: set as the block ends.
+        base_url: its address without a path; "" until the block begins.
+        stopping: set when the block ends.
 
     Raises:
-        UsageError: as the block begins, the port cannot be had.
+        UsageError: the port is not available when the block begins.
     """
 
     def __init__(self, handler: MakeHandler, port: int) -> None:
@@ -64,7 +64,7 @@ class LoopbackServer:
 
 
 class _Listener(ThreadingMixIn, TCPServer):
-    """Accepts connections, a bounded number of them, and knows those that are open."""
+    """Accepts a bounded number of connections, and keeps track of the open ones."""
 
     allow_reuse_address = True
     request_queue_size = 64
@@ -75,7 +75,7 @@ class _Listener(ThreadingMixIn, TCPServer):
         super().__init__((HOST, port), handler)
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ANN401 - as socketserver types it
-        """Take a connection, unless too many are open."""
+        """Accept a connection, unless too many are open."""
         del client_address
         with self._lock:
             if len(self._open) >= _MOST_CONNECTIONS:
@@ -90,14 +90,14 @@ class _Listener(ThreadingMixIn, TCPServer):
         super().shutdown_request(request)
 
     def close_connections(self) -> None:
-        """End what still waits on a connection, so that its thread ends."""
+        """Shut down the open connections, so that their threads end."""
         with self._lock:
             for connection in self._open:
-                with suppress(OSError):  # the client has left already
+                with suppress(OSError):  # the client has closed it already
                     connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
-        """A client may leave whenever it likes; anything else is a fault of ours, and shown."""
+        """Ignore errors of the connection; report any other error, because it is a bug."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -107,6 +107,6 @@ def _listen(port: int, handler: MakeHandler) -> _Listener:
         return _Listener(port, handler)
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"port {port} of {HOST} cannot be had: {error}",
-            hint="Name another port, or 0 for any that is free.",
+            f"cannot listen on {HOST}:{port}: {error}",
+            hint="Choose another port, or 0 for any free port.",
         ) from None

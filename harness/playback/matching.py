@@ -1,7 +1,8 @@
-"""What makes a request that came the one that was recorded.
+"""Match a request with a recorded one, by matchers with the names of vcrpy.
 
-The names are vcrpy's. `method`, `path` and `body` are compared here, so that they need no
-package and bodies compare as JSON by value; every other name is vcrpy's own matcher.
+`method`, `path` and `body` are compared here, so that they need no package. Bodies that are JSON
+are compared by value: the order of keys, white space and the notation of numbers do not matter, but
+`true` differs from 1. Other bodies are compared byte by byte. Any other name is a matcher of vcrpy.
 """
 
 import json
@@ -19,12 +20,12 @@ _ABSENT: Final = object()
 
 
 def body_difference(sent: bytes, recorded: bytes) -> str:
-    """Return the first place where `sent` differs from `recorded`, "" where it does not."""
+    """Return the first difference of `sent` from `recorded`, or ""."""
     if sent == recorded:
         return ""
     try:
         return next(_differences("", _value(sent), _value(recorded)), "")
-    except (ArithmeticError, RecursionError, ValueError):  # no JSON, or none that can be held
+    except (ArithmeticError, RecursionError, ValueError):  # not JSON, or not representable
         return f"expected {_quote(recorded)}, found {_quote(sent)}"
 
 
@@ -33,15 +34,15 @@ def _value(body: bytes) -> object:
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(name)  # NaN and the infinities are no JSON
+    raise ValueError(name)  # NaN and the infinities are not JSON
 
 
 def _differences(path: str, sent: object, recorded: object) -> Iterator[str]:
-    """Yield each difference: what is recorded is expected."""
+    """Yield each difference; the recorded value is the expected one."""
     if isinstance(sent, dict) and isinstance(recorded, dict):
         for key in dict.fromkeys((*recorded, *sent)):
-            place = f"{path}.{key}"
-            yield from _differences(place, sent.get(key, _ABSENT), recorded.get(key, _ABSENT))
+            member = f"{path}.{key}"
+            yield from _differences(member, sent.get(key, _ABSENT), recorded.get(key, _ABSENT))
     elif isinstance(sent, list) and isinstance(recorded, list):
         for n in range(max(len(sent), len(recorded))):
             yield from _differences(f"{path}[{n}]", _item(sent, n), _item(recorded, n))
@@ -60,7 +61,7 @@ def _show(value: object) -> str:
 
 
 def _quote(value: object) -> str:
-    """Return the beginning of `value`, of which no more than that is spelled out."""
+    """Return the beginning of `value`, or its kind and size."""
     if isinstance(value, str | bytes) and len(value) > _MOST_VALUE_CHARS:
         return f"{value[:_MOST_VALUE_CHARS]!r}... of {len(value)}"
     if isinstance(value, dict | list):
@@ -74,7 +75,7 @@ def _shortened(text: str) -> str:
 
 Matcher: TypeAlias = Callable[[Request, Request], str]
 
-# No matcher: the next interaction is the only candidate.
+# Not a matcher: only the next interaction is a candidate.
 ORDER: Final = "order"
 
 _MOST_CHARS: Final = 300
@@ -83,22 +84,23 @@ _MOST_CHARS: Final = 300
 def matchers(names: Sequence[str]) -> dict[str, Matcher]:
     """Return the matchers called `names`, except for `order`.
 
-    Each takes the request that came and the recorded one, and returns what differs, "" where
-    nothing does.
+    Each takes a request and a recorded one, and returns the difference, or "".
 
     Raises:
-        UsageError: an unknown name, none at all, or one whose package is not installed.
+        UsageError: a name is unknown, there is none, or the package of one is not installed.
     """
     if not names:
-        raise UsageError("expected a way to match requests, found none", hint=f"Known: {_KNOWN}.")
+        raise UsageError(
+            "expected at least one matcher, found none", hint=f"Choose from: {_KNOWN}."
+        )
     return {name: _OWN.get(name) or _of_vcrpy(name) for name in names if name != ORDER}
 
 
 def path_of(uri: str) -> str:
-    """Return the path of an address; an empty one is the root."""
+    """Return the path of an address; an empty path is the root."""
     try:
         return urlsplit(uri).path or "/"
-    except ValueError:  # brackets that enclose no address
+    except ValueError:  # brackets without an address in them
         return uri
 
 
@@ -124,7 +126,7 @@ def _short(text: str) -> str:
 
 def _of_vcrpy(name: str) -> Matcher:
     if name not in _VCRPYS:
-        raise UsageError(f"there is no matcher {name!r}", hint=f"Known: {_KNOWN}.")
+        raise UsageError(f"unknown matcher {name!r}", hint=f"Choose from: {_KNOWN}.")
     try:
         package = import_module("vcr")
         compare = getattr(import_module("vcr.matchers"), name)
@@ -137,7 +139,7 @@ def _of_vcrpy(name: str) -> Matcher:
     def differs(sent: Request, recorded: Request) -> str:
         try:
             same = compare(_as_vcrpy(package, sent), _as_vcrpy(package, recorded))
-        except (AssertionError, ValueError) as error:  # an address may hold any port
+        except (AssertionError, ValueError) as error:  # the port of an address may be invalid
             return _short(str(error)) or "differs"
         return "differs" if same is False else ""
 

@@ -1,7 +1,7 @@
-"""A playback as a provider on this machine: HTTP/1.1 on 127.0.0.1, for clients in any language.
+"""Serve a playback over HTTP/1.1 on 127.0.0.1, for clients in any language.
 
-Never on another address. It serves while its `with` block runs; at the end each connection is
-closed and each thread has ended.
+It serves while its `with` block runs. At the end, all connections are closed and all threads have
+ended.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,19 +15,21 @@ from harness.playback.listener import LoopbackServer
 from harness.playback.playback import Playback
 from harness.wire.interaction import Interaction
 
-# A recording may claim any time; nobody waits longer than this for one read.
+# A recording may contain any delay; the server never waits longer than this for one read.
 MOST_SECONDS: Final = 60.0
 
 
 def paced(
     interaction: Interaction, reads: Iterator[bytes], wait: Callable[[float], object]
 ) -> Iterator[bytes]:
-    """Yield `reads`, calling `wait` with the seconds before each that has to wait.
+    """Yield `reads`, each after the pause that was recorded before it.
+
+    If the body is split at other offsets, a read waits for all recorded reads that began in it.
 
     Args:
-        interaction: whose body the reads are of.
-        reads: its body under any cuts.
-        wait: sleeps; may return early.
+        interaction: with the recorded delays.
+        reads: its body, split at any cuts.
+        wait: sleeps for some seconds; may return early.
     """
     starts = accumulate((read.size for read in interaction.reads), initial=0)
     pauses = [
@@ -52,21 +54,21 @@ class PlaybackServer(LoopbackServer):
     """Serves a playback while its `with` block runs.
 
     Args:
-        playback: what answers.
-        port: 0 for any that is free.
-        delays: let each read wait as long as it was recorded to.
+        playback: answers the requests.
+        port: 0 for any free port.
+        delays: send each read after its recorded delay.
 
     Attributes:
         playback: as given.
 
     Raises:
-        UsageError: an answer cannot be sent over HTTP, or, as the block begins, the port
-            cannot be had.
+        UsageError: an answer cannot be sent over HTTP, or the port is not available when the
+            block begins.
     """
 
     def __init__(self, playback: Playback, *, port: int = 0, delays: bool = False) -> None:
-        for place, interaction in enumerate(playback.cassette.interactions):
-            _check_sendable(place, interaction)
+        for index, interaction in enumerate(playback.cassette.interactions):
+            _check_sendable(index, interaction)
         self.playback = playback
         self._delays = delays
         super().__init__(partial(Handler, playback, self._pace), port)
@@ -75,12 +77,12 @@ class PlaybackServer(LoopbackServer):
         return paced(interaction, reads, self.stopping.wait) if self._delays else reads
 
 
-def _check_sendable(place: int, interaction: Interaction) -> None:
-    """Refuse an answer that no HTTP client would wait for, or whose body none would read."""
+def _check_sendable(index: int, interaction: Interaction) -> None:
+    """Reject an answer that no HTTP client would wait for, or whose body none would read."""
     status = interaction.status
     if status not in _FINAL_STATUSES or (status in BODILESS and interaction.body):
         raise UsageError(
-            f"interaction {place} cannot be sent over HTTP: expected a status from 200 on that "
+            f"interaction {index} cannot be sent over HTTP: expected a status from 200 on that "
             f"has a body, found {status} with {len(interaction.body)} bytes",
-            hint="Remove the interaction.",
+            hint="Remove the interaction from the cassette.",
         )

@@ -61,7 +61,7 @@ def test_no_cell_for_what_was_named_is_nothing(
 def test_an_unknown_agent_is_refused(harness: Harness, tmp_path: Path) -> None:
     left = harness("run", ONE, "-a", "gatway", "-o", str(tmp_path))
     assert left.code == 2
-    assert "no agent is called 'gatway'\n  did you mean 'gateway'?" in left.err
+    assert "unknown agent 'gatway'\n  did you mean 'gateway'?" in left.err
 
 
 def test_a_failure_prints_the_command_that_shows_it(harness: Harness, tmp_path: Path) -> None:

@@ -94,4 +94,4 @@ def test_without_hypothesis_it_says_what_to_install(
 def test_a_name_that_nothing_has_is_refused_before_the_search(harness: Harness) -> None:
     left = harness("fuzz", FINISH, "-n", "naiv", "--no-database", *FEW)
     assert left.code == 2
-    assert "no normalizer is called 'naiv'" in left.err
+    assert "unknown normalizer 'naiv'" in left.err

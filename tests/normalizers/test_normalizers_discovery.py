@@ -117,7 +117,7 @@ def test_what_cannot_be_loaded_is_told_with_its_name(name: str, said: str) -> No
 
 
 def test_an_unknown_name_names_those_that_there_are() -> None:
-    with pytest.raises(UsageError, match="no normalizer is called 'refrence'") as caught:
+    with pytest.raises(UsageError, match="unknown normalizer 'refrence'") as caught:
         load_normalizer("refrence")
     assert caught.value.hint.startswith("did you mean 'reference'? Use one of ")
     assert "module:callable" in caught.value.hint
@@ -192,8 +192,8 @@ def test_a_declaration_of_its_target_stays_where_the_project_says_nothing(folder
     ("old", "new", "name", "told"),
     [
         ("anthropic", "antropic", "ours", "did you mean 'anthropic'?"),
-        ("ours", "naive", "naive", "is taken"),
-        ("ours", "name-lost", "name-lost", "is taken"),
+        ("ours", "naive", "naive", "already installed"),
+        ("ours", "name-lost", "name-lost", "already installed"),
         ("own_client", "no_such_client", "ours", "No module named"),
     ],
 )

@@ -219,7 +219,7 @@ def test_what_http_cannot_carry_is_refused_before_it_is_served(status: int, body
 def test_a_taken_port_is_refused() -> None:
     with (
         PlaybackServer(Playback(cassette())) as server,
-        pytest.raises(UsageError, match="cannot be had"),
+        pytest.raises(UsageError, match="cannot listen on 127"),
         PlaybackServer(Playback(cassette()), port=port_of(server)),
     ):
         pass

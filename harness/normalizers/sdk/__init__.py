@@ -1,9 +1,9 @@
-"""Adapters: other people's libraries as normalizers, driven as their users drive them.
+"""Adapters for third-party SDKs (peers), and the public functions to write another one.
 
-An adapter judges a library at the layer that hands calls to agent code, over the library's own
-HTTP client, with its retries off. It repairs nothing and hides nothing: what a library raises
-that it does not document is a crash, what it hands over is what runs. A library's package is an
-extra and is imported when it is first needed; nothing outside this folder imports one.
+An adapter uses a library as its users do: over the library's own HTTP client, without retries, at
+the layer that hands calls to agent code. It repairs and hides nothing. An exception that the
+library does not document is a crash, and a call that it hands over is executed. The package of a
+library is an extra and is imported when it is first needed. Only this folder imports SDKs.
 """
 
 import importlib
@@ -36,65 +36,68 @@ __all__ = [
 def handed_call(
     index: int, call_id: object, name: object, arguments: object, kind: CallKind = "function"
 ) -> Iterator[Delta]:
-    """Yield the deltas of one call that a library gave out.
+    """Yield the deltas of one call that a library handed to agent code.
+
+    Names and ids are kept unchanged, even if they are empty. Agent code that parses the arguments
+    strictly executes the call or reports it, and so does this function.
 
     Args:
-        index: of the call among those that were given out.
-        call_id: as given; what is no text becomes an empty one.
+        index: of the call among those that were handed over.
+        call_id: as given; a value that is not text becomes "".
         name: as `call_id`.
-        arguments: text; anything else is written as JSON.
+        arguments: text; any other value is written as JSON.
         kind: of the call.
     """
     written = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
     yield ToolCallStart(index, _text(call_id), _text(name), kind)
     if written:
         yield ArgumentsDelta(index, written)
-    # The name is the library's affair: an empty one must not turn into a reported call.
+    # An empty name is not reported here, because the library handed the call over.
     yield end_of_call(index, unusable_reason("any", written, kind, cut_short=False), written)
 
 
 def withheld_call(
-    index: int, call_id: object, name: object, arguments: object, why: object
+    index: int, call_id: object, name: object, arguments: object, reason: object
 ) -> Iterator[Delta]:
-    """Yield the deltas of a call that a library began to read, and did not give out.
+    """Yield the deltas of a call that a library began to parse, but did not hand over.
 
     Args:
-        index: of the call, as for `handed_call`, and so the next three.
-        call_id: as far as it came.
-        name: as far as it came.
-        arguments: as far as they came.
-        why: what it raised instead.
+        index: of the call, as for `handed_call`.
+        call_id: as received so far.
+        name: as received so far.
+        arguments: as received so far.
+        reason: the exception of the library, or its text.
     """
     text = _text(arguments)
     yield ToolCallStart(index, _text(call_id), _text(name))
     if text:
         yield ArgumentsDelta(index, text)
-    yield end_of_call(index, str(why) or type(why).__name__, text)
+    yield end_of_call(index, str(reason) or type(reason).__name__, text)
 
 
 def finish_delta(
-    reason: object, words: Mapping[str, FinishReason], refusal: object = None
+    reason: object, reasons: Mapping[str, FinishReason], refusal: object = None
 ) -> Delta:
-    """Return the end of an answer that a library gave out.
+    """Return the end of an answer that a library handed over.
 
     Args:
-        reason: the provider's word for it; None where the library has none, and says nothing of it.
-        words: those that are known.
-        refusal: what the model said in place of an answer.
+        reason: the provider's finish reason; None if the library has none.
+        reasons: the meaning of each finish reason.
+        refusal: the model's refusal, if it refused to answer.
     """
     if refusal:
         return StreamFailure("refusal", str(refusal))
     if reason is None:
         return StreamFailure("interrupted", "the answer has no finish reason")
     raw = str(reason)
-    return Finish(words.get(raw, FinishReason.OTHER), raw)
+    return Finish(reasons.get(raw, FinishReason.OTHER), raw)
 
 
 def failure_delta(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of a library that may not be installed
-    """Return the failure that a library's own, documented exception tells.
+    """Return the failure for a documented exception of a library.
 
     Args:
-        problem: with `message`, and where the library has them `code`, `type`, `status_code`.
+        problem: with `message`, and optionally `code`, `type` and `status_code`.
     """
     status = getattr(problem, "status_code", None)
     codes = (getattr(problem, "code", None), getattr(problem, "type", None))
@@ -108,7 +111,7 @@ def _text(value: object) -> str:
 
 Http = Literal["httpx", "httpx2"]
 
-# Any name that no server bears; a library needs one, and nothing is ever looked up.
+# A library needs an address, but no name is ever resolved.
 BASE_URL = "http://replay.invalid/v1"
 KEY = "none"
 
@@ -118,14 +121,14 @@ def replay_client(library: Http, interaction: Interaction, reads: Iterable[bytes
 
     Args:
         library: name of the module.
-        interaction: gives status and headers.
+        interaction: provides status and headers.
         reads: the body, read by read.
     """
     http: Any = importlib.import_module(library)
     headers = headers_to_send(interaction.headers)
 
     def answer(_request: object) -> Any:  # noqa: ANN401 - a response of that module
-        # Content that is iterated is streamed, read by read; bytes would come as one read.
+        # An iterator is streamed read by read; bytes would arrive as one read.
         return http.Response(interaction.status, headers=headers, content=filter(None, reads))
 
     return http.Client(transport=http.MockTransport(answer))

@@ -1,8 +1,8 @@
-"""`anthropic-sdk`: the stream helper of the anthropic package, `client.messages.stream`.
+"""Adapter of the anthropic package: its stream helper, `client.messages.stream`.
 
-Text and thinking come from its events; calls, finish and usage from `get_final_message`. The
-package hands arguments over as values, which it parses while they are incomplete: what it makes
-of a text that never became whole is what agent code gets, and what is judged.
+Text and thinking are taken from its events; calls, finish and usage from `get_final_message`. The
+package parses arguments while they are incomplete, and returns values. The values of an incomplete
+text are what agent code gets, so they are judged.
 """
 
 import importlib
@@ -42,7 +42,7 @@ _FINISH: Final = {
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    """Yield what the helper gives its user."""
+    """Yield the deltas that the helper gives its user."""
     anthropic: Any = importlib.import_module("anthropic")
     http = replay_client("httpx2", interaction, reads)
     stream: Any = None
@@ -80,10 +80,10 @@ def _calls(message: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
 
 
 def _failure_deltas(failure: StreamFailure, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
-    """Tell a documented exception: agent code gets no call, and knows why."""
+    """Report a documented exception: agent code gets no call, and the reason."""
     try:
         calls = () if stream is None else tuple(_calls(stream.current_message_snapshot))
-    except AssertionError:  # not even the message's first event came
+    except AssertionError:  # the first event of the message did not arrive
         calls = ()
     for index, call in enumerate(calls):
         why = failure.message or failure.code
@@ -92,13 +92,13 @@ def _failure_deltas(failure: StreamFailure, stream: Any) -> Iterator[Delta]:  # 
 
 
 def _failure(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of the package
-    """Return the failure with the code that stands in the body, where the package keeps it."""
+    """Return the failure with the code in the body, which the package keeps there."""
     body = problem.body if isinstance(problem.body, dict) else {}
     error = body.get("error")
-    told = failure_delta(problem)
+    failure = failure_delta(problem)
     if not isinstance(error, dict) or not error.get("type"):
-        return told
-    return StreamFailure(str(error["type"]), str(error.get("message", told.message)))
+        return failure
+    return StreamFailure(str(error["type"]), str(error.get("message", failure.message)))
 
 
 normalizer = Normalizer(

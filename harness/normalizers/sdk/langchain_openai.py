@@ -1,8 +1,8 @@
-"""`langchain-openai`: `ChatOpenAI.stream`, its chunks added up as LangChain's own agents do.
+"""Adapter of langchain-openai: `ChatOpenAI.stream` and the sum of its chunks, as agents use it.
 
-Text comes from the chunks, calls from `tool_calls` and `invalid_tool_calls` of their sum, finish
-and usage from its metadata. LangChain hands arguments over as values, which it parses while they
-are incomplete: what it makes of a text that never became whole is what agent code gets.
+Text is taken from the chunks, calls from `tool_calls` and `invalid_tool_calls` of their sum, finish
+and usage from its metadata. LangChain parses arguments while they are incomplete, and returns
+values. The values of an incomplete text are what agent code gets.
 """
 
 import importlib
@@ -25,7 +25,7 @@ from harness.wire.interaction import Interaction
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    """Yield what LangChain gives its user."""
+    """Yield the deltas that LangChain gives its user."""
     openai: Any = importlib.import_module("openai")
     langchain: Any = importlib.import_module("langchain_openai")
     total: Any = None
@@ -50,7 +50,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 
 
 def _failure_deltas(problem: Any, total: Any) -> Iterator[Delta]:  # noqa: ANN401 - values of a package that may not be installed
-    """Tell a documented exception: agent code gets no call, and knows why."""
+    """Report a documented exception: agent code gets no call, and the reason."""
     for index, call in enumerate(total.tool_call_chunks if total is not None else ()):
         yield from withheld_call(index, call["id"], call["name"], call["args"], problem)
     yield failure_delta(problem)

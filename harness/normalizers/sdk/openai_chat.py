@@ -1,8 +1,8 @@
-"""`openai-sdk`: the stream helper of the openai package, `client.chat.completions.stream`.
+"""Adapter of the openai package: its stream helper, `client.chat.completions.stream`.
 
-Text comes from its `content.delta` events; calls, finish and usage from `get_final_completion`,
-which is what its documentation gives to agent code. Of an answer without a finish reason it
-says nothing, so its calls are handed over as all others are, and the turn is interrupted.
+Text is taken from its `content.delta` events; calls, finish and usage from `get_final_completion`,
+which its documentation recommends to agent code. The helper does not report a missing finish
+reason. Then the calls are handed over as usual, and the turn is interrupted.
 """
 
 import importlib
@@ -39,18 +39,18 @@ FINISH: Final = {
     "content_filter": FinishReason.CONTENT_FILTER,
 }
 _ENDED_EARLY: Final = frozenset(("length", "content_filter"))
-# The package keeps fields that it does not know; users of reasoning models read these there.
+# The package keeps unknown fields, and users of reasoning models read these.
 _REASONING: Final = ("reasoning_content", "reasoning")
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    """Yield what the helper gives its user."""
+    """Yield the deltas that the helper gives its user."""
     openai: Any = importlib.import_module("openai")
     http = replay_client("httpx2", interaction, reads)
     stream: Any = None
     with openai.OpenAI(api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http) as asked:
         try:
-            # Without tools, since the helper refuses those that are not strict.
+            # Without tools, because the helper rejects tools that are not strict.
             with asked.chat.completions.stream(model="replay", messages=[]) as stream:
                 for event in stream:
                     yield from _event_deltas(event)
@@ -62,18 +62,18 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 
 
 def _ends(openai: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401 - a package that may not be installed
-    """Return what the helper raises of an answer that ended too early."""
+    """Return the exceptions that the helper raises if an answer ended too early."""
     return openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError
 
 
 def _failure_deltas(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
-    """Tell a documented exception: agent code gets no call, and knows why."""
-    so_far = _snapshot(stream)
-    choice = so_far.choices[0] if so_far is not None and so_far.choices else None
+    """Report a documented exception: agent code gets no call, and the reason."""
+    partial = _snapshot(stream)
+    choice = partial.choices[0] if partial is not None and partial.choices else None
     calls = (choice.message.tool_calls or ()) if choice else ()
     for index, call in enumerate(calls):
-        said = call.function
-        yield from withheld_call(index, call.id, said.name, said.arguments, problem)
+        function = call.function
+        yield from withheld_call(index, call.id, function.name, function.arguments, problem)
     reason = choice.finish_reason if choice else None
     if reason in _ENDED_EARLY:
         yield Finish(FINISH[reason], reason)
@@ -82,7 +82,7 @@ def _failure_deltas(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN4
 
 
 def _snapshot(stream: Any) -> Any:  # noqa: ANN401 - as above
-    """Return the completion as far as it came; None where not even a first chunk did."""
+    """Return the completion received so far, or None before its first chunk."""
     try:
         return None if stream is None else stream.current_completion_snapshot
     except AssertionError:
@@ -121,7 +121,7 @@ def _calls(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
         yield from handed_call(index, call.id, call.function.name, call.function.arguments)
     older = message.function_call
     if older is not None and not message.tool_calls:
-        # It has no id in this API, and agent code needs none.
+        # It has no id in this API, because agent code needs none.
         yield from handed_call(0, "function_call", older.name, older.arguments)
 
 

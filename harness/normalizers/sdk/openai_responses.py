@@ -1,8 +1,8 @@
-"""`openai-sdk-responses`: the stream helper of the openai package, `client.responses.stream`.
+"""Adapter of the openai package: its stream helper, `client.responses.stream`.
 
-Text and reasoning come from its events; calls, finish and usage from the response that its last
-event carries, which for a completed one is what `get_final_response` gives. Without such an
-event that method raises, which is told as an interrupted turn.
+Text and reasoning are taken from its events; calls, finish and usage from the response in its last
+event, which is the result of `get_final_response` if the response is completed. Without such an
+event that method raises, which is reported as an interrupted turn.
 """
 
 import importlib
@@ -46,31 +46,31 @@ _INCOMPLETE: Final = {
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    """Yield what the helper gives its user."""
+    """Yield the deltas that the helper gives its user."""
     openai: Any = importlib.import_module("openai")
     http = replay_client("httpx2", interaction, reads)
-    seen = _StreamState()
+    state = _StreamState()
     with openai.OpenAI(api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http) as asked:
         try:
             with asked.responses.stream(model="replay", input=[]) as stream:
                 for event in stream:
-                    yield from seen.take(event)
+                    yield from state.take(event)
         except openai.APIError as problem:
-            yield from seen.failed(failure_delta(problem))
+            yield from state.failed(failure_delta(problem))
         else:
-            yield from seen.end()
+            yield from state.end()
 
 
 class _StreamState:
-    """What the events of one stream said so far."""
+    """The facts received so far in one stream."""
 
     def __init__(self) -> None:
         self._last: Any = None  # the event that ended the stream
         self._refusal = ""
-        self._begun: dict[int, Any] = {}  # calls by their place, as far as the helper has them
+        self._begun: dict[int, Any] = {}  # calls by output index
 
     def take(self, event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of a package that may not be installed
-        """Keep what an event says, and yield what a user would show at once."""
+        """Store the facts of an event, and yield the deltas that a user would show at once."""
         if event.type == _TEXT and event.delta:
             yield TextDelta(event.delta)
         elif event.type in _REASONING and event.delta:
@@ -85,18 +85,18 @@ class _StreamState:
             self._begun[event.output_index].arguments = event.snapshot
 
     def failed(self, failure: StreamFailure) -> Iterator[Delta]:
-        """Yield the calls that agent code does not get, and why."""
+        """Yield the calls that agent code does not get, and the failure."""
         for index, item in enumerate(self._begun.values()):
             why = failure.message or failure.code
             yield from withheld_call(index, item.call_id, item.name, item.arguments, why)
         yield failure
 
     def end(self) -> Iterator[Delta]:
-        """Yield what the last event holds."""
+        """Yield the deltas of the last event."""
         last = self._last
         if last is None:
-            told = "the helper received no completed response"
-            yield from self.failed(StreamFailure("interrupted", told))
+            error = "the helper received no completed response"
+            yield from self.failed(StreamFailure("interrupted", error))
         elif last.type == "error":
             yield from self.failed(failure_delta(last))
         elif last.response.status == "failed":
@@ -115,7 +115,7 @@ def _final_deltas(response: Any, refusal: str) -> Iterator[Delta]:  # noqa: ANN4
         elif item.type == "custom_tool_call":
             yield from handed_call(index, item.call_id, item.name, item.input, "custom")
         elif odd := odd_call(item.to_dict()):
-            # Agent code is given the item, and has no tool of that name to run it with.
+            # Agent code gets the item, and has no tool of that name.
             yield from withheld_call(
                 index, getattr(item, "call_id", item.id), odd.name, "", odd.reason
             )
@@ -129,7 +129,7 @@ def _finish(response: Any, calls: int) -> Finish:  # noqa: ANN401 - as above
     if response.incomplete_details is not None:
         raw = str(response.incomplete_details.reason)
         return Finish(_INCOMPLETE.get(raw, FinishReason.OTHER), raw)
-    # This API has no word for it: whether there are calls is how agent code knows.
+    # This API has no finish reason for calls: agent code checks whether there are calls.
     return Finish(FinishReason.TOOL_CALLS if calls else FinishReason.STOP, str(response.status))
 
 
