@@ -11,6 +11,7 @@ from harness.emulation.recipe import ByHand
 from harness.emulation.writing import cassette_path, is_stale, load_recipes, write_cassette
 from harness.errors import UsageError
 from harness.judging.scenario_file import find_scenarios
+from harness.runs.run import pluralize
 from harness.runs.selection import named_folder
 
 
@@ -49,7 +50,7 @@ def cassettes_command(paths: tuple[Path, ...], *, check: bool) -> int:
             hint="Add it: docs/reference/emulate.md describes it.",
         )
     done = "stale" if check else "written"
-    click.echo(f"{count} emulated cassettes, {len(stale)} {done}", err=True)
+    click.echo(f"{pluralize(count, 'emulated cassette')}, {len(stale)} {done}", err=True)
     return EXIT_GATE_FAILED if check and stale else 0
 
 

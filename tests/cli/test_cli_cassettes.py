@@ -31,7 +31,7 @@ def test_cassettes_are_written_once(harness: Harness, scenario: Path, tmp_path: 
     written = tmp_path / "cassettes/compatible/any/greeting.yaml"
     first = harness("cassettes", str(scenario))
     assert (first.code, first.out) == (0, f"{written}\n")
-    assert "1 emulated cassettes, 1 written" in first.err
+    assert "1 emulated cassette, 1 written" in first.err
     assert "Hello." in written.read_text()
     again = harness("cassettes", str(tmp_path / "scenarios"))
     assert (again.code, again.out) == (0, "")
