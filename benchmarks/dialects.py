@@ -39,7 +39,7 @@ from harness.turns.deltas import (
     ToolCallEnd,
     ToolCallStart,
 )
-from harness.wire.interaction import Interaction, Read, Request
+from harness.wire.interaction import Interaction, Request
 
 GOAL = 4.0
 
@@ -56,15 +56,8 @@ Floor = Callable[[bytes], object]
 def streams(dialect: Dialect, said: Iterable[Iterable[Delta]]) -> list[Interaction]:
     """Return what the dialect's writer makes of each sequence of deltas."""
     fit = _fitted(dialect)
-    return [_interaction(dialect, list(fit(deltas))) for deltas in said]
-
-
-def _interaction(dialect: Dialect, deltas: list[Delta]) -> Interaction:
-    events = dialect.write(deltas)
-    headers = (("content-type", dialect.content_type),)
     request = Request(body=b'{"model": "any", "stream": true}')
-    reads = tuple(Read(len(event)) for event in events)
-    return Interaction(request, 200, headers, b"".join(events), reads, dialect=dialect.name)
+    return [dialect.interaction(fit(deltas), request=request) for deltas in said]
 
 
 def _fitted(dialect: Dialect) -> Callable[[Iterable[Delta]], Iterator[Delta]]:

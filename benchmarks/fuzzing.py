@@ -69,15 +69,7 @@ def shipped(names: Sequence[str]) -> list[LoadedSubject]:
 
 def bare(interaction: Interaction, cuts: Sequence[Chunking]) -> None:
     """Read under all `cuts`, and do nothing with what comes."""
-    empty = Interaction(
-        interaction.request,
-        interaction.status,
-        interaction.headers,
-        b"",
-        (),
-        dialect=interaction.dialect,
-        tools=interaction.tools,
-    )
+    empty = interaction.without_body()
     for chunking in cuts:
         for _ in reference.normalize(empty, split(interaction.body, chunking)):
             pass

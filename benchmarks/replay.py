@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.dialects.openai_chat.write import write
+from harness.dialects.table import DIALECTS
 from harness.judging.replaying import ReplayLimits, deadlines, replay
 from harness.normalizers.reference import normalizer as reference
 from harness.turns.deltas import (
@@ -34,7 +34,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.wire.cuts import UNSPLIT
-from harness.wire.interaction import Interaction, Read, Request
+from harness.wire.interaction import Interaction, Request
 
 LONG_DELTAS = 20_000
 SHORT_STREAMS = 500
@@ -94,11 +94,8 @@ def _ending(tokens: int) -> Iterator[Delta]:
 
 
 def _interaction(deltas: Iterable[Delta]) -> Interaction:
-    events = write(deltas)
-    headers = (("content-type", "text/event-stream"),)
     request = Request(body=b'{"model": "gpt-4o-mini", "stream": true, "messages": []}')
-    reads = tuple(Read(len(event)) for event in events)
-    return Interaction(request, 200, headers, b"".join(events), reads)
+    return DIALECTS["openai-chat"].interaction(deltas, request=request)
 
 
 # The contenders

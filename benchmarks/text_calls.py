@@ -21,7 +21,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from benchmarks.replay import LONG_DELTAS, SHORT_STREAMS, best_of, long_deltas, short_deltas
-from harness.dialects.openai_chat.write import write
+from harness.dialects.table import DIALECTS
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalize
 from harness.normalizers.respond import respond
@@ -184,8 +184,8 @@ def streams() -> dict[str, list[Interaction]]:
 def _interaction(deltas: Iterable[Delta]) -> Interaction:
     functions = [{"name": tool.name, "parameters": tool.parameters} for tool in _STREAM_TOOLS]
     asked = {"model": "any", "tools": [{"type": "function", "function": it} for it in functions]}
-    body = b"".join(write(deltas))
-    return Interaction(Request(body=json.dumps(asked).encode()), 200, (), body, ())
+    request = Request(body=json.dumps(asked).encode())
+    return DIALECTS["openai-chat"].interaction(deltas, request=request)
 
 
 def cost(made: list[Interaction], repeats: int) -> dict[str, Any]:

@@ -27,7 +27,6 @@ from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.reads import synthetic_interaction
 
 _DEFAULT_DIALECT: Final = "openai-chat"
 _HELLO: Final = "Hello."
@@ -113,22 +112,15 @@ def _new_cassette(quirk: str, stem: str, options: _NewOptions) -> Cassette:
     pattern = _load_pattern(quirk, options.dialect or "", options.like)
     first, row = pattern.interactions[0], DIALECTS[pattern.interactions[0].dialect]
     writer = parse_writer_options(row.name, options.options, pattern.model)
+    deltas = _turn_deltas(options, _offered_tools(pattern))
     try:
-        body = b"".join(row.write(_turn_deltas(options, _offered_tools(pattern)), writer))
+        made = row.interaction(deltas, writer, first.request, tools=first.tools)
     except ValueError as error:
         hint = "Change --text or --call, or choose another --dialect."
         raise UsageError(str(error), hint=hint) from None
     return Cassette(
         f"{safe_name(pattern.provider)}/{safe_name(pattern.model)}/{stem}",
-        (
-            synthetic_interaction(
-                body,
-                first.request,
-                headers=(("content-type", row.content_type),),
-                dialect=row.name,
-                tools=first.tools,
-            ),
-        ),
+        (made,),
         Origin(
             "emulated",
             by="harness new",

@@ -21,7 +21,8 @@ from harness.playback.transports import CassetteTransport, with_bases
 from harness.turns.exact_json import encode_json
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, seams, split
-from harness.wire.interaction import Interaction, Read, Request
+from harness.wire.interaction import Interaction, Request
+from harness.wire.reads import synthetic_interaction
 
 Cut: TypeAlias = Callable[[Interaction], Chunking]
 
@@ -188,4 +189,6 @@ def _surplus_answer(
         ],
     }
     body = encode_json({"error": error})
-    return Interaction(request, SURPLUS_STATUS, _HEADERS, body, (Read(len(body)),), dialect=dialect)
+    return synthetic_interaction(
+        body, request, status=SURPLUS_STATUS, headers=_HEADERS, dialect=dialect
+    )

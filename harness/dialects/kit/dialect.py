@@ -12,10 +12,11 @@ from harness.dialects.kit.oracle.dispatch import Oracle
 from harness.dialects.kit.parse_request import CHAT_MESSAGES, ChatRequest, Json, MessageForm
 from harness.turns.deltas import Delta
 from harness.wire.frames import Frame
-from harness.wire.interaction import Headers
+from harness.wire.interaction import Headers, Interaction, Request
+from harness.wire.reads import synthetic_interaction
 
-Read: TypeAlias = Callable[[Iterable[Frame], tuple[str, ...]], Iterator[Delta]]
-Write: TypeAlias = Callable[..., tuple[bytes, ...]]
+ReadFrames: TypeAlias = Callable[[Iterable[Frame], tuple[str, ...]], Iterator[Delta]]
+WriteDeltas: TypeAlias = Callable[..., tuple[bytes, ...]]
 ParseRequest: TypeAlias = Callable[[str, Json], ChatRequest]
 
 
@@ -54,8 +55,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     title: str
-    read: Read
-    write: Write
+    read: ReadFrames
+    write: WriteDeltas
     writer_options: type[Options]
     oracle: type[Oracle]
     parse_request: ParseRequest
@@ -75,3 +76,24 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     id_pattern: str = ""
     may_send_snapshots: bool = False
     has_text_call_clients: bool = False
+
+    def interaction(
+        self,
+        deltas: Iterable[Delta],
+        options: Options | None = None,
+        request: Request | None = None,
+        *,
+        tools: tuple[Json, ...] = (),
+    ) -> Interaction:
+        """Return an interaction that no network transferred: its body encodes `deltas`.
+
+        Raises:
+            ValueError: the API cannot encode them.
+        """
+        return synthetic_interaction(
+            b"".join(self.write(deltas, options or self.writer_options())),
+            request,
+            headers=(("content-type", self.content_type),),
+            dialect=self.name,
+            tools=tools,
+        )

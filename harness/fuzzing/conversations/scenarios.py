@@ -149,25 +149,27 @@ def _text_with_calls(plan: ConversationPlan, turn: PlannedTurn) -> str:
 
 
 def _reply(plan: ConversationPlan, deltas: list[Delta]) -> Interaction:
-    dialect = DIALECTS[plan.dialect]
-    return _interaction(plan, b"".join(dialect.write(deltas)), dialect.content_type)
+    request, tools = _request(plan)
+    return DIALECTS[plan.dialect].interaction(deltas, request=request, tools=tools)
 
 
-def _interaction(
-    plan: ConversationPlan, body: bytes, content_type: str = "application/json", status: int = 200
-) -> Interaction:
+def _server_error(plan: ConversationPlan) -> Interaction:
+    request, tools = _request(plan)
+    headers = (("content-type", "application/json"),)
+    body = b'{"error": {"message": "down"}}'
+    return synthetic_interaction(
+        body, request, status=500, headers=headers, dialect=plan.dialect, tools=tools
+    )
+
+
+def _request(plan: ConversationPlan) -> tuple[Request, tuple[dict[str, Any], ...]]:
+    """Return a request, and the tools that only its prompt describes."""
     tools = [_tool_declaration(name) for name in _TOOLS]
     request: dict[str, Any] = {"model": "any", "stream": True, "messages": []}
     if not plan.has_text_calls:
         request["tools"] = tools
-    return synthetic_interaction(
-        body,
-        Request(body=json.dumps(request).encode()),
-        status=status,
-        headers=(("content-type", content_type),),
-        dialect=plan.dialect,
-        tools=tuple(tool["function"] for tool in tools) if plan.has_text_calls else (),
-    )
+    described = tuple(tool["function"] for tool in tools) if plan.has_text_calls else ()
+    return Request(body=json.dumps(request).encode()), described
 
 
 def _tool_declaration(name: str) -> dict[str, Any]:
@@ -184,7 +186,7 @@ def _probe_response(plan: ConversationPlan) -> Interaction:
         case "no":
             return _reply(plan, [TextDelta("I cannot."), Finish(FinishReason.STOP)])
         case _:
-            return _interaction(plan, b'{"error": {"message": "down"}}', status=500)
+            return _server_error(plan)
 
 
 def _truncated(reply: Interaction) -> Interaction:

@@ -20,7 +20,6 @@ from harness.fuzzing.turns.seeds import Seed
 from harness.judging.expected import expectation_from
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import Delta
-from harness.wire.reads import synthetic_interaction
 
 GENERATED: Final = "written"  # an id of findings that are stored
 
@@ -100,11 +99,7 @@ def generated_trials(draw: DrawFn, dialects: Sequence[str], steps: Sequence[Muta
 
 def generated_seed(dialect: str, deltas: list[Delta]) -> Seed:
     """Return `deltas`, encoded by the writer of `dialect`."""
-    row = DIALECTS[dialect]
-    headers = (("content-type", row.content_type),)
-    interaction = synthetic_interaction(
-        b"".join(row.write(deltas)), headers=headers, dialect=dialect
-    )
+    interaction = DIALECTS[dialect].interaction(deltas)
     return Seed(GENERATED, "", interaction, expectation_from(oracle_reading(interaction)))
 
 

@@ -20,10 +20,9 @@ from harness.fuzzing.turns.seeds import Seed
 from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
 from harness.normalizers.protocol import Normalizer
 from harness.text_calls import TEXT_DIALECTS, WrittenCall
-from harness.turns.deltas import Finish, FinishReason, TextDelta
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
-from harness.wire.interaction import Interaction, Request
-from harness.wire.reads import synthetic_reads
+from harness.wire.interaction import Request
 
 PARENT: Final = "spoken"
 
@@ -104,18 +103,9 @@ def text_call_seed(parts: Sequence[TextPart], size: int, text_dialect: str = _TE
     """Return `parts` as one answer in `text_dialect`, in pieces of `size` characters."""
     text = "".join(part.said for part in parts)
     pieces = [TextDelta(text[at : at + size]) for at in range(0, len(text), size)]
-    body = b"".join(DIALECTS[_DIALECT].write([*pieces, Finish(FinishReason.STOP)]))
-    headers = (("content-type", DIALECTS[_DIALECT].content_type),)
-    interaction = Interaction(
-        _request_for(text_dialect),
-        200,
-        headers,
-        body,
-        synthetic_reads(body),
-        reads_kept=False,
-        dialect=_DIALECT,
-        tools=_TOOLS,
-    )
+    deltas: list[Delta] = [*pieces, Finish(FinishReason.STOP)]
+    request = _request_for(text_dialect)
+    interaction = DIALECTS[_DIALECT].interaction(deltas, request=request, tools=_TOOLS)
     return Seed(PARENT, "", interaction, _expected(parts), text_dialect, policies=_POLICIES)
 
 
