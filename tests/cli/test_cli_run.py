@@ -182,12 +182,13 @@ def _written() -> tuple[bytes, bytes]:
     return Path("reports/run.jsonl").read_bytes(), Path("reports/index.html").read_bytes()
 
 
-def test_from_an_empty_folder_all_that_ships_is_judged(folder: Path) -> None:
-    cuts = ("--cuts", "whole", "--format", "json")  # .ci/run has all of them, through all
-    left = harness_process("run", *REFERENCE, *cuts, folder=folder)
+def test_bundled_scenarios_and_recordings_run_in_an_empty_folder(folder: Path) -> None:
+    # All of them, through all normalizers, run in .ci/run.
+    some = ("--select", "model:smollm2*", "--cuts", "whole", "--format", "json")
+    left = harness_process("run", *REFERENCE, *some, folder=folder)
     assert left.code == 0
-    assert left.json["scenarios"] >= 1_400
-    assert len(left.json["rankings"]["models"]) >= 2, "the recordings are there"
+    assert left.json["scenarios"] >= 100
+    assert left.json["rankings"]["models"], "the recordings are there"
     assert sorted(path.name for path in (folder / "reports").iterdir()) == [
         "index.html",
         "run.jsonl",
