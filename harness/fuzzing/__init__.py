@@ -1,4 +1,4 @@
-"""Inputs that nobody wrote down: strategies, wire mutators, search and shrink.
+"""Search for failing inputs: strategies, wire mutators, search and shrinking.
 
 The only package that imports Hypothesis; `pip install 'toolcall-harness[fuzz]'` brings it.
 """

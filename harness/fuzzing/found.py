@@ -18,7 +18,7 @@ from harness.judging.results import Blame, Finding, Level, Outcome
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
 
-# A normalizer that always fails shows its worst bugs first; nobody reads more than this.
+# A normalizer that always fails reports its worst bugs first; more than this are not useful.
 MAX_BUGS = 100
 
 _NUMBER = re.compile(r"\d+")

@@ -1,7 +1,7 @@
-"""Findings -> cassettes with scenarios that fail in the plain gate until the bug is mended.
+"""Findings -> cassettes with scenarios that fail in the gate until the bug is fixed.
 
-The same folders serve as the database of a search: what it holds is tried first the next time,
-and what conforms by then is taken out again.
+The same folders are the database of a search: the next search replays its findings first, and
+deletes those that conform by then.
 """
 
 import re
@@ -89,7 +89,7 @@ def _name(finding: FuzzFinding) -> str:
 
 
 def plain_name(normalizer: str) -> str:
-    """Return a normalizer's name as that of a folder."""
+    """Return a normalizer's name as the name of a folder."""
     return _UNSAFE.sub(".", normalizer).strip(".") or "normalizer"
 
 
@@ -106,7 +106,7 @@ def _cassette(finding: FuzzFinding) -> Cassette:
 
 
 def _as_cut(finding: FuzzFinding) -> Interaction:
-    """Return the input with the cuts that it takes as its reads, so that every gate has them."""
+    """Return the input with the cuts that it needs as its reads, so that every run has them."""
     if not finding.chunking:
         return finding.interaction
     reads = tuple(Read(len(part)) for part in split(finding.interaction.body, finding.chunking))
@@ -114,7 +114,7 @@ def _as_cut(finding: FuzzFinding) -> Interaction:
 
 
 def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
-    """Yield what was saved of `name` below `folder`, each with what comes of it today.
+    """Yield the saved findings of `name` below `folder`, each with its result today.
 
     Raises:
         HarnessError: a file of the folder cannot be used, or `name` cannot be loaded.
@@ -126,7 +126,7 @@ def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
 
 
 def delete_saved(subject: Subject, folder: Path) -> None:
-    """Take a saved finding out of the database: it is mended."""
+    """Delete a saved finding from the database, because its bug is fixed."""
     name = subject_id(subject)
     for room in ("cassettes", "scenarios"):
         (folder / room / f"{name}.yaml").unlink(missing_ok=True)

@@ -231,7 +231,7 @@ class Shrinking(Generic[InputT]):
         location: FailureLocation,
         seconds: float,
     ) -> None:
-        """Start from `smallest`; what is kept fails at `location` too."""
+        """Start from `smallest`; each kept input fails at `location` too."""
         self._source = source
         self._smallest = smallest
         self._location = location
@@ -280,7 +280,7 @@ class Shrinking(Generic[InputT]):
 def draw_all(
     strategy: SearchStrategy[T], use: Callable[[T], None], *, examples: int, random: int
 ) -> None:
-    """Draw up to `examples` values and hand each to `use`, whose exceptions come out here.
+    """Draw up to `examples` values and call `use` with each; its exceptions are raised here.
 
     Args:
         strategy: to draw from.

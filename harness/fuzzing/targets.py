@@ -1,4 +1,4 @@
-"""Search what was named, with what is known of it from before, and keep what is found."""
+"""Search one normalizer or agent, replay its saved findings, and save the new ones."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,20 +17,20 @@ from harness.runs.worker import load_subject
 
 
 class FuzzTarget(msgspec.Struct, frozen=True):
-    """Who is searched; `name` as it was given."""
+    """A client under test; `name` as the user gave it."""
 
     kind: Literal["normalizer", "agent"]
     name: str
 
 
 class FuzzOptions(msgspec.Struct, frozen=True):
-    """How.
+    """The options of a search.
 
     Fields:
         random: the seed.
-        clean: start from what shows no quirk only.
-        database: where findings are kept from one search to the next; None for nowhere.
-        folder: where to write those that fail a gate beside that; None for nowhere.
+        clean: start from scenarios without quirks only.
+        database: the folder of the findings of all searches; None for none.
+        folder: where to write those that fail a gate in addition; None for nowhere.
     """
 
     subjects: tuple[Subject, ...]
@@ -43,7 +43,7 @@ class FuzzOptions(msgspec.Struct, frozen=True):
 
 
 def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
-    """Search one normalizer or agent; what fails still comes with what is new.
+    """Search one normalizer or agent; the report includes saved findings that still fail.
 
     Raises:
         HarnessError: it cannot be loaded, or a file cannot be used.
@@ -72,7 +72,7 @@ def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
 
 
 def _failing(pairs: Iterator[tuple[Subject, Result]], folder: Path) -> Iterator[FuzzFinding]:
-    """Yield what fails still; what does not is forgotten."""
+    """Yield the saved findings that still fail, and delete the others."""
     for subject, result in tuple(pairs):
         if result.findings:
             yield _repeated_finding(subject, result)

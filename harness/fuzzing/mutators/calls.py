@@ -1,6 +1,6 @@
 """Other calls than the model made: what models do wrong, and what gateways make of it.
 
-The strict reading of the changed bytes says which of them may be run.
+The oracle decides from the changed bytes which of them a client may execute.
 """
 
 import itertools
@@ -54,7 +54,7 @@ def calls_of(deltas: Deltas) -> list[Call]:
 
 
 def with_calls(deltas: Deltas, calls: list[Call]) -> Deltas:
-    """Return `deltas` with `calls` in place of theirs, one after the other, numbered anew."""
+    """Return `deltas` with `calls` instead of theirs, one after the other, renumbered."""
     kinds = [isinstance(delta, CallDelta) for delta in deltas]
     first = kinds.index(True)
     numbered = tuple(_numbered(calls))
@@ -195,7 +195,7 @@ def _other_name(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
 )
 @recalling
 def _repeated(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
-    """Make one call twice; the second is a call of its own, whatever its id."""
+    """Repeat one call; the second is a separate call, whatever its id."""
     at = draw(st.integers(0, len(calls) - 1))
     start, *rest = calls[at]
     if not isinstance(start, ToolCallStart):

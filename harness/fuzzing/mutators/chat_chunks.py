@@ -1,7 +1,7 @@
 """The chunks of an openai-chat stream in the spellings of its many servers: all but the calls.
 
-What a chunk says stays; what it leaves unsaid is spelled as null, as nothing, or as one more
-chunk with nothing in it.
+The content of a chunk stays; what it does not contain is null, is missing, or is one more empty
+chunk.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ on_chunks = on_frames("sse", chunks_of)
 
 
 def finish_of(value: Json) -> Any:  # noqa: ANN401 - what a server sends
-    """Return the finish reason that a chunk gives; None where it gives none."""
+    """Return the finish reason of a chunk; None if it has none."""
     return next((c["finish_reason"] for c in choices_of(value) if c.get("finish_reason")), None)
 
 
@@ -107,7 +107,7 @@ def _reasoning_renamed(_choice: Json, delta: Json) -> None:
 
 
 def _template(frames: Sent) -> Json:
-    """Return what all chunks of the stream say about it."""
+    """Return the members that all chunks of the stream have."""
     value = chunks_of(frames)[0][1]
     return {name: value[name] for name in value if name not in ("choices", "usage", "error")}
 

@@ -55,7 +55,7 @@ def _finish_then_stop(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 )
 @on_chunks
 def _finish_with_call(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Move the reason into the chunk before, where its own says nothing else."""
+    """Move the reason into the chunk before, if its own chunk contains nothing else."""
     end = finishing(frames)
     before = [(at, value) for at, value in chunks_of(frames) if end and at < end[0]]
     if end is None or not before or any(choices_of(end[1])[0].get("delta") or {}):
@@ -98,7 +98,7 @@ def _arguments_end_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None
         for entry in entries_of(choice)
     ]
     if end is None or not calls or calls[-1][0] >= end[0] or "function" not in calls[-1][1]:
-        return None  # behind the finish, or with it, there is no room for one
+        return None  # with the finish or after it, it is not a fragment of the call
     entry = {"index": calls[-1][1].get("index", 0), "function": {"arguments": ""}}
     choice = {"index": 0, "delta": {"tool_calls": [entry]}, "finish_reason": None}
     return inserted(frames, end[0], {"choices": [choice]}), f"before frame {end[0]}"
@@ -118,7 +118,7 @@ def _usage_of(frames: Sent) -> tuple[int, Json] | None:
 )
 @on_chunks
 def _usage_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Give the usage a chunk of its own behind the finish, spelled in one of three ways."""
+    """Put the usage into a separate chunk after the finish, in one of three forms."""
     found = _usage_of(frames)
     if found is None:
         return None

@@ -1,6 +1,6 @@
 """The `tool_calls` entries of an openai-chat stream in the spellings of its many servers.
 
-Each edit changes entries where they stand; texts, ends and all other frames keep their bytes.
+Each edit changes entries in place; texts, ends and all other frames keep their bytes.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -38,7 +38,7 @@ class Entry(msgspec.Struct):
 
     @property
     def function(self) -> Json:
-        """The entry's function, or custom tool; an object of its own where it has none."""
+        """The entry's function, or custom tool; a new object if it has none."""
         found = self.value.get("function", self.value.get("custom"))
         return found if isinstance(found, dict) else {}
 
@@ -107,7 +107,7 @@ def editing_entries(options: dict[str, EditEntry], suits: Suits = bool) -> Mutat
 
 
 def _distinct_indexes(entries: list[Entry]) -> bool:
-    """Return whether the index alone says which entries are of one call, as the edits assume."""
+    """Return whether the index alone identifies the entries of a call, as the edits assume."""
     return all(
         type(entry.value.get("index")) is int
         and entry.value.get("id") in (None, "", entry.opening.get("id"))
@@ -116,7 +116,7 @@ def _distinct_indexes(entries: list[Entry]) -> bool:
 
 
 def _distinct_ids(entries: list[Entry]) -> bool:
-    """Whether ids alone say whose each fragment is, by the order in which they come.
+    """Return whether ids and the order of fragments alone identify the call of each.
 
     A call without arguments before one of the same name is two ids for one call, or two calls.
     """
@@ -132,7 +132,7 @@ def _text_of(entries: list[Entry], call: int) -> str:
 
 
 def _complete_and_distinct_ids(entries: list[Entry]) -> bool:
-    """Whether each of several calls is whole before the next one, with another id, begins."""
+    """Return whether each of several calls is complete before the next one, with another id."""
     texts = [_text_of(entries, call) for call in range(max(entry.call for entry in entries) + 1)]
     whole = all(parse(text).value is not None for text in texts)
     return _several(entries) and whole and _distinct_ids(entries)
@@ -143,7 +143,7 @@ def _with_later(entries: list[Entry]) -> bool:
 
 
 def _with_later_unnamed(entries: list[Entry]) -> bool:
-    """Whether there are later ones, and none has a piece of a name, which would be lost."""
+    """Return whether there are later ones, without a piece of a name that would be lost."""
     return _with_later(entries) and not any(
         entry.function.get("name") for entry in entries if not entry.opens
     )

@@ -35,7 +35,7 @@ Suits: TypeAlias = Callable[[Interaction, Deltas], bool]
 def _rewriting_with_options(
     draw_spelling: Callable[[DrawFn], WriterOptions], suits: Suits
 ) -> Mutate:
-    """Return the mutation that writes functions' whole calls in a spelling that suits them."""
+    """Return the mutation that encodes complete calls of functions with suitable options."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas = deltas_of(interaction)
@@ -66,7 +66,7 @@ def _difference(spelling: WriterOptions) -> str:
 
 
 def _one_reading(_interaction: Interaction, deltas: Deltas) -> bool:
-    """Whether what was said before, once more, cannot be the start of one longer object."""
+    """Return whether repeated fragments cannot be the start of one longer object."""
     return not any(
         len(pieces) > 1 and scan(_snowball(pieces)).state is PrefixState.PREFIX
         for pieces in (_fragments(call) for call in calls_of(deltas))
@@ -82,7 +82,7 @@ def _snowball(pieces: list[str]) -> str:
 
 
 def _names_known(interaction: Interaction, deltas: Deltas) -> bool:
-    """Whether the request tells what the whole names are, and none of them begins another."""
+    """Return whether the request has the complete names, and none is the prefix of another."""
     offered = {tool.name for tool in offered_tools(interaction)}
     named = {call[0].name for call in calls_of(deltas) if isinstance(call[0], ToolCallStart)}
     return named <= offered and not any(

@@ -29,7 +29,7 @@ _COMMENTS: Final = (
     ': {"choices": []}',
     ":data: {}",
 )
-# A space behind another one is part of the value.
+# A space after another one is part of the value.
 _SPACED: Final = re.compile(rb"(?<![^\r\n])(data|event): (?! )")
 _NO_FINISH: Final = re.compile(rb'"finish_reason": ?(?:null|"")')
 _WITHOUT_DONE: Final = tuple(row.name for row in DIALECTS.values() if row.done == "added")
@@ -88,7 +88,7 @@ def _byte_order_mark(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @preserving("data-lines", "one payload in two data lines", "SSE-MULTILINE-DATA")
 @on_frames("sse")
 def _data_lines(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Break a payload where JSON allows white space: after a brace that opens it."""
+    """Break a payload after the brace that opens it, because JSON allows white space there."""
     at = draw(st.sampled_from(frames.places()))
     frame = frames.frames[at]
     if frame.data is None or value_of(frame) is None or b"\n" in frame.data:
@@ -146,7 +146,7 @@ def _done_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 
 
 def _unended(frames: Sent) -> bool:
-    """Whether the last event lacks its end, so that what comes behind it would be part of it."""
+    """Return whether the last event lacks its end, so that appended lines are part of it."""
     raw = frames.frames[-1].raw
     return not raw.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
 

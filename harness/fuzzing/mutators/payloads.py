@@ -1,4 +1,4 @@
-"""Payloads spelled in another way, or with more in them, that say the same: any dialect.
+"""Payloads that are encoded differently, or have more members, with the same meaning.
 
 JSON gives no meaning to the order of members, to white space or to escapes, and every API of
 ours says that clients must pass over members and events that they do not know.

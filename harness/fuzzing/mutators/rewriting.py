@@ -1,6 +1,6 @@
 """A body read to deltas, the deltas edited, and written again by the dialect's own writer.
 
-So one edit serves every dialect. It applies only where the writer can say the turn at all:
+So one edit serves every dialect. It applies only if the writer can encode the turn:
 what it writes of the unedited deltas reads back to the same turn.
 """
 
@@ -39,7 +39,7 @@ def rewriting(edit: Edit) -> Mutate:
 
 
 def deltas_of(interaction: Interaction) -> Deltas | None:
-    """Return what the body says; None where its turn failed or cannot be written again."""
+    """Return the deltas of the body; None if its turn failed or cannot be encoded again."""
     names = tuple(tool.name for tool in offered_tools(interaction))
     return _deltas_of(interaction.dialect, interaction.body, names)
 
@@ -66,7 +66,7 @@ def rewritten(
 ) -> tuple[Interaction, str] | None:
     """Return `interaction` with `deltas` as its body, and `how` that differs.
 
-    None where the dialect has no way to say them, or where it reads in two ways.
+    None if the dialect cannot encode them, or if the result is ambiguous.
     """
     try:
         changed = with_body(interaction, written(interaction.dialect, deltas, spelling))

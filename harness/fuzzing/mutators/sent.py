@@ -28,12 +28,12 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _EVENT_END = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)|(?<=\r\r)")
 _LINE_END = re.compile(rb"(?<=\n)")
 _BODIES_KEPT = 64
-# Larger ones take long to mutate and say no more.
+# Larger ones take long to mutate and reveal no more.
 MAX_BODY_BYTES: Final = 256 * 1024
 
 
 class SentFrame(msgspec.Struct, frozen=True):
-    """One frame, or what stands between two of them.
+    """One frame, or the bytes between two of them.
 
     Fields:
         raw: its bytes, with what ends it.
@@ -62,7 +62,7 @@ class Sent(msgspec.Struct, frozen=True):
     head: bytes = b""
 
     def made(self, data: bytes, event: str = "") -> SentFrame:
-        """Return a frame with `data`, spelled as the others are."""
+        """Return a frame with `data`, encoded like the others."""
         return SentFrame(self._raw(data, event), data, event)
 
     def _raw(self, data: bytes, event: str) -> bytes:
@@ -84,7 +84,7 @@ class Sent(msgspec.Struct, frozen=True):
         return self.made(data, frame.event)
 
     def places(self) -> tuple[int, ...]:
-        """Return where frames with a payload stand."""
+        """Return the indexes of the frames with a payload."""
         return tuple(at for at, frame in enumerate(self.frames) if frame.data is not None)
 
     def inserted(self, at: int, *more: SentFrame) -> "Sent":
@@ -106,7 +106,7 @@ EditFrames: TypeAlias = Callable[[DrawFn, Sent], tuple[Sent, str] | None]
 
 @lru_cache(_BODIES_KEPT)
 def sent(body: bytes) -> Sent | None:
-    """Return the frames of `body`; None where it is too large or has none to tell apart."""
+    """Return the frames of `body`; None if it is too large, or has no separate frames."""
     if not body or len(body) > MAX_BODY_BYTES:
         return None
     found = _messages(body) if body.startswith(b"\0") else _text(body)
@@ -191,10 +191,10 @@ class _NotExactError(Exception):
 
 
 def value_of(frame: SentFrame) -> Any:  # noqa: ANN401 - a provider's payload may be anything
-    """Return a fresh JSON object that is the payload; None where it is none.
+    """Return the payload as a new JSON object; None if it is not an object.
 
-    None too where writing it again would change it: a number that no double holds, a key that
-    comes twice.
+    None too if encoding it again changes it: a number that a double rounds, a key that is there
+    twice.
     """
     if frame.data is None:
         return None

@@ -1,4 +1,4 @@
-"""Other texts than the model wrote: odd characters, and markup that is or is no call.
+"""Other texts than the model wrote: odd characters, and markup that is or is not a call.
 
 Markup in a text is a call, an example or a draft, by rules that no API has; what the strict
 reading leaves open there is still no leave to run what stands in code, in a quotation, in the
@@ -45,7 +45,7 @@ def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 
 
 def _end_of(deltas: Deltas) -> int:
-    """Return where the turn's finish or usage stands, the first of them."""
+    """Return the index of the turn's finish or usage, the first of them."""
     ends = (isinstance(delta, Finish | UsageDelta) for delta in deltas)
     return next((at for at, ending in enumerate(ends) if ending), len(deltas))
 
@@ -85,7 +85,7 @@ def _before_end(deltas: Deltas, *more: Delta) -> Deltas:
 
 
 def adding_text_call(put: Put) -> Mutate:
-    """Return the mutation that puts a call of an offered tool, spelled in text, somewhere."""
+    """Return the mutation that adds a text call of an offered tool."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas, tools = deltas_of(interaction), offered_tools(interaction)
@@ -93,7 +93,7 @@ def adding_text_call(put: Put) -> Mutate:
             return None
         tool = draw(st.sampled_from(tools))
         dialect = TEXT_DIALECTS[draw(st.sampled_from(_UNPROMPTED_TEXT_DIALECTS))]
-        # No model writes half a pair into its text, and no dialect has a spelling for one.
+        # No model writes half a pair into its text, and no dialect can encode one.
         arguments = draw(argument_texts(tool.parameters).filter(lambda it: "\\ud" not in it))
         text = dialect.write([WrittenCall(tool.name, arguments)])
         changed = put(draw, deltas, text)

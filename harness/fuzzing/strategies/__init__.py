@@ -1,6 +1,6 @@
-"""Hypothesis strategies for everything that a reader of tool calls has to survive.
+"""Hypothesis strategies for the inputs that a client of tool calls must survive.
 
-All of them shrink to what is plain and short, and none draws what its own docstring excludes.
+All of them shrink to short and simple values, and none draws what its docstring excludes.
 """
 
 from harness.fuzzing.strategies.arguments import (

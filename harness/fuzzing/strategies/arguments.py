@@ -1,4 +1,4 @@
-"""A tool's JSON Schema -> arguments that fit it, as values and as the texts that spell them.
+"""A tool's JSON Schema -> arguments that fit it, as values and as JSON texts.
 
 It knows what tools use: type, properties, required, items, enum, const, anyOf, oneOf, allOf,
 bounds, and references within the schema. Of anything else it takes no notice, so a value may
@@ -21,7 +21,7 @@ ODD_WORDS: Final = (
     "null", "true", "1", "007", "1e5", "NaN", "-0", "9007199254740993", "[1]", '{"a": 1}', "[DONE]",
     "data: ", "```", "<tool_call>", "</tool_call>", "<think>", " ", "",
 )  # fmt: skip
-# Around what a double, 32 and 64 bits can hold.
+# Around the limits of doubles, 32 and 64 bits.
 ODD_INTEGERS: Final = (
     0, -1, 2**31, -(2**31) - 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63, 2**64, 10**30,
 )  # fmt: skip
@@ -43,7 +43,7 @@ def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
 
 
 def integers(least: int | None = None, most: int | None = None) -> SearchStrategy[int]:
-    """Return whole numbers from `least` to `most`, with those that lose digits in doubles."""
+    """Return integers from `least` to `most`, including those that lose digits in doubles."""
     odd = [
         number
         for number in ODD_INTEGERS
@@ -54,7 +54,7 @@ def integers(least: int | None = None, most: int | None = None) -> SearchStrateg
 
 
 def numbers(least: float | None = None, most: float | None = None) -> SearchStrategy[float]:
-    """Return floats that JSON can hold, from `least` to `most`."""
+    """Return floats that JSON can express, from `least` to `most`."""
     odd = [
         number
         for number in ODD_FLOATS
@@ -130,7 +130,7 @@ class _References:
         self._root = root
 
     def target(self, reference: object) -> Schema:
-        """Return the schema that `reference` names; one that allows all where there is none."""
+        """Return the schema that `reference` names; one that allows all if there is none."""
         if not isinstance(reference, str) or not reference.startswith("#"):
             return True
         node = self._root
@@ -186,7 +186,7 @@ def _both(schema: dict[str, Any], other: Schema) -> dict[str, Any]:
 
 
 def _types(schema: dict[str, Any]) -> tuple[str, ...]:
-    """Return the types that `schema` allows, told or to be guessed."""
+    """Return the types that `schema` allows, stated or guessed."""
     told = schema.get("type")
     listed = told if isinstance(told, list) else [told]
     known = tuple(name for name in listed if isinstance(name, str) and name in _BY_TYPE)
@@ -247,7 +247,7 @@ def _number(schema: dict[str, Any], _references: _References, _depth: int) -> Va
 
 
 def _ends(schema: dict[str, Any]) -> tuple[float | None, float | None]:
-    """Return the bounds that `schema` gives; both None where nothing is between them."""
+    """Return the bounds that `schema` gives; both None if nothing is between them."""
     least = next(_bounds(schema, ("minimum", 0), ("exclusiveMinimum", 1)), None)
     most = next(_bounds(schema, ("maximum", 0), ("exclusiveMaximum", -1)), None)
     if least is not None and most is not None and -(-least // 1) > most // 1:

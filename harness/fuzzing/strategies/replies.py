@@ -1,7 +1,7 @@
-"""What a provider says over a whole conversation: reply after reply, good and bad.
+"""Replies of a provider in a conversation, good and bad, and replies with text calls.
 
-Each reply knows which calls of it may be run, told by whoever made it and by nobody who reads
-it. So a mock provider can hold any agent to the one rule that must not break.
+Each reply of a provider states the calls that a client may execute. The generator knows them, and
+no reader is asked. So a mock provider can check the most important rule with any agent.
 """
 
 import json
@@ -29,7 +29,7 @@ from harness.turns.turn import Tool
 Kind: TypeAlias = Literal["calls", "text", "malformed", "truncated", "failing", "broken"]
 KINDS: Final[tuple[Kind, ...]] = ("calls", "text", "malformed", "truncated", "failing", "broken")
 
-# Bodies that are no answer of any API, or none that is whole.
+# Bodies that are not a response of any API, or not a complete one.
 NO_ANSWERS: Final = (
     b"",
     b"\x00\xff\xfe",
@@ -114,7 +114,7 @@ def _calling(draw: DrawFn, kind: Kind, tools: tuple[Tool, ...], dialect: str) ->
         said.append(ToolCallEnd(index))
     body = _body(dialect, [*said, Finish(FinishReason.TOOL_CALLS)])
     if kind == "truncated":
-        # The turn's own end is in the last third, so this is never the whole of it.
+        # The end of the turn is in the last third, so that this is never complete.
         return ProviderReply(kind, 200, body[: draw(st.integers(0, len(body) // 2))])
     return ProviderReply(kind, 200, body, tuple(calls))
 
@@ -135,17 +135,17 @@ def _error(status: int) -> bytes:
 
 
 _WORDS = ("<", "{", "[", "a", "中文", "🙂", "\n", "tool_call", '"', "|", ">")
-# Behind the one it is no answer, behind the other an example.
+# Text after the first is not part of the answer, text after the second is an example.
 _REASONING = ("<think", "</think")
 _CODE = ("```", "~~~")
 
 
 class TextReply(msgspec.Struct, frozen=True):
-    """A text and what it holds.
+    """A text and its calls.
 
     Fields:
         text: all of it.
-        calls: that it spells, in order.
+        calls: its text calls, in order.
         words: the text without them, in pieces: before each block, and after the last.
     """
 
@@ -157,14 +157,14 @@ class TextReply(msgspec.Struct, frozen=True):
 def texts_with_calls(
     text_dialect: str, tools: tuple[Tool, ...], *, most_blocks: int = 3
 ) -> SearchStrategy[TextReply]:
-    """Return replies in `text_dialect`, with words around its blocks of calls.
+    """Return replies in `text_dialect`, with text around the blocks of calls.
 
-    The words spell no marker, so whoever offered `tools` must find just these calls. A dialect
-    whose calls must be the whole reply has one block and no words.
+    The text contains no marker, so that a client that offered `tools` must find exactly these
+    calls. If the calls of a dialect must be the entire reply, there is one block and no text.
 
     Args:
         text_dialect: such as `tagged-json`.
-        tools: to be called, at least one.
+        tools: to call, at least one.
         most_blocks: blocks at most.
     """
     return _text_replies(TEXT_DIALECTS[text_dialect], tools, most_blocks)
@@ -185,20 +185,20 @@ def _text_replies(
 
 
 def _set_apart(words: str) -> str:
-    """Return words that no marker beside them takes for its own beginning or end."""
+    """Return `words` separated from the markers next to them."""
     return f"\n{words}\n" if words else ""
 
 
 @st.composite
 def _text_calls(draw: DrawFn, tools: tuple[Tool, ...]) -> WrittenCall:
     tool = draw(st.sampled_from(tools))
-    # No model writes half a surrogate pair into its text, and no dialect has a spelling for one.
+    # No model writes half a surrogate pair into its text, and no dialect can encode one.
     texts = argument_texts(tool.parameters or {"type": "object"})
     return WrittenCall(tool.name, draw(texts.filter(lambda text: "\\ud" not in text)))
 
 
 def prose(dialect: TextDialect, *, without: str = "") -> SearchStrategy[str]:
-    """Return text that spells no marker of `dialect`, no code, and no character of `without`."""
+    """Return text without markers of `dialect`, code, and characters of `without`."""
     marks = (*dialect.openers, *dialect.trailers, *dialect.orphans, *dialect.noise)
     marks += (*dialect.markers, *without, *_REASONING, *_CODE)
     letters = st.characters(codec="utf-8")

@@ -1,7 +1,7 @@
-"""Turns as they are told: what is said, the calls, the usage, the end; and their deltas.
+"""Turns, their deltas, their bodies in a dialect, and the chunkings of a body.
 
-A turn is drawn as a `Script`, in the order in which every API tells it; what some dialects
-cannot say (names, ids, reasoning after a call) is left to their own tests.
+A turn is drawn as a `TurnScript`, in the order in which every API sends it. What only some
+dialects can express (names, ids, reasoning after a call) is left to their own tests.
 """
 
 import itertools
@@ -32,7 +32,7 @@ from harness.turns.fold import fold
 from harness.turns.turn import Tool, Turn
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, seams
 
-# Each dialect writes its own word for these.
+# Each dialect has its own names for these.
 FINISHES: Final = tuple(
     Finish(reason)
     for reason in (
@@ -47,7 +47,7 @@ _MOST_TOKENS: Final = 2**40
 
 
 class TurnScript(msgspec.Struct, frozen=True):
-    """One turn: what is said before the calls, the calls (id, name, fragments), its end."""
+    """One turn: text and reasoning before the calls, the calls (id, name, fragments), its end."""
 
     before: tuple[Delta, ...]
     calls: tuple[tuple[str, str, tuple[str, ...]], ...]
@@ -73,13 +73,13 @@ def call_ids() -> SearchStrategy[str]:
 
 
 def content_deltas() -> SearchStrategy[Delta]:
-    """Return pieces of text and of reasoning, never empty, of whole characters."""
+    """Return pieces of text and of reasoning, never empty, without half characters."""
     texts = words(surrogates=False, most=8).filter(bool)
     return texts.map(TextDelta) | texts.map(ReasoningDelta)
 
 
 def usages() -> SearchStrategy[Usage | None]:
-    """Return counts, some of them not told."""
+    """Return counts, some of them missing."""
     counts = st.none() | st.integers(0, _MOST_TOKENS)
     told = st.builds(Usage, counts, counts)
     return st.none() | told.map(lambda usage: None if usage == Usage() else usage)
@@ -96,7 +96,7 @@ def fragments(draw: DrawFn, schema: Schema = True, *, most: int = 5) -> tuple[st
     """
     if draw(st.integers(0, 4)) == 0:
         return ()
-    # Half of a surrogate pair is its escape, or nothing that a JSON text could hold.
+    # Half of a surrogate pair is valid in a JSON text only as its escape.
     text = join_surrogates(draw(argument_texts(schema)))
     cuts = draw(st.lists(st.integers(1, max(1, len(text) - 1)), max_size=most - 1, unique=True))
     edges = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
@@ -131,7 +131,7 @@ def deltas(
     tools: tuple[Tool, ...] = _ANY_TOOLS,
     most_calls: int = 3,
 ) -> SearchStrategy[tuple[Delta, ...]]:
-    """Return the deltas of whole turns that conform; the arguments are as `scripts`."""
+    """Return the deltas of complete turns that conform; the arguments are as `turn_scripts`."""
     told = turn_scripts(finishes, tools=tools, most_calls=most_calls)
     return told.map(lambda script: tuple(script.deltas()))
 
@@ -142,7 +142,7 @@ def turns(
     tools: tuple[Tool, ...] = _ANY_TOOLS,
     most_calls: int = 3,
 ) -> SearchStrategy[Turn]:
-    """Return whole turns; the arguments are as `scripts`."""
+    """Return complete turns; the arguments are as `turn_scripts`."""
     return deltas(finishes, tools=tools, most_calls=most_calls).map(fold)
 
 
@@ -241,14 +241,14 @@ def _written_body(dialect: str, deltas: tuple[Delta, ...], options: Any) -> Any:
 
 
 def chunkings(body: bytes, *, most: int = 4) -> SearchStrategy[Chunking]:
-    """Return chunkings of `body`, which shrink to the whole body.
+    """Return chunkings of `body`, which shrink to the unsplit body.
 
     Uniform cuts alone find a decoder that decodes each read by itself in half of the runs of
     200; with half of the cuts at seams it is all of them (measured in 2026-11).
 
     Args:
-        body: to be cut.
-        most: cuts at most, but that now and then all seams are cut, or each byte is alone.
+        body: to cut.
+        most: cuts at most; now and then, all seams are cut, or each byte is alone.
     """
     if len(body) < 2:  # noqa: PLR2004 - there is nothing to cut
         return st.just(UNSPLIT)

@@ -1,6 +1,6 @@
-"""An interaction -> smaller ones, the boldest first: fewer events, fewer members, shorter texts.
+"""An interaction -> smaller ones, the largest change first: fewer events, members and characters.
 
-Each says something else than the one given; whoever tries them asks the strict reading what.
+Each has another content than the one given, which the caller gets from the oracle.
 """
 
 import json
@@ -32,7 +32,7 @@ _EMPTY_OBJECT = "{}"
 
 
 def rewritings(interaction: Interaction) -> Iterator[Interaction]:
-    """Yield what the writer makes of `interaction`, whole and with one thing less each."""
+    """Yield `interaction` as the writer encodes it: complete, and with one part less each."""
     dialect = DIALECTS.get(interaction.dialect)
     if dialect is None:
         return
@@ -42,7 +42,7 @@ def rewritings(interaction: Interaction) -> Iterator[Interaction]:
     for deltas in (*_shorter_deltas(merged), merged):
         try:
             body = b"".join(dialect.write(deltas))
-        except ValueError:  # the API has no way to say it
+        except ValueError:  # the API cannot encode it
             continue
         if len(body) < len(interaction.body):
             yield with_body(interaction, body)
@@ -51,7 +51,7 @@ def rewritings(interaction: Interaction) -> Iterator[Interaction]:
 def parse_deltas(interaction: Interaction) -> tuple[Delta, ...]:
     """Return what the reader of its dialect finds in `interaction`, neighbours joined.
 
-    A call is there as it was sent, whatever its arguments are worth. () where nobody reads it.
+    A rejected call is there as it was sent. () if the dialect is unknown.
     """
     dialect = DIALECTS.get(interaction.dialect)
     read = () if dialect is None else dialect.read(iter_frames([interaction.body]), ())
@@ -59,12 +59,12 @@ def parse_deltas(interaction: Interaction) -> tuple[Delta, ...]:
 
 
 def _without_rejection(delta: Delta) -> Delta:
-    """A writer spells a call in the same way whatever its arguments are worth."""
+    """Return the delta with which a writer ends a call, whether or not it was rejected."""
     return ToolCallEnd(delta.index) if isinstance(delta, ToolCallRejected) else delta
 
 
 def _merged(deltas: Iterable[Delta]) -> Iterator[Delta]:
-    """Yield the deltas with neighbours that say one thing joined."""
+    """Yield the deltas, with neighbours of one text or call joined."""
     held: Delta | None = None
     for delta in deltas:
         joined = _joined(held, delta)

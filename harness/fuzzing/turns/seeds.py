@@ -1,6 +1,6 @@
-"""Scenarios -> seeds: single interactions with what must come out of them, the smallest first.
+"""Scenarios -> seeds: single interactions with their expected results, the smallest first.
 
-A seed that a scenario labels is judged by it; the clean ones show no quirk at all.
+The expected result is that of the scenario, if there is one. Clean seeds contain no quirk.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,10 +20,10 @@ class Seed(msgspec.Struct, frozen=True):
     """One interaction to start from.
 
     Fields:
-        id: of the scenario or cassette that it is of, or of the strategy that drew it.
-        parent: id of the cassette; "" where the interaction was generated.
-        expectation: of the interaction as it is.
-        text_dialect, capabilities, policies: what a scenario of it asks of a normalizer.
+        id: of its scenario or cassette, or of the strategy that drew it.
+        parent: id of the cassette; "" if the interaction was generated.
+        expectation: of the unchanged interaction.
+        text_dialect, capabilities, policies: what its scenario requires of a normalizer.
     """
 
     id: str
@@ -39,7 +39,7 @@ class Seed(msgspec.Struct, frozen=True):
 
     @property
     def dialect_key(self) -> str:
-        """Return the dialect, and behind it that of the calls in its text."""
+        """Return the dialect, and after it that of its text calls."""
         dialect = self.interaction.dialect
         return f"{dialect}/{self.text_dialect}" if self.text_dialect else dialect
 
@@ -50,10 +50,10 @@ def seeds(
     """Return the seeds of `subjects` that `normalizer` supports, the smallest first.
 
     Args:
-        subjects: scenarios of turns, and cassettes that no scenario labels; conversations
-            and logs are passed over.
-        normalizer: what is to be searched.
-        clean: leave out what shows a quirk.
+        subjects: scenarios of turns, and cassettes without a scenario; conversations and logs
+            are skipped.
+        normalizer: the one to search.
+        clean: leave out seeds with a quirk.
 
     Raises:
         UnreadableError: a file cannot be used.
@@ -96,7 +96,7 @@ def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
 
 
 def varied_seeds(found: Iterable[Seed]) -> tuple[Seed, ...]:
-    """Return the smallest seeds that together show all that those of each room show."""
+    """Return the smallest seeds that together have all features of their dialect key."""
     known: dict[str, set[str]] = {}
     kept = []
     for seed in found:
@@ -125,9 +125,9 @@ def _features(seed: Seed) -> Iterator[str]:
 
 
 def by_round(found: Iterable[Seed]) -> tuple[tuple[Seed, ...], ...]:
-    """Return the varied seeds in rounds: each has one of every room, the richest in the first.
+    """Return the varied seeds in rounds of one for each dialect key, the richest first.
 
-    Those of plain dialects stand before those with calls in text.
+    Seeds without text calls come before those with text calls.
     """
     rooms: dict[str, list[Seed]] = {}
     for seed in varied_seeds(found):

@@ -132,7 +132,7 @@ def _revealing_cuts(body: bytes) -> tuple[Chunking, ...]:
 
 
 def _one_chunking(trial: Trial) -> Iterator[Trial]:
-    """Yield `trial` with one cut, at seams first, then with each of its own chunkings."""
+    """Yield `trial` with one cut, at seams first, then with each of its chunkings."""
     body = trial.mutated.interaction.body
     found = tuple(_single_cuts(seams(body)))
     singles = iter_single_cuts(body) if len(body) <= _SINGLE_CUTS_UP_TO else found

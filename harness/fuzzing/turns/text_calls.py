@@ -1,8 +1,8 @@
-"""Answers with calls in their text, put together from parts of which each says what it means.
+"""Generated answers with text calls, made of parts with a known meaning.
 
-The strict reading abstains from text that holds markup, so what must come out is known from the
-parts: words, calls, a call that cannot be read, and those that are no calls, in code and in
-thoughts. These are put together in one text dialect; whole answers are spelled in all of them.
+The oracle does not judge text with markup, so that the expected result comes from the parts:
+text, calls, a call that cannot be parsed, and markup in code and in reasoning that is not a call.
+One text dialect has such parts; all of them have complete answers.
 """
 
 import json
@@ -37,16 +37,16 @@ _TOOLS: Final = tuple(
     }
     for name, key in (("get_weather", "city"), ("search", "query"))
 )
-# Parts show more kinds of bugs than calls in words alone.
+# Parts reveal more kinds of bugs than calls with text around them.
 _PARTS_FOR_A_REPLY: Final = 3
-# As often words are said: the last is longer than what may be held back.
+# How often text is repeated: the last is longer than the text that a client may hold back.
 _TIMES: Final = (1, 3, 20)
 _OFFERED: Final = tuple(msgspec.convert(tool, Tool) for tool in _TOOLS)
 _JUDGED: Final = ALL_FIELDS - {"finish_raw", "usage"}
 
 
 class TextPart(msgspec.Struct, frozen=True):
-    """A stretch of an answer, and what it means; `shown` is what the user sees of it."""
+    """A part of an answer, and its meaning; `shown` is the text that the user sees."""
 
     said: str
     shown: str = ""
@@ -67,7 +67,7 @@ def _in_order(normalizer: Normalizer) -> tuple[str, ...]:
 
 
 def text_call_trials(text_dialects: Sequence[str]) -> SearchStrategy[Trial]:
-    """Return answers in `text_dialects`, sent in pieces of any length and cut anywhere."""
+    """Return answers in `text_dialects`, in pieces of any length and cut anywhere."""
     replies = st.sampled_from(text_dialects).flatmap(_reply)
     parts = (_parts(),) * _PARTS_FOR_A_REPLY if _TEXT_DIALECT in text_dialects else ()
     return st.one_of(*parts, replies)
@@ -110,7 +110,7 @@ def text_call_seed(parts: Sequence[TextPart], size: int, text_dialect: str = _TE
 
 
 def _request_for(text_dialect: str) -> Request:
-    """Return a request whose prompt teaches the dialect, where it is read only then."""
+    """Return a request whose prompt describes the dialect, if it is read only then."""
     taught = " ".join(TEXT_DIALECTS[text_dialect].taught_by)
     if not taught:
         return Request()
@@ -182,6 +182,6 @@ _PARTS: SearchStrategy[TextPart] = st.one_of(
     _CITIES.map(_broken),
 )
 _NONE: SearchStrategy[list[TextPart]] = st.just([])
-# Only what stands first is said as it comes: behind a thought nobody can tell what is held back.
+# Text comes first: after reasoning, a client may hold back an unknown amount of it.
 _STARTS = _NONE | (_CITIES.map(_thought) | _WORDS).map(lambda part: [part])
 _TAILS = _NONE | st.sampled_from([" <", " <tool", " ["]).map(lambda it: [_words(it)])
