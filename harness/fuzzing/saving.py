@@ -78,8 +78,8 @@ def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
 def _save_one(finding: FuzzFinding, folder: Path) -> None:
     name = _name(finding)
     texts = {"cassettes": dump(_cassette(finding)), "scenarios": scenario_text(finding, name)}
-    for room, text in texts.items():
-        path = folder / room / f"{name}.yaml"
+    for kind, text in texts.items():
+        path = folder / kind / f"{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
 
@@ -128,5 +128,5 @@ def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
 def delete_saved(subject: Subject, folder: Path) -> None:
     """Delete a saved finding from the database, because its bug is fixed."""
     name = subject_id(subject)
-    for room in ("cassettes", "scenarios"):
-        (folder / room / f"{name}.yaml").unlink(missing_ok=True)
+    for kind in ("cassettes", "scenarios"):
+        (folder / kind / f"{name}.yaml").unlink(missing_ok=True)

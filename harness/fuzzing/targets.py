@@ -85,13 +85,13 @@ def _repeated_finding(subject: Subject, result: Result) -> FuzzFinding:
     scenario, interaction = loaded.scenario, loaded.cassette.interactions[0]
     expected = scenario.expect[0] if scenario and scenario.expect else None
     text_dialect = scenario.text_dialect if scenario else ""
-    room = f"{interaction.dialect}/{text_dialect}" if text_dialect else interaction.dialect
+    dialect_key = f"{interaction.dialect}/{text_dialect}" if text_dialect else interaction.dialect
     return FuzzFinding(
         slug=Path(subject.path).stem,
         normalizer=result.normalizer,
         finding=result.findings[0],
         blame=result.blame or "normalizer",
-        dialect_key=DIALECT_KEY if subject.conversation else room,
+        dialect_key=DIALECT_KEY if subject.conversation else dialect_key,
         parent=loaded.cassette.origin.source,
         cassette=loaded.cassette.id,
         steps=(),

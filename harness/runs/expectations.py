@@ -77,7 +77,7 @@ class StaleEntry(msgspec.Struct, frozen=True):
     cells: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """One line of text."""
         name = f"stale expectation {self.entry.id} x {self.entry.normalizer}"
         match self.kind:
@@ -104,9 +104,9 @@ def read_expectations(path: Path) -> tuple[AcceptedFailure, ...]:
     """
     table = load_toml_file(path, most=MAX_BYTES)
     entries = convert(table, ExpectationsFile, str(path)).expectation
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         if not entry.reason.strip():
-            raise UnreadableError(f"expectation[{place}].reason: is empty", where=str(path))
+            raise UnreadableError(f"expectation[{index}].reason: is empty", where=str(path))
     return entries
 
 

@@ -73,8 +73,8 @@ def judge_rules(
 ) -> tuple[RuleVerdict, ...]:
     """Judge each of `rules`, in their order; `excused` cells count in none."""
     return tuple(
-        _rule_verdict(f"gate[{place}]", rule, questions.trials(rule, excused))
-        for place, rule in enumerate(rules)
+        _rule_verdict(f"gate[{index}]", rule, questions.trials(rule, excused))
+        for index, rule in enumerate(rules)
     )
 
 
@@ -110,12 +110,12 @@ def _clustered_interval(trials: Collection[RuleTrials]) -> ClusteredInterval:
 def _rule_result(rule: GateRule, k: int, n: int, interval: Interval) -> tuple[RuleResult, str]:
     if not n:
         return "fail", "nothing in the run matches it"
-    said = f"{k}/{n} = {k / n:.1%}"
+    counts = f"{k}/{n} = {k / n:.1%}"
     if n < rule.min_n:
-        return "inconclusive", f"{said}, fewer than min_n = {rule.min_n}"
+        return "inconclusive", f"{counts}, fewer than min_n = {rule.min_n}"
     low, high = interval if rule.basis == "interval" else (k / n, k / n)
-    told = f"{said}, 95 % interval {interval.low:.1%} to {interval.high:.1%}"
-    said = told if rule.basis == "interval" else said
+    if rule.basis == "interval":
+        counts += f", 95 % interval {interval.low:.1%} to {interval.high:.1%}"
     bounds = " and ".join(
         f"{word} {bound:g}"
         for word, bound in (("min", rule.min), ("max", rule.max))
@@ -124,10 +124,10 @@ def _rule_result(rule: GateRule, k: int, n: int, interval: Interval) -> tuple[Ru
     least = 0.0 if rule.min is None else rule.min
     most = 1.0 if rule.max is None else rule.max
     if low >= least and high <= most:
-        return "pass", f"{said} keeps {bounds}"
+        return "pass", f"{counts} keeps {bounds}"
     if high < least or low > most:
-        return "fail", f"{said} breaks {bounds}"
-    return "inconclusive", f"{said} is on both sides of {bounds}: add more trials"
+        return "fail", f"{counts} breaks {bounds}"
+    return "inconclusive", f"{counts} is on both sides of {bounds}: add more trials"
 
 
 def _where_text(where: Where) -> str:
@@ -179,16 +179,16 @@ def judge_gate(
 
 def next_baseline(run: Run, policy: GatePolicy) -> Baseline | None:
     """Return the baseline after `run`; None if there is none, or the run is not complete."""
-    moved = _updated_baseline(run, policy, _applied_entries(run, policy))
-    return moved[0] if moved else None
+    updated = _updated_baseline(run, policy, _applied_entries(run, policy))
+    return updated[0] if updated else None
 
 
 def _gate(run: Run, policy: GatePolicy, questions: Questions | None) -> Gate:
-    held = _applied_entries(run, policy)
-    moved = _updated_baseline(run, policy, held)
+    applied = _applied_entries(run, policy)
+    updated = _updated_baseline(run, policy, applied)
     excused = (
-        *held.excused,
-        *(_accepted_by_baseline(cell) for cell in (moved[1].known if moved else ())),
+        *applied.excused,
+        *(_accepted_by_baseline(cell) for cell in (updated[1].known if updated else ())),
     )
     left_out = frozenset(each.cell for each in excused)
     rules = judge_rules(questions, policy.rules, left_out) if questions else ()
@@ -197,13 +197,13 @@ def _gate(run: Run, policy: GatePolicy, questions: Questions | None) -> Gate:
     built_in = all(rule.metric != CONFORMANCE for rule in policy.rules)
     broken = (
         *_incomplete_reason(run),
-        *(each.told for each in held.stale),
+        *(each.message for each in applied.stale),
         *(_failure_reasons(counted, run.header.selection) if built_in else ()),
         *(each.reason for each in rules if each.verdict == "fail"),
     )
     unsure = tuple(each.reason for each in rules if each.verdict == "inconclusive")
     verdict, reasons = _verdict(broken, unsure, judged, excused, rules)
-    return Gate(verdict, reasons, rules, excused, held.stale, moved[1] if moved else None)
+    return Gate(verdict, reasons, rules, excused, applied.stale, updated[1] if updated else None)
 
 
 def _verdict(
@@ -234,11 +234,11 @@ def _applied_entries(run: Run, policy: GatePolicy) -> AppliedEntries:
 
 
 def _updated_baseline(
-    run: Run, policy: GatePolicy, held: AppliedEntries
+    run: Run, policy: GatePolicy, applied: AppliedEntries
 ) -> tuple[Baseline, BaselineUpdate] | None:
     if policy.baseline is None or not run.complete:
         return None
-    excused = frozenset(each.cell for each in held.excused)
+    excused = frozenset(each.cell for each in applied.excused)
     return update_baseline(
         policy.baseline, run, excused, policy.known, accept_new=policy.accept_new
     )
@@ -256,7 +256,7 @@ def replay_command(cell: str, places: Sequence[str] = (), more: Sequence[str] = 
         places: paths that were selected; none for the bundled files.
         more: further options.
     """
-    where = [word for place in places for word in ("--in", place)]
+    where = [word for path in places for word in ("--in", path)]
     return shlex.join(["harness", "replay", cell, *more, *where])
 
 

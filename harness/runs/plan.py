@@ -23,7 +23,7 @@ class Subject(msgspec.Struct, frozen=True):
         roots: the folders that ids are resolved against, in order.
         dialect: of its cassette, if the user sets it; "" for the one that the cassette states.
         conversation: whether it judges agents, and not normalizers.
-        place: index of the conversation in a file of logs.
+        index: index of the conversation in a file of logs.
         agent: name of the agent that the log states.
     """
 
@@ -32,7 +32,7 @@ class Subject(msgspec.Struct, frozen=True):
     roots: tuple[str, ...] = ()
     dialect: str = ""
     conversation: bool = False
-    place: int = 0
+    index: int = 0
     agent: str = ""
 
     @property
@@ -47,7 +47,7 @@ def subject_id(subject: Subject) -> str:
     relative = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
     name = relative.with_suffix("").as_posix()
     if subject.kind == "log":
-        return f"{LOG_PREFIX}{name}" + (f"#{subject.place + 1}" if subject.place else "")
+        return f"{LOG_PREFIX}{name}" + (f"#{subject.index + 1}" if subject.index else "")
     return name if subject.kind == "scenario" else CASSETTE_PREFIX + name
 
 

@@ -63,7 +63,7 @@ def select_subjects(
     kept = (subject for at, subject in subjects.items() if at not in labelled)
     each = (one for subject in kept for one in _split_log(subject))
     said = (msgspec.structs.replace(subject, dialect=dialect) for subject in each)
-    return _reject_duplicate_ids(sorted(said, key=lambda subject: (subject.path, subject.place)))
+    return _reject_duplicate_ids(sorted(said, key=lambda subject: (subject.path, subject.index)))
 
 
 def _split_log(subject: Subject) -> Iterator[Subject]:
@@ -245,7 +245,7 @@ def existing_names(paths: Iterable[Path] = ()) -> ExistingNames:
     listed = (found.root / path for path in found.table.paths)
     places = dict.fromkeys((*listed, *paths))
     return ExistingNames(
-        scenarios=_bundled_ids().union(*(_ids([place]) for place in places if place.exists())),
+        scenarios=_bundled_ids().union(*(_ids([index]) for index in places if index.exists())),
         names=frozenset(
             (
                 *found.table.normalizers,

@@ -218,9 +218,9 @@ def holm(pvalues: Sequence[float]) -> tuple[float, ...]:
     """
     adjusted = [0.0] * len(pvalues)
     highest = 0.0
-    for rank, place in enumerate(sorted(range(len(pvalues)), key=pvalues.__getitem__)):
-        highest = max(highest, min(1.0, (len(pvalues) - rank) * pvalues[place]))
-        adjusted[place] = highest
+    for rank, index in enumerate(sorted(range(len(pvalues)), key=pvalues.__getitem__)):
+        highest = max(highest, min(1.0, (len(pvalues) - rank) * pvalues[index]))
+        adjusted[index] = highest
     return tuple(adjusted)
 
 

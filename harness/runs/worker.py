@@ -63,8 +63,8 @@ def each_log(subject: Subject) -> Iterator[Subject]:
     Raises:
         UnreadableError: the file holds none, or is damaged.
     """
-    for place, logged in enumerate(_logs(subject.path)):
-        yield msgspec.structs.replace(subject, place=place, agent=agent_of(logged))
+    for index, logged in enumerate(_logs(subject.path)):
+        yield msgspec.structs.replace(subject, index=index, agent=agent_of(logged))
 
 
 def load_log(subject: Subject) -> LoggedConversation:
@@ -74,9 +74,9 @@ def load_log(subject: Subject) -> LoggedConversation:
         UnreadableError: the file is not what it was when the run began.
     """
     logs = _logs(subject.path)
-    if subject.place >= len(logs):
+    if subject.index >= len(logs):
         raise UnreadableError("conversations are missing at its end", where=subject.path)
-    return logs[subject.place]
+    return logs[subject.index]
 
 
 @lru_cache(_FILES_KEPT)
@@ -171,15 +171,15 @@ def crash_result(job: Job, reason: str) -> Result:
         outcome=Outcome.CRASH,
         blame="normalizer",
         findings=(finding,),
-        turns=tuple(_crashed_turn(place, each, reason) for place, each in interactions),
+        turns=tuple(_crashed_turn(index, each, reason) for index, each in interactions),
         source=source,
     )
 
 
-def _crashed_turn(place: int, interaction: Interaction, reason: str) -> TurnFacts:
+def _crashed_turn(index: int, interaction: Interaction, reason: str) -> TurnFacts:
     """Return the facts of a turn that the user did not get: it counts as a failure."""
     return TurnFacts(
-        interaction=place,
+        interaction=index,
         success=False,
         why=reason,
         blame="normalizer",
@@ -277,8 +277,8 @@ def _cassette(name: str, subject: Subject) -> Cassette:
         path = root / f"{name}.yaml"
         if path.is_file() and path.resolve().is_relative_to(root.resolve()):
             cassette = cassette_file.load_cassette(path, root)
-            said = cassette.in_dialect(subject.dialect) if subject.dialect else cassette
-            return identify(said)
+            read = cassette.in_dialect(subject.dialect) if subject.dialect else cassette
+            return identify(read)
     raise UnreadableError(
         f"there is no cassette {name!r}",
         where=subject.path,

@@ -112,7 +112,7 @@ def _check_expectations(jobs: tuple[Job, ...], cells: tuple[Job, ...]) -> None:
     named = [(subject_id(job.subject), job.normalizer) for job in cells]
     known, entries = existing_names(), expectations_of(project())
     stale = [stale_entry(entry, today(), named, ran, known) for entry in entries]
-    lines = [each.told for each in stale if each is not None]
+    lines = [each.message for each in stale if each is not None]
     if lines:
         pytest.fail("\n".join(lines), pytrace=False)
 

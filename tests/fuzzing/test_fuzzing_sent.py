@@ -29,13 +29,13 @@ def test_a_changed_frame_says_the_new_and_the_others_keep_their_bytes(
     interaction: Interaction, data: st.DataObject
 ) -> None:
     found = sent(interaction.body)
-    if found is None or not found.places():
+    if found is None or not found.payload_indexes():
         return
-    at = data.draw(st.sampled_from(found.places()))
+    at = data.draw(st.sampled_from(found.payload_indexes()))
     payload = b'{"x": "\xc3\xa9"}'
     changed = found.put(at, found.changed(found.frames[at], payload))
     told = [frame.data for frame in iter_frames([changed.into(interaction).body])]
-    assert told[found.places().index(at)] == payload
+    assert told[found.payload_indexes().index(at)] == payload
     assert changed.frames[:at] == found.frames[:at]
     assert changed.frames[at + 1 :] == found.frames[at + 1 :]
 

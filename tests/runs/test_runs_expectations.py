@@ -44,7 +44,7 @@ def test_an_unexpected_pass_is_stale_and_excuses_nothing() -> None:
     (stale,) = held.stale
     assert (stale.kind, stale.cells) == ("unexpected_pass", ("area/two/ours",))
     assert [each.cell for each in held.excused] == ["area/one/ours"]
-    assert "area/two/ours conforms" in stale.told
+    assert "area/two/ours conforms" in stale.message
 
 
 def test_a_flaky_cell_may_pass() -> None:

@@ -30,8 +30,8 @@ def with_value(frames: Sent, at: int, value: Json) -> Sent:
 
 
 def chunks_of(frames: Sent) -> tuple[tuple[int, Json], ...]:
-    """Return place and value of the frames that are chunks."""
-    values = ((at, value_of(frames.frames[at])) for at in frames.places())
+    """Return number and value of the frames that are chunks."""
+    values = ((at, value_of(frames.frames[at])) for at in frames.payload_indexes())
     return tuple((at, value) for at, value in values if value is not None and "choices" in value)
 
 
@@ -53,12 +53,12 @@ def finishing(frames: Sent) -> tuple[int, Json] | None:
 
 
 def editing_choices(options: dict[str, EditChoice]) -> Mutate:
-    """Return the mutation that draws an edit of each choice and its delta, made in place."""
+    """Return the mutation that draws an edit of each choice and its delta, made in number."""
 
     @on_chunks
     def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
         how = draw(st.sampled_from(tuple(options)))
-        values = {at: value_of(frames.frames[at]) for at in frames.places()}
+        values = {at: value_of(frames.frames[at]) for at in frames.payload_indexes()}
         for value in values.values():
             for choice in choices_of(value):
                 if isinstance(choice.get("delta"), dict):
@@ -163,8 +163,8 @@ def _role_first(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @chat_preserving("response-ids", "each chunk has another response id", "RESPONSE-ID-PER-CHUNK")
 @on_chunks
 def _response_ids(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    for place, (at, value) in enumerate(chunks_of(frames)):
-        frames = with_value(frames, at, {**value, "id": f"{value.get('id', 'r')}-{place}"})
+    for number, (at, value) in enumerate(chunks_of(frames)):
+        frames = with_value(frames, at, {**value, "id": f"{value.get('id', 'r')}-{number}"})
     return frames, "in each chunk"
 
 

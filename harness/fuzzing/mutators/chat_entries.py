@@ -92,7 +92,7 @@ def editing_entries(options: dict[str, EditEntry], suits: Suits = bool) -> Mutat
     @on_frames("sse")
     def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
         how = draw(st.sampled_from(tuple(options))) if len(options) > 1 else next(iter(options))
-        values = {at: value_of(frames.frames[at]) for at in frames.places()}
+        values = {at: value_of(frames.frames[at]) for at in frames.payload_indexes()}
         entries = list(_entries(values.values()))
         if not entries or not _distinct_indexes(entries) or not suits(entries):
             return None

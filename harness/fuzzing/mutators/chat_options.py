@@ -1,7 +1,7 @@
-"""Spellings of openai-chat calls that only some clients read, or that only some calls allow.
+"""Encodings of openai-chat calls that only some clients read, or that only some calls allow.
 
-Written by the dialect's own writer, like `respelled`; each needs a capability, or calls whose
-meaning the spelling leaves whole.
+Written by the dialect's own writer, like `respelled`. Each needs a capability, or calls whose
+meaning does not change with the options.
 """
 
 import itertools
@@ -33,7 +33,7 @@ Suits: TypeAlias = Callable[[Interaction, Deltas], bool]
 
 
 def _rewriting_with_options(
-    draw_spelling: Callable[[DrawFn], WriterOptions], suits: Suits
+    draw_options: Callable[[DrawFn], WriterOptions], suits: Suits
 ) -> Mutate:
     """Return the mutation that encodes complete calls of functions with suitable options."""
 
@@ -41,8 +41,8 @@ def _rewriting_with_options(
         deltas = deltas_of(interaction)
         if deltas is None or not _all_whole(deltas) or not suits(interaction, deltas):
             return None
-        spelling = draw_spelling(draw)
-        return rewritten(interaction, deltas, _difference(spelling), spelling)
+        options = draw_options(draw)
+        return rewritten(interaction, deltas, _difference(options), options)
 
     return mutate
 
@@ -58,8 +58,8 @@ def _all_whole(deltas: Deltas) -> bool:
     )
 
 
-def _difference(spelling: WriterOptions) -> str:
-    contract, changed = asdict(WriterOptions()), asdict(spelling)
+def _difference(options: WriterOptions) -> str:
+    contract, changed = asdict(WriterOptions()), asdict(options)
     return ", ".join(
         f"{name} is {changed[name]!r}" for name in changed if changed[name] != contract[name]
     )

@@ -88,7 +88,7 @@ def _cut(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | No
 )
 @on_frames()
 def _cut_between(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    at = draw(st.sampled_from(frames.places()))
+    at = draw(st.sampled_from(frames.payload_indexes()))
     kept = replace(frames, frames=frames.frames[:at])
     return kept, f"before frame {at} of {len(frames.frames)}"
 
@@ -96,14 +96,14 @@ def _cut_between(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @changing("frame-dropped", "one frame is missing", new_calls=True)
 @on_frames()
 def _dropped(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    at = draw(st.sampled_from(frames.places()))
+    at = draw(st.sampled_from(frames.payload_indexes()))
     return frames.put(at), f"frame {at} of {len(frames.frames)}"
 
 
 @changing("frame-duplicated", "one frame comes twice", new_calls=True)
 @on_frames()
 def _duplicated(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    at = draw(st.sampled_from(frames.places()))
+    at = draw(st.sampled_from(frames.payload_indexes()))
     frame = frames.frames[at]
     return frames.put(at, frame, frame), f"frame {at} of {len(frames.frames)}"
 
@@ -138,10 +138,10 @@ def _error_glued(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, s
     "ERR-IN-200",
     "ERR-CODE-NOT-INT",
 )
-@on_frames(applies=lambda frames: frames.framing != "messages" and frames.places())
+@on_frames(applies=lambda frames: frames.framing != "messages" and frames.payload_indexes())
 def _error_frame(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     """Put an error of the common form between two frames; the stream ends there, or continues."""
-    at = draw(st.sampled_from(frames.places()))
+    at = draw(st.sampled_from(frames.payload_indexes()))
     error = frames.made(draw(st.sampled_from(_ERRORS)))
     if draw(st.booleans()):
         return frames.inserted(at, error), f"before frame {at}"
@@ -231,7 +231,7 @@ def _byte_changed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, 
 @changing("done-early", "`[DONE]` before the turn has ended", new_calls=True)
 @on_frames("sse", lambda frames: frames.frames[-1].data == DONE)
 def _done_early(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    at = draw(st.sampled_from(frames.places()))
+    at = draw(st.sampled_from(frames.payload_indexes()))
     kept = replace(frames, frames=(*frames.frames[:at], frames.frames[-1]))
     return kept, f"[DONE] in place of frame {at}"
 

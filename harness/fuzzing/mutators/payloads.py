@@ -30,7 +30,7 @@ def editing_payloads(revalue: Revalue, *, each: bool = False) -> Mutate:
 
     @on_frames()
     def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-        indexes = frames.places()
+        indexes = frames.payload_indexes()
         chosen = indexes if each else (draw(st.sampled_from(indexes)),)
         for at in chosen:
             frames = frames.put(at, _with_payload(draw, frames, at, revalue))
@@ -86,7 +86,7 @@ def _unknown_event(draw: DrawFn, interaction: Interaction) -> tuple[Interaction,
     frames = sent(interaction.body)
     if frames is None or frames.framing != "sse":
         return None
-    places = [at for at in frames.places() if value_of(frames.frames[at]) is not None]
+    places = [at for at in frames.payload_indexes() if value_of(frames.frames[at]) is not None]
     if not places:  # alone it would not be one of many events, but all that there is
         return None
     at = draw(st.sampled_from(places))

@@ -94,8 +94,8 @@ def _rewritten_with_option(
     meaningful = row.meaningful_options
     options = [each for each in option_values(interaction.dialect) if each[0] not in meaningful]
     name, value = draw(st.sampled_from(options))
-    spelling = row.writer_options(**{name: value})
-    return rewritten(interaction, deltas, f"{name} is {value!r}", spelling)
+    options_used = row.writer_options(**{name: value})
+    return rewritten(interaction, deltas, f"{name} is {value!r}", options_used)
 
 
 @preserving("tools-taught", "tools are described in the prompt as well")

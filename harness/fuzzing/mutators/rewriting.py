@@ -1,4 +1,4 @@
-"""A body read to deltas, the deltas edited, and written again by the dialect's own writer.
+"""A body read to deltas, the deltas edited, and write_body again by the dialect's own writer.
 
 So one edit serves every dialect. It applies only if the writer can encode the turn:
 what it writes of the unedited deltas reads back to the same turn.
@@ -51,7 +51,7 @@ def _deltas_of(dialect: str, body: bytes, names: tuple[str, ...]) -> Deltas | No
         return None
     try:
         deltas = tuple(known.read(iter_frames([body]), names))
-        again = tuple(known.read(iter_frames([written(dialect, deltas)]), names))
+        again = tuple(known.read(iter_frames([write_body(dialect, deltas)]), names))
     except (StreamError, ValueError):
         return None
     finished = any(isinstance(delta, Finish) for delta in deltas)
@@ -62,14 +62,14 @@ def rewritten(
     interaction: Interaction,
     deltas: Iterable[Delta],
     how: str,
-    spelling: Any = None,  # noqa: ANN401 - a dialect's own spelling
+    options: Any = None,  # noqa: ANN401 - a dialect's own options
 ) -> tuple[Interaction, str] | None:
     """Return `interaction` with `deltas` as its body, and `how` that differs.
 
     None if the dialect cannot encode them, or if the result is ambiguous.
     """
     try:
-        changed = with_body(interaction, written(interaction.dialect, deltas, spelling))
+        changed = with_body(interaction, write_body(interaction.dialect, deltas, options))
     except ValueError:
         return None
     return None if _reads_in_two_ways(changed) else (changed, how)
@@ -83,10 +83,10 @@ def _reads_in_two_ways(interaction: Interaction) -> bool:
     )
 
 
-def written(dialect: str, deltas: Iterable[Delta], spelling: Any = None) -> bytes:  # noqa: ANN401 - as above
+def write_body(dialect: str, deltas: Iterable[Delta], options: Any = None) -> bytes:  # noqa: ANN401 - as above
     """Return the body that a dialect's writer makes of `deltas`.
 
     Raises:
         ValueError: the dialect has no way to say them.
     """
-    return b"".join(DIALECTS[dialect].write(deltas, spelling))
+    return b"".join(DIALECTS[dialect].write(deltas, options))

@@ -83,7 +83,7 @@ class Sent(msgspec.Struct, frozen=True):
             return SentFrame(encode_exception(data, frame.event), data, frame.event, failure=True)
         return self.made(data, frame.event)
 
-    def places(self) -> tuple[int, ...]:
+    def payload_indexes(self) -> tuple[int, ...]:
         """Return the indexes of the frames with a payload."""
         return tuple(at for at, frame in enumerate(self.frames) if frame.data is not None)
 
@@ -159,7 +159,7 @@ def _message(raw: bytes) -> SentFrame:
 
 
 def on_frames(
-    framing: Framing | None = None, applies: Callable[[Sent], object] = Sent.places
+    framing: Framing | None = None, applies: Callable[[Sent], object] = Sent.payload_indexes
 ) -> Callable[[EditFrames], Mutate]:
     """Return a decorator that makes an edit of frames a mutation.
 

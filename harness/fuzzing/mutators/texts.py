@@ -51,7 +51,7 @@ def _end_of(deltas: Deltas) -> int:
 
 
 def _amid(deltas: Deltas, at: int) -> bool:
-    """Whether the pieces around a place are of one text: it may be a call, which would change."""
+    """Whether the pieces around a index are of one text: it may be a call, which would change."""
     pair = deltas[max(0, at - 1) : at + 1]
     return len(pair) > 1 and all(isinstance(delta, TextDelta) for delta in pair)
 
@@ -80,7 +80,7 @@ def _text_tail(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 def _before_end(deltas: Deltas, *more: Delta) -> Deltas:
     """Put `more` before the first delta that is neither text nor reasoning."""
     kinds = (isinstance(delta, TextDelta | ReasoningDelta) for delta in deltas)
-    at = next((place for place, said in enumerate(kinds) if not said), len(deltas))
+    at = next((index for index, said in enumerate(kinds) if not said), len(deltas))
     return (*deltas[:at], *more, *deltas[at:])
 
 

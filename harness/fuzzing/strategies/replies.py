@@ -75,7 +75,7 @@ def conversations(
     """
     runs = st.tuples(replies(tools, dialect=dialect, kinds=kinds), st.integers(1, 3))
     some = st.lists(runs, min_size=1, max_size=most)
-    return some.map(lambda each: tuple(said for said, times in each for _ in range(times))[:most])
+    return some.map(lambda each: tuple(reply for reply, times in each for _ in range(times))[:most])
 
 
 @st.composite
@@ -107,12 +107,12 @@ def _calling(draw: DrawFn, kind: Kind, tools: tuple[Tool, ...], dialect: str) ->
     calls = draw(st.lists(_call(tools), min_size=1, max_size=3))
     kinds = _NEVER_OBJECTS if DIALECTS[dialect].arguments == "object" else ()
     bad = draw(malformed_arguments({}, *kinds)).text if kind == "malformed" else ""
-    told = [*calls, (calls[0][0], bad)] if bad else calls
-    said: list[Delta] = [TextDelta(text) for text in (draw(st.sampled_from(_TEXTS)),) if text]
-    for index, (name, text) in enumerate(told):
-        said += [ToolCallStart(index, f"call_{index}", name), ArgumentsDelta(index, text)]
-        said.append(ToolCallEnd(index))
-    body = _body(dialect, [*said, Finish(FinishReason.TOOL_CALLS)])
+    all_calls = [*calls, (calls[0][0], bad)] if bad else calls
+    deltas: list[Delta] = [TextDelta(text) for text in (draw(st.sampled_from(_TEXTS)),) if text]
+    for index, (name, text) in enumerate(all_calls):
+        deltas += [ToolCallStart(index, f"call_{index}", name), ArgumentsDelta(index, text)]
+        deltas.append(ToolCallEnd(index))
+    body = _body(dialect, [*deltas, Finish(FinishReason.TOOL_CALLS)])
     if kind == "truncated":
         # The end of the turn is in the last third, so that this is never complete.
         return ProviderReply(kind, 200, body[: draw(st.integers(0, len(body) // 2))])
@@ -125,8 +125,8 @@ def _call(draw: DrawFn, tools: tuple[Tool, ...]) -> tuple[str, str]:
     return tool.name, draw(argument_texts(tool.parameters or {"type": "object"}))
 
 
-def _body(dialect: str, said: list[Delta]) -> bytes:
-    return b"".join(DIALECTS[dialect].write(said))
+def _body(dialect: str, deltas: list[Delta]) -> bytes:
+    return b"".join(DIALECTS[dialect].write(deltas))
 
 
 def _error(status: int) -> bytes:
@@ -176,8 +176,8 @@ def _text_replies(
 ) -> TextReply:
     some = st.lists(_text_calls(tools), min_size=1, max_size=3)
     blocks = draw(st.lists(some, min_size=1, max_size=1 if dialect.whole else most))
-    spoken = st.just("") if dialect.whole else prose(dialect)
-    words = tuple(_set_apart(draw(spoken)) for _ in (*blocks, None))
+    around = st.just("") if dialect.whole else prose(dialect)
+    words = tuple(_set_apart(draw(around)) for _ in (*blocks, None))
     text = "".join(
         before + dialect.write(block) for before, block in zip(words[:-1], blocks, strict=True)
     )
@@ -204,4 +204,4 @@ def prose(dialect: TextDialect, *, without: str = "") -> SearchStrategy[str]:
     letters = st.characters(codec="utf-8")
     pieces = st.sampled_from(_WORDS) | st.text(letters, max_size=6)
     text = st.lists(pieces, max_size=6).map("".join)
-    return text.filter(lambda said: not any(mark in said for mark in marks if mark))
+    return text.filter(lambda text: not any(mark in text for mark in marks if mark))

@@ -81,8 +81,8 @@ def content_deltas() -> SearchStrategy[Delta]:
 def usages() -> SearchStrategy[Usage | None]:
     """Return counts, some of them missing."""
     counts = st.none() | st.integers(0, _MOST_TOKENS)
-    told = st.builds(Usage, counts, counts)
-    return st.none() | told.map(lambda usage: None if usage == Usage() else usage)
+    stated = st.builds(Usage, counts, counts)
+    return st.none() | stated.map(lambda usage: None if usage == Usage() else usage)
 
 
 @st.composite
@@ -132,8 +132,8 @@ def deltas(
     most_calls: int = 3,
 ) -> SearchStrategy[tuple[Delta, ...]]:
     """Return the deltas of complete turns that conform; the arguments are as `turn_scripts`."""
-    told = turn_scripts(finishes, tools=tools, most_calls=most_calls)
-    return told.map(lambda script: tuple(script.deltas()))
+    stated = turn_scripts(finishes, tools=tools, most_calls=most_calls)
+    return stated.map(lambda script: tuple(script.deltas()))
 
 
 def turns(

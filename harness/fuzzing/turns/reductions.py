@@ -141,7 +141,7 @@ def reductions(interaction: Interaction) -> Iterator[Interaction]:
         return
     for fewer in _without(frames.frames):
         yield msgspec.structs.replace(frames, frames=fewer).into(interaction)
-    for at in frames.places():
+    for at in frames.payload_indexes():
         for data in _payloads(frames.frames[at].data or b""):
             yield _put(frames, at, data).into(interaction)
 
@@ -186,8 +186,8 @@ def _payloads(data: bytes) -> Iterator[bytes]:
         return
     separators = (", ", ": ") if b'": ' in data else (",", ":")
     for smaller in _smaller_values(value, depth=6):
-        spelled = json.dumps(smaller, ensure_ascii=False, separators=separators)
-        yield spelled.encode("utf-8", "surrogatepass")
+        text = json.dumps(smaller, ensure_ascii=False, separators=separators)
+        yield text.encode("utf-8", "surrogatepass")
 
 
 def _smaller_values(value: Any, depth: int) -> Iterator[Any]:  # noqa: ANN401 - any JSON value

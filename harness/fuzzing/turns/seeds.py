@@ -76,15 +76,15 @@ def _shows_quirk(loaded: LoadedSubject) -> bool:
 
 def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
     scenario, cassette = loaded.scenario, loaded.cassette
-    for place, interaction in enumerate(cassette.interactions):
+    for index, interaction in enumerate(cassette.interactions):
         yield Seed(
-            id=loaded.id if len(cassette.interactions) == 1 else f"{loaded.id}#{place}",
+            id=loaded.id if len(cassette.interactions) == 1 else f"{loaded.id}#{index}",
             parent=cassette.id,
             interaction=interaction,
             expectation=(
-                scenario.expect[place]
+                scenario.expect[index]
                 if scenario
-                else expectation_from(loaded.oracle_readings[place])
+                else expectation_from(loaded.oracle_readings[index])
             ),
             text_dialect=scenario.text_dialect if scenario else "",
             capabilities=scenario.capabilities if scenario else (),
@@ -129,14 +129,14 @@ def by_round(found: Iterable[Seed]) -> tuple[tuple[Seed, ...], ...]:
 
     Seeds without text calls come before those with text calls.
     """
-    rooms: dict[str, list[Seed]] = {}
+    by_key: dict[str, list[Seed]] = {}
     for seed in varied_seeds(found):
-        rooms.setdefault(seed.dialect_key, []).append(seed)
-    for kept in rooms.values():
+        by_key.setdefault(seed.dialect_key, []).append(seed)
+    for kept in by_key.values():
         kept.sort(key=lambda seed: -len(tuple(_features(seed))))
-    ordered = sorted(rooms, key=lambda room: ("/" in room, room))
-    longest = max(map(len, rooms.values()), default=0)
+    ordered = sorted(by_key, key=lambda key: ("/" in key, key))
+    longest = max(map(len, by_key.values()), default=0)
     return tuple(
-        tuple(rooms[room][number] for room in ordered if number < len(rooms[room]))
+        tuple(by_key[key][number] for key in ordered if number < len(by_key[key]))
         for number in range(longest)
     )

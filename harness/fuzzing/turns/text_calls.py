@@ -48,7 +48,7 @@ _JUDGED: Final = ALL_FIELDS - {"finish_raw", "usage"}
 class TextPart(msgspec.Struct, frozen=True):
     """A part of an answer, and its meaning; `shown` is the text that the user sees."""
 
-    said: str
+    text: str
     shown: str = ""
     thought: str = ""
     calls: tuple[ExpectedCall, ...] = ()
@@ -95,13 +95,13 @@ def _expected_call(call: WrittenCall) -> ExpectedCall:
 
 def _draw_trial(draw: DrawFn, parts: Sequence[TextPart], text_dialect: str) -> Trial:
     seed = text_call_seed(parts, draw(st.integers(1, 12)), text_dialect)
-    ways = (seed.interaction.recorded_cuts(), draw(chunkings(seed.interaction.body)))
-    return Trial(seed, unchanged(seed), ways)
+    cuts = (seed.interaction.recorded_cuts(), draw(chunkings(seed.interaction.body)))
+    return Trial(seed, unchanged(seed), cuts)
 
 
 def text_call_seed(parts: Sequence[TextPart], size: int, text_dialect: str = _TEXT_DIALECT) -> Seed:
     """Return `parts` as one answer in `text_dialect`, in pieces of `size` characters."""
-    text = "".join(part.said for part in parts)
+    text = "".join(part.text for part in parts)
     pieces = [TextDelta(text[at : at + size]) for at in range(0, len(text), size)]
     deltas: list[Delta] = [*pieces, Finish(FinishReason.STOP)]
     request = _request_for(text_dialect)
@@ -111,10 +111,10 @@ def text_call_seed(parts: Sequence[TextPart], size: int, text_dialect: str = _TE
 
 def _request_for(text_dialect: str) -> Request:
     """Return a request whose prompt describes the dialect, if it is read only then."""
-    taught = " ".join(TEXT_DIALECTS[text_dialect].taught_by)
-    if not taught:
+    markers = " ".join(TEXT_DIALECTS[text_dialect].taught_by)
+    if not markers:
         return Request()
-    messages = [{"role": "system", "content": taught}]
+    messages = [{"role": "system", "content": markers}]
     return Request(body=json.dumps({"model": "any", "stream": True, "messages": messages}).encode())
 
 
@@ -144,12 +144,12 @@ def _markup(name: str, arguments: dict[str, Any]) -> str:
 
 def _call(city: str) -> TextPart:
     arguments = {"city": city}
-    said = _markup("get_weather", arguments)
-    return TextPart(f"\n{said}\n", "\n", calls=(ExpectedCall("get_weather", arguments),))
+    text = _markup("get_weather", arguments)
+    return TextPart(f"\n{text}\n", "\n", calls=(ExpectedCall("get_weather", arguments),))
 
 
 def _twice(part: TextPart) -> TextPart:
-    return TextPart(part.said * 2, part.shown, calls=part.calls * 2)
+    return TextPart(part.text * 2, part.shown, calls=part.calls * 2)
 
 
 def _example(city: str) -> TextPart:
@@ -158,8 +158,8 @@ def _example(city: str) -> TextPart:
 
 def _broken(city: str) -> TextPart:
     inner = json.dumps({"name": "get_weather", "arguments": {"city": city}})
-    said = f'<tool_call>\n{{"name": "search", "arguments": {{"query": {inner} oops}}\n</tool_call>'
-    return TextPart(f"\n{said}\n", "\n", rejected=(ExpectedRejection(),))
+    text = f'<tool_call>\n{{"name": "search", "arguments": {{"query": {inner} oops}}\n</tool_call>'
+    return TextPart(f"\n{text}\n", "\n", rejected=(ExpectedRejection(),))
 
 
 def _thought(city: str) -> TextPart:
