@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from harness.wire.payload import may_be_deep
+from harness.wire.payload import NEVER_DEEP_BYTES, may_be_deep
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -23,7 +23,7 @@ def piece_decoder(shape: type[S]) -> Callable[[bytes], S | None]:
     decode = msgspec.json.Decoder(shape).decode
 
     def piece_of(data: bytes) -> S | None:
-        if may_be_deep(data):
+        if len(data) > NEVER_DEEP_BYTES and may_be_deep(data):  # most are short
             return None
         try:
             return decode(data)
