@@ -8,16 +8,8 @@ from typing import ClassVar, Final
 
 from harness.dialects.anthropic.writer_options import WriterOptions
 from harness.dialects.kit.frames import DONE, json_array, json_lines, sse_events
-from harness.dialects.kit.writer import Json, Writer, json_object, writes_with
-from harness.turns.deltas import (
-    Delta,
-    FinishReason,
-    StreamFailure,
-    ToolCallEnd,
-    ToolCallRejected,
-    ToolCallStart,
-    Usage,
-)
+from harness.dialects.kit.writer import CallEnd, Json, Writer, json_object, writes_with
+from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 
 _IN_START: Final = frozenset(("in-start", "start-and-fragments"))
@@ -187,7 +179,7 @@ class _StreamWriter(_Writer):
             case _:
                 self._partial(number, fragment)
 
-    def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
+    def end_call(self, end: CallEnd) -> None:
         number, arguments = self._numbers[end.index], self.arguments[end.index]
         value = json_object(arguments)
         if value is not None and self.options.input == "object":
@@ -234,15 +226,9 @@ class _StreamWriter(_Writer):
         return self._blocks - 1
 
     def _at(self, number: int) -> Json:
-        match self.options.index:
-            case "absent":
-                return {}
-            case "zero":
-                return {"index": 0}
-            case "sparse":
-                return {"index": 3 * number + 1}
-            case _:
-                return {"index": number}
+        numbers = {"kept": number, "sparse": 3 * number + 1, "zero": 0}
+        index = numbers.get(self.options.index)
+        return {} if index is None else {"index": index}
 
     def _delta(self, number: int, delta: Json) -> None:
         self._add("content_block_delta", **self._at(number), delta=delta)

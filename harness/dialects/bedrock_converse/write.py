@@ -7,16 +7,8 @@ Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conv
 from typing import ClassVar, Final
 
 from harness.dialects.bedrock_converse.writer_options import WriterOptions
-from harness.dialects.kit.writer import Json, Writer, writes_with
-from harness.turns.deltas import (
-    Delta,
-    FinishReason,
-    StreamFailure,
-    ToolCallEnd,
-    ToolCallRejected,
-    ToolCallStart,
-    Usage,
-)
+from harness.dialects.kit.writer import CallEnd, Json, Writer, writes_with
+from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 from harness.wire.aws import encode_event, encode_exception
 
@@ -82,7 +74,7 @@ class _Writer(Writer[WriterOptions]):
         delta = {"toolUse": {"input": fragment}}
         self._block("contentBlockDelta", self._blocks[index], {"delta": delta})
 
-    def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
+    def end_call(self, end: CallEnd) -> None:
         self._end(end.index)
 
     def _end(self, index: int) -> None:

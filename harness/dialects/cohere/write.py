@@ -10,20 +10,14 @@ from typing import ClassVar, Final
 from harness.dialects.cohere.writer_options import WriterOptions
 from harness.dialects.kit.frames import DONE, json_lines, sse_events
 from harness.dialects.kit.writer import (
+    CallEnd,
     Json,
     Writer,
     exact_object_or_text,
     token_counts,
     writes_with,
 )
-from harness.turns.deltas import (
-    Delta,
-    FinishReason,
-    StreamFailure,
-    ToolCallEnd,
-    ToolCallRejected,
-    ToolCallStart,
-)
+from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart
 from harness.turns.exact_json import write_exactly
 
 _FINISH_WORDS: Final = {
@@ -212,7 +206,7 @@ class _WriterV2(_Writer):
             call = {"function": {"arguments": fragment}}
             self.values.append(_at_call("tool-call-delta", index, call))
 
-    def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
+    def end_call(self, end: CallEnd) -> None:
         self._close_block()
         if self.options.tool_call_end:
             self.values.append({"type": "tool-call-end", "index": end.index})

@@ -7,16 +7,15 @@ from typing import ClassVar, Final
 
 from harness.dialects.google_interactions.writer_options import WriterOptions
 from harness.dialects.kit.frames import DONE, json_lines, sse_events
-from harness.dialects.kit.writer import Json, Writer, object_or_text, token_counts, writes_with
-from harness.turns.deltas import (
-    Delta,
-    FinishReason,
-    StreamFailure,
-    ToolCallEnd,
-    ToolCallRejected,
-    ToolCallStart,
-    Usage,
+from harness.dialects.kit.writer import (
+    CallEnd,
+    Json,
+    Writer,
+    object_or_text,
+    token_counts,
+    writes_with,
 )
+from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 
 # version -> name of the step events, of the step in them, of first and last event, of steps
@@ -122,7 +121,7 @@ class _Writer(Writer[WriterOptions]):
             piece = {"type": "arguments_delta", "arguments": fragment}
             self._add("step.delta", index=self._indexes[index], delta=piece)
 
-    def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
+    def end_call(self, end: CallEnd) -> None:
         self._add(f"{self._event}.stop", index=self._indexes[end.index])
 
     # The end of the turn

@@ -27,13 +27,14 @@ from harness.turns.exact_json import decode_exactly
 from harness.wire.payload import NotJson, decode_json
 
 Json: TypeAlias = dict[str, Any]
+CallEnd: TypeAlias = ToolCallEnd | ToolCallRejected
 OptionsT = TypeVar("OptionsT", bound=Options)
 OptionsT_contra = TypeVar("OptionsT_contra", bound=Options, contravariant=True)
 
 # Failures that show in what a stream leaves out, so that no event reports them.
 SILENT_FAILURES: Final = frozenset(("interrupted", "empty_stream", "calls_missing"))
 # What may only follow the start of its call.
-_OF_CALL: Final = ArgumentsDelta | ToolCallEnd | ToolCallRejected
+_OF_CALL: Final = ArgumentsDelta | CallEnd
 # `created` of the objects of OpenAI's APIs: any time, but always the same.
 CREATED: Final = 1_760_000_000
 
@@ -123,7 +124,7 @@ class Writer(ABC, Generic[OptionsT]):
     def continue_call(self, index: int, fragment: str) -> None:
         """Write a fragment of the arguments of the call `index`."""
 
-    def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
+    def end_call(self, end: CallEnd) -> None:
         """Write the end of a call."""
 
     def count(self, usage: Usage) -> None:

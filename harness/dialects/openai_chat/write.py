@@ -8,6 +8,7 @@ from typing import Any, Final
 from harness.dialects.kit.frames import DONE, sse_events
 from harness.dialects.kit.writer import (
     CREATED,
+    CallEnd,
     Json,
     Writer,
     object_or_text,
@@ -16,14 +17,7 @@ from harness.dialects.kit.writer import (
     writes_with,
 )
 from harness.dialects.openai_chat.writer_options import WriterOptions
-from harness.turns.deltas import (
-    Delta,
-    StreamFailure,
-    ToolCallEnd,
-    ToolCallRejected,
-    ToolCallStart,
-    Usage,
-)
+from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 
 _AT_START: Final = frozenset(("with-start", "object"))
@@ -63,13 +57,9 @@ class _Writer(Writer[WriterOptions]):
         self._choice({self.options.reasoning_field: text, **self._idle("content")})
 
     def _idle(self, field: str) -> Json:
-        match self.options.idle:
-            case "null":
-                return {field: None}
-            case "empty":
-                return {field: [] if field == "tool_calls" else ""}
-            case _:
-                return {}
+        empty = [] if field == "tool_calls" else ""
+        modes: dict[str, Json] = {"absent": {}, "null": {field: None}, "empty": {field: empty}}
+        return modes[self.options.idle]
 
     # Calls
 
@@ -107,7 +97,7 @@ class _Writer(Writer[WriterOptions]):
         text = self._sent[index] if self.options.arguments == "cumulative" else fragment
         self._calls([self._entry(index, text)])
 
-    def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
+    def end_call(self, end: CallEnd) -> None:
         whole = self.arguments[end.index]
         if whole and self.options.arguments == "whole-again" and not self._at_once:
             self._calls([self._entry(end.index, whole)])
@@ -131,19 +121,9 @@ class _Writer(Writer[WriterOptions]):
         return entry
 
     def _index(self, index: int) -> Json:
-        match self.options.index:
-            case "absent":
-                return {}
-            case "null":
-                return {"index": None}
-            case "from-one":
-                return {"index": index + 1}
-            case "negative":
-                return {"index": index - 1}
-            case "zero":
-                return {"index": 0}
-            case _:
-                return {"index": index}
+        numbers = {"kept": index, "from-one": index + 1, "negative": index - 1, "zero": 0}
+        mode = self.options.index
+        return {} if mode == "absent" else {"index": numbers.get(mode)}
 
     def _calls(self, entries: list[Json]) -> None:
         idle = self._idle("content")

@@ -7,7 +7,7 @@ Source: OpenAI API reference, "Responses: streaming events".
 from typing import Any, ClassVar, Final
 
 from harness.dialects.kit.frames import DONE, sse_events
-from harness.dialects.kit.writer import Json, Writer, object_or_text, writes_with
+from harness.dialects.kit.writer import CallEnd, Json, Writer, object_or_text, writes_with
 from harness.dialects.openai_responses.output import (
     CALLS,
     PLACES,
@@ -23,7 +23,6 @@ from harness.turns.deltas import (
     Finish,
     FinishReason,
     StreamFailure,
-    ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,
     Usage,
@@ -129,7 +128,7 @@ class _Writer(Writer[WriterOptions]):
             fields = self._location(call) | {"delta": fragment} | self._padding()
             self._event(f"response.{CALLS[call.kind][2]}.delta", fields)
 
-    def end_call(self, end: ToolCallEnd | ToolCallRejected) -> None:
+    def end_call(self, end: CallEnd) -> None:
         call = self._calls[end.index]
         is_cut_short = self._cut_short and isinstance(end, ToolCallRejected)
         self._end_run()
@@ -178,22 +177,12 @@ class _Writer(Writer[WriterOptions]):
         return object_or_text(item.text) if as_object else item.text
 
     def _item_id(self, item: Out) -> str:
-        match self.options.item_ids:
-            case "absent":
-                return ""
-            case "changing":
-                return f"{item.id}-{len(self.values)}"
-            case _:
-                return item.id
+        changed = f"{item.id}-{len(self.values)}"
+        return {"kept": item.id, "absent": "", "changing": changed}[self.options.item_ids]
 
     def _index(self, item: Out) -> Json:
-        match self.options.output_index:
-            case "absent":
-                return {}
-            case "zero":
-                return {"output_index": 0}
-            case _:
-                return {"output_index": item.index}
+        modes: dict[str, Json] = {"absent": {}, "zero": {"output_index": 0}}
+        return modes.get(self.options.output_index, {"output_index": item.index})
 
     def _location(self, item: Out) -> Json:
         item_id = self._item_id(item)
@@ -239,15 +228,10 @@ class _Writer(Writer[WriterOptions]):
 
     def _output(self) -> Json:
         """Return the field `output` of the terminal event; null and none at all are quirks."""
-        match self.options.output:
-            case "empty":
-                return {"output": []}
-            case "null":
-                return {"output": None}
-            case "absent":
-                return {}
-            case _:
-                return {"output": [self._last(item) for item in self._items]}
+        modes: dict[str, Json] = {"empty": {"output": []}, "null": {"output": None}, "absent": {}}
+        if self.options.output in modes:
+            return modes[self.options.output]
+        return {"output": [self._last(item) for item in self._items]}
 
     def _last(self, item: Out) -> Json:
         """Return an item as the terminal event repeats it."""
