@@ -84,7 +84,7 @@ def test_the_page_shows_requests_reports_and_rankings(run: Run) -> None:
     html = render_page(run)
     assert "HIST-ORPHAN-RESULT" in html
     assert "Unusable calls" in html
-    assert "What would be sent next" in html
+    assert "Next messages" in html
     assert "plain-loop" in html
     assert "<script>alert" not in html
     assert "\x1b" not in html

@@ -95,7 +95,7 @@ def _requests(result: Result, case: ConversationCase) -> Iterator[RequestView]:
     messages = tuple(_messages(case.history, case.same, "history", result.findings))
     rest = _other_findings("history", messages, result.findings)
     if messages or rest:
-        title = "What would be sent next" if case.requests else "The messages, as logged"
+        title = "Next messages" if case.requests else "Logged messages"
         yield RequestView(title, None, messages, (), (), rest)
 
 

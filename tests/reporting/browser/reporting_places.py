@@ -11,7 +11,7 @@ Browser: TypeAlias = Any
 Visit = Callable[[str], Opened]
 
 PAGES = (
-    *("overview", "failures", "replays", "cases", "conversations", "models", "prompts", "matrix"),
+    *("overview", "failures", "replays", "conversations", "cases", "models", "prompts", "matrix"),
     *("normalizers", "agents", "quirks", "compare", "trends", "cassettes", "method"),
 )
 CASE = "case/openai-chat/many-fragments/naive"

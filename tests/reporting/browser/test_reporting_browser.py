@@ -40,6 +40,7 @@ def test_each_page_of_the_list_shows_itself_alone_and_nothing_is_asked_of_a_netw
     assert links == [f"#{name}" for name in PAGES]
     for name in PAGES:
         opened.click(f"nav[aria-label=Pages] a[href='#{name}']")
+        opened.wait_for_selector(f"nav a[aria-current][href='#{name}']")
         assert _shown(opened) == [name]
         assert opened.inner_text(f"#{name}-title")
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
@@ -91,7 +92,7 @@ def test_a_filter_is_part_of_the_link_and_counts_what_it_finds(visit: Visit, sam
         opened.fill("#replays input[type=search]", f"model:a{sign}b{sign}")
         assert opened.inner_text("#replays [role=status]").startswith("0 of 84 cells")
     opened.fill("#replays input[type=search]", "nonsense:1 replays:>1000")
-    assert "no field is called nonsense" in opened.inner_text("#replays [role=status]")
+    assert "unknown field nonsense" in opened.inner_text("#replays [role=status]")
 
 
 def test_the_table_of_replays_sorts_by_each_column(visit: Visit, sample: Run) -> None:
@@ -115,7 +116,7 @@ def test_a_cell_without_bytes_has_a_page_with_its_command(visit: Visit, sample: 
     assert opened.inner_text("#sheet .command") == (
         f"harness replay {cell} --in scenarios --in cassettes"
     )
-    assert "No cell of this run" in visit("case/none/at-all").inner_text("#sheet")
+    assert "This run has no cell with this name" in visit("case/none/at-all").inner_text("#sheet")
 
 
 def test_tables_filter_and_sort_by_their_own_part_of_the_link(visit: Visit) -> None:
@@ -230,13 +231,13 @@ def test_the_live_page_renews_itself_and_keeps_its_place(
         writer.add(sample.results[0])
         with _served(live) as address:
             opened.goto(f"{address}#replays")
-            opened.wait_for_selector("text=Still running. Cells so far: 1.")
+            opened.wait_for_selector("text=The run is in progress. Cells so far: 1.")
             writer.add(sample.results[1])
-            opened.wait_for_selector("text=Still running. Cells so far: 2.")
+            opened.wait_for_selector("text=The run is in progress. Cells so far: 2.")
             assert _shown(opened) == ["replays"]
             writer.finish()
             opened.wait_for_selector("text=The run has ended.")
-    opened.wait_for_selector("text=The server of this page has ended")
+    opened.wait_for_selector("text=The server of this page has stopped")
     opened.close()
 
 
