@@ -287,7 +287,7 @@ def load_recipe(path: Path, root: Path) -> Recipe | ByHand | None:
     """
     where = str(path)
     data = read_file(path)
-    if b"\nemulate:" not in data:
+    if b"emulate" not in data:
         return None
     document = yaml_text.load_yaml(data, where)
     if not isinstance(document, dict) or "emulate" not in document:
