@@ -1,9 +1,9 @@
 """Anthropic's messages: the system text apart, content in blocks, `max_tokens` always.
 
-Thoughts go back only to servers that take them as text: Anthropic wants its own with their
-signature, which a turn does not keep, and asks for none where thinking is not switched on, as
-here. Source: Anthropic API reference, `POST /v1/messages`; Amazon Bedrock and Vertex AI,
-Anthropic models, which name the model in the address and the version in the body.
+Reasoning is sent back only to servers that take it as text. Anthropic wants its reasoning with
+the signature, which a turn does not store, and wants none if thinking is off, as here.
+Source: Anthropic API reference, `POST /v1/messages`; Amazon Bedrock and Vertex AI, Anthropic
+models, which name the model in the address and the version in the body.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Amazon Bedrock's Converse: blocks told apart by their only member, tools in `toolConfig`.
+"""Amazon Bedrock's Converse: each block is an object with one member, tools are in `toolConfig`.
 
 The address names the model and asks for the stream. Thoughts go back only as text, without the
 signature that a turn does not keep. Source: Amazon Bedrock API reference, `ConverseStream`.
@@ -21,7 +21,7 @@ def build_request(spec: kit.RequestSpec) -> Json:
 
 
 def _tools(spec: kit.RequestSpec) -> Json:
-    """Return the declarations; no field says that calls must come one at a time."""
+    """Return the declarations; the API has no field to request one call at a time."""
     if not spec.tools:
         return {}
     config: Json = {"tools": [{"toolSpec": _tool(tool)} for tool in spec.tools]}

@@ -1,8 +1,8 @@
-"""One interaction of the dialect bedrock-converse -> its oracle reading.
+"""The oracle of the dialect bedrock-converse.
 
 The framing names each event; recordings that lost it have the name as the one key around the
-event. Blocks are told apart by their index; `messageStop` says why the model stopped, and only
-`metadata` may follow it. It never raises and never guesses.
+event. The index distinguishes blocks. `messageStop` has the reason why the model stopped, and only
+`metadata` may follow it.
 Source: Amazon Bedrock API reference, "ConverseStream" and "Converse".
 """
 
@@ -76,7 +76,7 @@ class Blocks:
         if call is not None:
             call.stopped = True
 
-    def whole(self, use: object, text: str, offset: int) -> None:
+    def complete_call(self, use: object, text: str, offset: int) -> None:
         """Take a call of a complete answer, with the text of its input."""
         if isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
             self._notes.keep("BED-SERVER-TOOL", offset)
@@ -192,7 +192,7 @@ class BedrockConverseOracle(OneEndOracle):
     # Events
 
     def _nothing(self, value: Json, event: Event) -> None:
-        """Take an event that says nothing of text, calls or end."""
+        """Take an event without text, calls or end."""
 
     def _start(self, value: Json, event: Event) -> None:
         self._blocks.start(value.get("contentBlockIndex"), value.get("start"), event.offset)
@@ -246,12 +246,14 @@ class BedrockConverseOracle(OneEndOracle):
             return
         self.add_text(self.text, block.get("text"), offset)
         reasoning = block.get("reasoningContent")
-        told = reasoning.get("reasoningText") if isinstance(reasoning, dict) else None
-        if isinstance(told, dict):
-            self.add_text(self.reasoning, told.get("text"), offset)
+        text_block = reasoning.get("reasoningText") if isinstance(reasoning, dict) else None
+        if isinstance(text_block, dict):
+            self.add_text(self.reasoning, text_block.get("text"), offset)
         cited = block.get("citationsContent")
         pieces = cited.get("content") if isinstance(cited, dict) else None
         for piece in pieces if isinstance(pieces, list) else ():
             self.add_text(self.text, piece.get("text") if isinstance(piece, dict) else None, offset)
         if "toolUse" in block:
-            self._blocks.whole(block["toolUse"], member_text(text, "toolUse", "input"), offset)
+            self._blocks.complete_call(
+                block["toolUse"], member_text(text, "toolUse", "input"), offset
+            )

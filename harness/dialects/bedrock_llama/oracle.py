@@ -1,4 +1,4 @@
-"""One interaction of the dialect bedrock-llama -> its oracle reading.
+"""The oracle of the dialect bedrock-llama.
 
 The pieces of text are appended; the event that has a stop reason is the last one.
 Source: Amazon Bedrock user guide, "Meta Llama models", streamed responses.
@@ -25,12 +25,12 @@ class BedrockLlamaOracle(FinishWordOracle):
     }
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one piece, or the whole answer."""
+        """Take one piece, or the complete answer."""
         piece = value.get("generation")
-        plain = "generation" not in value and isinstance(_words(value), str)
+        is_error_document = "generation" not in value and isinstance(_message(value), str)
         if event.name not in _OURS:
             self.notes.keep("BED-UNKNOWN-EVENT", event.offset)
-        elif event.name == "error" or plain:
+        elif event.name == "error" or is_error_document:
             self._error(value, event.offset)
         elif isinstance(piece, str):
             self._piece(piece, value.get("stop_reason"), event.offset)
@@ -38,7 +38,7 @@ class BedrockLlamaOracle(FinishWordOracle):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
     def _error(self, value: Json, offset: int) -> None:
-        code, message = error_of({**value, "message": _words(value)}, "error") or ("", "")
+        code, message = error_of({**value, "message": _message(value)}, "error") or ("", "")
         quirk = CHECKSUM if code == CHECKSUM else "BED-EXCEPTION"
         if self.ended:
             self.notes.lost(quirk, offset)
@@ -55,6 +55,6 @@ class BedrockLlamaOracle(FinishWordOracle):
             self.notes.open("FINISH-UNKNOWN", offset, end=True)
 
 
-def _words(value: Json) -> object:
-    """Return the words of an error; the services in front of the model write them large."""
+def _message(value: Json) -> object:
+    """Return the message of an error; the services in front of the model capitalize the key."""
     return value.get("message", value.get("Message"))

@@ -1,8 +1,8 @@
-"""One interaction of the dialect dashscope -> its oracle reading.
+"""The oracle of the dialect dashscope.
 
-The request says whether events hold what is new or all so far (`incremental_output`); where it
-was not kept, the values themselves may. Where request and values contradict each other, or
-both readings fit, the reading abstains. It never raises and never guesses.
+The request specifies whether events contain the increment or all so far (`incremental_output`). If
+it was not recorded, the values may show it. If request and values contradict each other, or if both
+readings fit, the oracle abstains.
 Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 """
 
@@ -31,18 +31,18 @@ from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 from harness.wire.interaction import Interaction
 
-# A value that repeats so much of the one before, and goes on, is no coincidence.
+# A value that repeats so much of the one before, and continues, is not a coincidence.
 _SURE_CHARACTERS = 16
 
 
 class Values:
-    """What the events hold of one field, in order; empty values say nothing.
+    """The values of one field in the events, in order, without empty ones.
 
     Fields:
         all: each value, with the end of its event.
         repeats: some value begins with the one before.
         differs_at: the end of the first event whose value does not, so that it continues it.
-        grows: some value begins with the one before, and goes on.
+        grows: some value begins with the one before, and continues.
         repeats_much: so much of it that it must be a repetition.
         has_half_characters: some value holds half a surrogate pair.
     """
@@ -74,7 +74,7 @@ class Values:
         return self.differs_at is not None
 
     def total(self, *, cumulative: bool) -> str:
-        """Return the whole value."""
+        """Return the complete value."""
         if cumulative:
             return self.all[-1][0] if self.all else ""
         return "".join(value for value, _ in self.all)
@@ -239,7 +239,7 @@ class DashScopeOracle(FinishWordOracle):
             self.check_calls(len(self._calls))
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one event, or the whole response."""
+        """Take one event, or the complete response."""
         code, output = value.get("code"), value.get("output")
         if event.name == "error" or code not in _NO_ERROR or value.get("error"):
             self._error(value, event.offset)
@@ -266,7 +266,7 @@ class DashScopeOracle(FinishWordOracle):
             # Values that continue each other, among them some that look like repetitions.
             doubtful = requested is True or any(field.grows for field in fields)
         if not cumulative and self._calls.from_objects:
-            # An object is whole each time, so nothing in this stream continues another.
+            # An object is always complete, so no event of this stream continues another.
             self.notes.open("ARGS-OBJECT", 0, text=True, calls=True)
         if doubtful:
             self.notes.open("DASH-CUMULATIVE", 0, text=True, calls=True)
@@ -299,8 +299,8 @@ class DashScopeOracle(FinishWordOracle):
             self.notes.lost("ERR-IN-200", offset)
         self.notes.keep("ERR-IN-200", offset)
         error = value.get("error")
-        told = error if isinstance(error, dict) else value
-        self.fail(text_or_empty(told.get("code")), text_or_empty(told.get("message")))
+        holder = error if isinstance(error, dict) else value
+        self.fail(text_or_empty(holder.get("code")), text_or_empty(holder.get("message")))
 
     def _no_output(self, value: Json, offset: int) -> None:
         if isinstance(value.get("usage"), dict) and value.get("output") is None:

@@ -22,7 +22,7 @@ def build_request(spec: kit.RequestSpec) -> Json:
 
 
 def _tools(spec: kit.RequestSpec) -> Json:
-    """Return the declarations; no field says that calls must come one at a time."""
+    """Return the declarations; the API has no field to request one call at a time."""
     if not spec.tools:
         return {}
     fields: Json = {"tools": [{"functionDeclarations": [_tool(tool) for tool in spec.tools]}]}

@@ -51,7 +51,7 @@ class GoogleInteractionsOracle(GoogleOracle):
 
     def __init__(self) -> None:
         super().__init__()
-        self._steps: dict[int, _Call | None] = {}  # None for a step that is no call
+        self._steps: dict[int, _Call | None] = {}  # None for a step that is not a call
         self._takes: dict[str, TakeEvent] = {
             "interaction.created": self._interaction,
             "interaction.status_update": self._status,
@@ -105,7 +105,7 @@ class GoogleInteractionsOracle(GoogleOracle):
         self.add_finish(word)
 
     def _first_version(self, value: Json, event: Event) -> None:
-        """Events of the first version of the API, for which there is no contract any more."""
+        """Events of the first version of the API, which no contract defines any more."""
         self.notes.open("GINT-FIRST-VERSION", event.offset, text=True, calls=True)
         if value.get("event_type") in ("interaction.start", "interaction.complete"):
             self._interaction(value, event)

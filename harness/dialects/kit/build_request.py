@@ -24,10 +24,10 @@ class RequestSpec(msgspec.Struct, frozen=True):
     """What one request asks.
 
     Fields:
-        uri: where it goes; clouds name the model there.
+        uri: the address; clouds name the model there.
         options: further fields of the body. `parallel_tool_calls` and `tool_choice` are in
-            OpenAI's form, and each API spells them its own way.
-        reasoning_field: the member of a message that holds reasoning which goes back.
+            OpenAI's form, and each API has its own form of them.
+        reasoning_field: the member of a message with the reasoning to send back.
     """
 
     model: str
@@ -39,28 +39,28 @@ class RequestSpec(msgspec.Struct, frozen=True):
 
     @property
     def is_serial(self) -> bool:
-        """Whether the model is told to make one call at a time."""
+        """Whether the model must make one call at a time."""
         return self.options.get("parallel_tool_calls") is False
 
     @property
     def required_tool(self) -> str:
-        """The tool that the model must call; "" where it may choose."""
+        """The tool that the model must call; "" if it may choose."""
         choice = self.options.get("tool_choice")
         function = choice.get("function") if isinstance(choice, dict) else None
         return str(function.get("name", "")) if isinstance(function, dict) else ""
 
     @property
     def other_options(self) -> Json:
-        """The options that no API spells in another way."""
-        spelled = ("parallel_tool_calls", "tool_choice")
-        return {key: value for key, value in self.options.items() if key not in spelled}
+        """The options that have the same form in all APIs."""
+        own_forms = ("parallel_tool_calls", "tool_choice")
+        return {key: value for key, value in self.options.items() if key not in own_forms}
 
 
 BuildRequest: TypeAlias = Callable[[RequestSpec], Json]
 
 
 class RequestForm(msgspec.Struct, frozen=True):
-    """The requests of emulated cassettes: where they go, and the least that the API accepts.
+    """The requests of emulated cassettes: addresses, and the least that the API accepts.
 
     Agents send what a real client needs, and may change. Requests in cassettes may not.
 
@@ -85,7 +85,7 @@ def split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Messag
 
 
 def text_of(message: Message) -> str:
-    """Return the text of a message, its parts joined; "" where it has none."""
+    """Return the text of a message, its parts joined; "" if it has none."""
     content = message.get("content")
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content)
@@ -93,10 +93,9 @@ def text_of(message: Message) -> str:
 
 
 def reasoning_of(message: Message, spec: RequestSpec) -> str | None:
-    """Return the reasoning that goes back with a message; None where none does.
+    """Return the reasoning to send back with a message; None if there is none to send.
 
-    A provider that wants reasoning back wants it also where the model did not reason, and then
-    it is "".
+    A provider that wants reasoning back wants it also if the model did not reason. Then it is "".
     """
     found = message.get(spec.reasoning_field) if spec.reasoning_field else None
     return found if isinstance(found, str) else None
@@ -152,7 +151,7 @@ _MODEL: Final = "assistant"
 
 
 class BlockFormat(msgspec.Struct, frozen=True):
-    """How an API spells blocks.
+    """How an API writes blocks.
 
     Fields:
         model: the role of the model.
@@ -171,7 +170,7 @@ class BlockFormat(msgspec.Struct, frozen=True):
 def blocks_by_speaker(
     messages: tuple[Message, ...], form: BlockFormat, spec: RequestSpec
 ) -> list[tuple[str, list[Json]]]:
-    """Return who speaks and what, in turns."""
+    """Return each speaker and the blocks, consecutive messages of one speaker together."""
     names = names_by_call_id(messages)
 
     def blocks(message: Message) -> Iterator[Json]:
@@ -186,12 +185,12 @@ def blocks_by_speaker(
 
 
 def _speaker(role: str, form: BlockFormat) -> str:
-    """Return who speaks; instructions in the middle stay what they are, and are refused as such."""
+    """Return the speaker; the API refuses instructions after the first message by their role."""
     return {_RESULT: "user", _MODEL: form.model}.get(role, role)
 
 
 def _message_blocks(message: Message, form: BlockFormat, spec: RequestSpec) -> Iterator[Json]:
-    """Yield the blocks of a message; text that says nothing is no block beside calls."""
+    """Yield the blocks of a message; blank text next to calls is not a block."""
     calls, text = message.get("tool_calls", ()), text_of(message)
     thought = reasoning_of(message, spec)
     if thought is not None:

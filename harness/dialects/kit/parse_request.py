@@ -115,7 +115,7 @@ def path_of(uri: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Return `text` with its escapes as what they stand for."""
+    """Return `text` with its escapes decoded."""
     return _ESCAPES.sub(_decode_escapes, text)
 
 
@@ -267,7 +267,7 @@ def _result_message(part: Part) -> Json:
 
 
 def _content_of(parts: tuple[Part, ...]) -> str | list[Json]:
-    """Return the text, or parts where there is more than text."""
+    """Return the text, or parts if there is more than text."""
     if any(isinstance(part, OtherPart) for part in parts):
         return [
             {"type": "text", "text": part.text} if isinstance(part, TextPart) else part.raw

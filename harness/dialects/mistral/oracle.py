@@ -1,8 +1,7 @@
-"""One interaction of the dialect mistral -> its oracle reading.
+"""The oracle of the dialect mistral: it adds up the deltas of choice 0.
 
-A plain batch reader of choice 0: content is text or a list of parts, an entry of `tool_calls`
-that has a name is a whole call, and one without continues the call at its index. What does
-not say which call it means is left open. It never raises and never guesses.
+Content is text or a list of parts. An entry of `tool_calls` with a name is a complete call, and one
+without continues the call at its index. An entry without a clear call leaves the calls open.
 Source: https://docs.mistral.ai/api/#tag/chat
 """
 
@@ -35,7 +34,7 @@ class CallList:
         return tuple(call.reading() for call in self._calls)
 
     def add(self, entries: list[Any], path: tuple[str | int, ...], event: Event) -> None:
-        """Take one list, which stands at `path` of the event."""
+        """Take one list, which is at `path` of the event."""
         if len(entries) > 1:
             self._notes.keep("DELTA-MULTI-IN-CHUNK", event.offset)
         texts: tuple[str, ...] = ()
@@ -82,7 +81,7 @@ class CallList:
     def _new(
         self, call_id: str, name: str, known: OpenCall | None, offset: int, *, has_index: bool
     ) -> OpenCall:
-        """Open a call; doubtful where it could be more of one that is known."""
+        """Open a call; ambiguous if it could continue a known one."""
         rival = known if has_index else (self._calls[-1] if self._calls else None)
         if call_id in self._by_id:
             self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)
@@ -122,7 +121,7 @@ class CallList:
             self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)
 
 
-# Parts that say nothing of what a turn holds.
+# Parts without text of the turn.
 _SILENT_PARTS: Final = frozenset(
     {"reference", "tool_reference", "image_url", "document_url", "file", "input_audio"}
 )
@@ -145,7 +144,7 @@ class MistralOracle(FinishWordOracle):
         self._chunks = 0
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one chunk, or the whole completion."""
+        """Take one chunk, or the complete completion."""
         choices = value.get("choices")
         error = _error_of(value, event.name)
         if error is not None:
@@ -187,15 +186,20 @@ class MistralOracle(FinishWordOracle):
         if message is not None and (delta is not None or self._chunks > 1):
             self.notes.lost("MESSAGE-NOT-DELTA", event.offset)
         field = "delta" if message is None else "message"
-        said = choice.get(field)
-        if isinstance(said, dict):
-            self._say(said, ("choices", place, field), event)
+        reply = choice.get(field)
+        if isinstance(reply, dict):
+            self._delta(reply, ("choices", place, field), event)
         else:
-            self.notes.open("DELTA-NULL", event.offset, text=said is not None, calls=bool(said))
+            self.notes.open(
+                "DELTA-NULL",
+                event.offset,
+                text=reply is not None,
+                calls=bool(reply),
+            )
         self._take_finish(choice.get("finish_reason"), event.offset)
 
-    def _say(self, said: Json, path: tuple[str | int, ...], event: Event) -> None:
-        content, entries = said.get("content"), said.get("tool_calls")
+    def _delta(self, reply: Json, path: tuple[str | int, ...], event: Event) -> None:
+        content, entries = reply.get("content"), reply.get("tool_calls")
         if self.ended and (content or entries):
             self.notes.open("CONTENT-AFTER-FINISH", event.offset, text=True, calls=bool(entries))
         if isinstance(content, list):
@@ -241,9 +245,9 @@ class MistralOracle(FinishWordOracle):
 def _error_of(value: Json, event: str) -> tuple[str, str] | None:
     """Return code and message of the error that `value` is, or None."""
     error = value.get("error")
-    told = error if isinstance(error, dict) else value
-    plain = not value.get("choices") and any(value.get(key) for key in ("message", "detail"))
-    if not (error or plain or event == "error" or value.get("object") == "error"):
+    holder = error if isinstance(error, dict) else value
+    is_error = not value.get("choices") and any(value.get(key) for key in ("message", "detail"))
+    if not (error or is_error or event == "error" or value.get("object") == "error"):
         return None
-    code, message = told.get("code") or told.get("type"), told.get("message")
+    code, message = holder.get("code") or holder.get("type"), holder.get("message")
     return text_or_empty(code), text_or_empty(message)

@@ -1,7 +1,7 @@
-"""One interaction of the dialect ollama -> its oracle reading.
+"""The oracle of the dialect ollama.
 
-Each line is a piece of the answer: text, thinking and whole calls; the line whose `done` is
-true is the last one. Arguments are an object, whose own text is kept. A plain response is
+Each line is a piece of the answer: text, thinking and complete calls. The line whose `done` is
+true is the last one. Arguments are an object, whose JSON text is preserved. A complete response is
 that last line alone.
 Source: https://docs.ollama.com/api/chat, /api/generate, /api/streaming and /api/errors
 """

@@ -1,8 +1,8 @@
-"""One interaction of the dialect openai-completions -> its oracle reading.
+"""The oracle of the dialect openai-completions.
 
-Texts of the first choice are appended; where others come, it is open which one is the answer.
-A chunk without a choice holds usage. Whatever else a choice holds is of another API, and the
-reading abstains.
+Texts of the first choice are appended. If others come, it is ambiguous which one is the answer.
+A chunk without a choice has usage. Any other member of a choice is of another API, and the
+oracle abstains.
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 """
 
@@ -46,8 +46,8 @@ class OpenAICompletionsOracle(FinishWordOracle):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
     def _error(self, error: tuple[str, str], value: Json, event: Event) -> None:
-        told = value.get("error") or event.name == "error" or value.get("object") == "error"
-        if not told or value.get("choices") or self.ended:
+        is_error = value.get("error") or event.name == "error" or value.get("object") == "error"
+        if not is_error or value.get("choices") or self.ended:
             self.notes.lost("ERR-IN-200", event.offset)
         else:
             self.notes.keep("ERR-IN-200", event.offset)
@@ -61,7 +61,7 @@ class OpenAICompletionsOracle(FinishWordOracle):
             self.notes.lost("ENVELOPE-WRAPPED", offset)
         index = choice.get("index", 0)
         if self._index not in (_NO_CHOICE, index):
-            # Another answer to the same prompt; which of them is meant is not for us to say.
+            # Another answer to the same prompt: it is ambiguous which one is meant.
             self.notes.lost("N-CHOICES", offset)
             return
         self._index = index

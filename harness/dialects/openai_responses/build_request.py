@@ -1,8 +1,8 @@
 """The Responses API: instructions apart, and a list of items in place of messages.
 
 Items bear no id of their own: a call that names its item is refused without the reasoning item
-before it, which a turn does not keep. Nothing is stored, since each request has the whole
-history. Source: OpenAI API reference, "Create a model response", `input`.
+before it, which a turn does not store. The server stores nothing, because each request has the
+complete history. Source: OpenAI API reference, "Create a model response", `input`.
 """
 
 from collections.abc import Iterator
@@ -40,8 +40,8 @@ def _model_items(message: Message, spec: kit.RequestSpec) -> Iterator[Json]:
         content = [{"type": "reasoning_text", "text": thought}]
         yield {"type": "reasoning", "summary": [], "content": content}
     if text.strip() or not calls:
-        said = [{"type": "output_text", "text": text}]
-        yield {"type": "message", "role": "assistant", "content": said}
+        content = [{"type": "output_text", "text": text}]
+        yield {"type": "message", "role": "assistant", "content": content}
     for call in calls:
         yield {"type": "function_call", "call_id": call["id"], **call["function"]}
 
@@ -56,7 +56,7 @@ def _tools(spec: kit.RequestSpec) -> Json:
 
 
 def _tool(tool: Tool) -> Json:
-    """Return a declaration; strict ones must have a schema of a narrower kind."""
+    """Return a declaration; strict declarations allow only some schemas."""
     function = {
         "name": tool.name,
         "description": tool.description,

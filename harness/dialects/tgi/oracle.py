@@ -1,4 +1,4 @@
-"""One interaction of the dialect tgi -> its oracle reading.
+"""The oracle of the dialect tgi.
 
 Texts of the tokens that are not special are appended; the event that has the whole text is
 the last one, and its details say why the model stopped, where they were asked for.

@@ -21,7 +21,7 @@ from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 
 _NEW: Final = frozenset(("pause_turn", "refusal", "model_context_window_exceeded", "compaction"))
-# Words, also in another case or of another API, after which the last call may not be whole.
+# Words, also in another case or of another API, after which the last call may be incomplete.
 _STOPPED_INSIDE: Final = frozenset(
     ("max_tokens", "model_context_window_exceeded", "refusal", "length", "content_filter")
 )
@@ -135,18 +135,18 @@ class AnthropicOracle(Oracle):
             self.notes.lost("EVENT-GLUED", offset)
             return
         for place, block in enumerate(content):
-            wanted = isinstance(block, dict) and isinstance(block.get("input"), dict)
-            spelled = member_text(text, place, "input") if wanted else ""
-            self._blocks.start(place, block, spelled, offset)
+            has_input = isinstance(block, dict) and isinstance(block.get("input"), dict)
+            input_text = member_text(text, place, "input") if has_input else ""
+            self._blocks.start(place, block, input_text, offset)
             self._blocks.stop(place, offset)
 
     def _block_start(self, value: Json, event: Event) -> None:
         content = value.get("content_block")
-        spelled = ""
+        input_text = ""
         if isinstance(content, dict) and content.get("input"):
-            spelled = member_text(event.data, "content_block", "input")
+            input_text = member_text(event.data, "content_block", "input")
             self.notes.keep("ANT-FULL-INPUT-IN-START", event.offset)
-        self._blocks.start(value.get("index"), content, spelled, event.offset)
+        self._blocks.start(value.get("index"), content, input_text, event.offset)
 
     def _block_delta(self, value: Json, event: Event) -> None:
         self._blocks.delta(value.get("index"), value.get("delta"), event.offset)
@@ -227,7 +227,7 @@ class AnthropicOracle(Oracle):
         if calls and word == "end_turn":
             self.notes.keep("ANT-ENDTURN-WITH-TOOL", 0)
         if calls and blocks[-1] is calls[-1] and word.casefold() in _STOPPED_INSIDE:
-            # Whether the call is whole cannot be told from an input that can be read.
+            # A readable input does not show whether the call is complete.
             readable = read_arguments(calls[-1].arguments).value is not None
             self.notes.open("ANT-BUFFERED-MAXTOKENS", 0, calls=readable)
         if self.meaning is FinishReason.OTHER and not all(c.arguments for c in calls):

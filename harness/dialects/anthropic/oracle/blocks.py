@@ -1,8 +1,8 @@
 """Content blocks of a message -> text, reasoning and calls, by Anthropic's contract.
 
 Each block has an `index`; its deltas come between its start and its stop and are of its kind.
-A call's input is the sum of its fragments, and the object of its start where none came. What
-does not say which block it means is noted as open and never guessed.
+A call's input is the sum of its fragments, or the object of its start if none came. A delta
+without a clear block leaves the meaning open; the oracle never guesses.
 Source: Anthropic API reference, "Streaming Messages".
 """
 
@@ -128,11 +128,11 @@ class BlockTable:
         elif kind == "signature_delta":
             self._notes.keep("ANT-SIGNATURE-MISPLACED", offset)
         elif kind in _PROSE:
-            # Text is text wherever it stands, but of another block it may be meant otherwise.
+            # Text is text in any block, but in a block of another kind its meaning is open.
             self._notes.open("ANT-DELTA-WITHOUT-BLOCK", offset, text=block is not None)
         elif kind == "input_json_delta" and (block is None or block.kind in _PROSE):
-            said = bool(delta.get("partial_json"))
-            self._notes.open("ANT-DELTA-WITHOUT-BLOCK", offset, calls=said)
+            has_input = bool(delta.get("partial_json"))
+            self._notes.open("ANT-DELTA-WITHOUT-BLOCK", offset, calls=has_input)
 
     def _fragment(self, block: Block | None, fragment: object, offset: int) -> None:
         if block is None or block.kind != "tool_use":
@@ -153,7 +153,7 @@ class BlockTable:
             block.is_open = False
 
     def conclude(self, *, ended: bool) -> None:
-        """Note what only the whole message shows; `ended` as it should."""
+        """Note what only the complete message shows; `ended` if it ended well."""
         for block in self.calls():
             fragments = "".join(block.fragments)
             if not fragments and block.start_input and block.is_open:

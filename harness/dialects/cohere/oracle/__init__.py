@@ -1,6 +1,6 @@
 """The oracle of the dialect cohere.
 
-Events of version 2 have a `type`, those of version 1 an `event_type`; a plain response has
+Events of version 2 have a `type`, those of version 1 an `event_type`; a complete response has
 neither. Text, thinking, plan and arguments are appended; `message-end` and `stream-end` end
 the turn.
 Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream-v1
@@ -13,7 +13,7 @@ from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import item_texts, member_text
+from harness.dialects.kit.oracle.values import item_texts, member_text, text_or_empty
 from harness.turns.deltas import FinishReason
 
 _FAILED = frozenset({"ERROR", "ERROR_LIMIT", "TIMEOUT", "USER_CANCEL"})
@@ -64,17 +64,17 @@ class CohereOracle(OneEndOracle):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
     def end_with(self, word: object, error: object, offset: int) -> None:
-        """End the turn; used by both versions and by plain responses."""
-        said = word if isinstance(word, str) else ""
-        if said != (word or "") or (error and said not in _FAILED):
+        """End the turn; used by both versions and by complete responses."""
+        finish = text_or_empty(word)
+        if finish != (word or "") or (error and finish not in _FAILED):
             self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
-        if not said:
+        if not finish:
             self.notes.open("FINISH-EMPTY-STRING", offset, end=True)
-        self.finish(said, offset)
-        if said in _FAILED:
+        self.finish(finish, offset)
+        if finish in _FAILED:
             self.notes.keep("COH-FINISH-ERROR", offset)
-            self.fail(said, error)
-        elif said == "ERROR_TOXIC":
+            self.fail(finish, error)
+        elif finish == "ERROR_TOXIC":
             # Blocked: some take it for a filtered answer and some for an error.
             self.notes.open("COH-FINISH-ERROR", offset, end=True)
 
@@ -124,8 +124,8 @@ class CohereOracle(OneEndOracle):
 
     def _end(self, value: Json, event: Event) -> None:
         delta = value.get("delta")
-        told = delta if isinstance(delta, dict) else {}
-        self.end_with(told.get("finish_reason"), told.get("error"), event.offset)
+        members = delta if isinstance(delta, dict) else {}
+        self.end_with(members.get("finish_reason"), members.get("error"), event.offset)
 
     def _message(self, value: Json, offset: int) -> Json:
         delta = value.get("delta")
@@ -135,7 +135,7 @@ class CohereOracle(OneEndOracle):
         self.notes.open("EVENT-GLUED", offset, text=True, calls=True)
         return {}
 
-    # What is no event
+    # Documents
 
     def _plain(self, value: Json, event: Event) -> None:
         message = value.get("message")
@@ -144,7 +144,7 @@ class CohereOracle(OneEndOracle):
             self._response(value, message, event.offset)
         elif isinstance(value.get("text"), str) and "generation_id" in value:
             self.notes.keep("JSON-FOR-STREAM", event.offset)
-            self._v1.whole(value, event)
+            self._v1.complete(value, event)
             self.end_with(value.get("finish_reason"), value.get("error"), event.offset)
         elif isinstance(message, str) or "error" in value:
             self._error(value, event.offset)
@@ -212,13 +212,13 @@ class _Version1:
         if take is not None:
             take(value, event)
 
-    def whole(self, value: Json, event: Event, *path: str) -> None:
-        """Take a complete response, which may say again what was said."""
+    def complete(self, value: Json, event: Event, *path: str) -> None:
+        """Take a complete response, which may repeat what its pieces contained."""
         oracle = self._oracle
-        self._settle(value.get("tool_calls"), event, *path)
+        self._compare_calls(value.get("tool_calls"), event, *path)
         text = value.get("text")
         if oracle.text.length or oracle.reasoning.length:
-            self._say_again(text, event.offset)
+            self._check_repeated(text, event.offset)
         elif len(self._calls):
             # Beside calls it is the plan; the contract has no other word for it.
             oracle.notes.open("COH-TOOL-EVENTS", event.offset, text=bool(text))
@@ -235,37 +235,37 @@ class _Version1:
         delta = value.get("tool_call_delta")
         if isinstance(delta, dict):
             index = delta.get("index")
-            said = (delta.get("id"), delta.get("name"), delta.get("parameters"))
-            self._calls.add(index, *said, event.offset, opens=not self._calls.known(index))
+            piece = (delta.get("id"), delta.get("name"), delta.get("parameters"))
+            self._calls.add(index, *piece, event.offset, opens=not self._calls.known(index))
         elif delta is not None:
             oracle.notes.open("EVENT-GLUED", event.offset, calls=True)
 
     def _generation(self, value: Json, event: Event) -> None:
         oracle = self._oracle
         if oracle.reasoning.length:
-            self._say_again(value.get("text"), event.offset)
+            self._check_repeated(value.get("text"), event.offset)
         else:
             oracle.add_text(oracle.reasoning, value.get("text"), event.offset)
-        self._settle(value.get("tool_calls"), event)
+        self._compare_calls(value.get("tool_calls"), event)
 
     def _end(self, value: Json, event: Event) -> None:
         response = value.get("response")
-        told = response if isinstance(response, dict) else {}
-        self.whole(told, event, "response")
-        word, again = value.get("finish_reason"), told.get("finish_reason")
+        members = response if isinstance(response, dict) else {}
+        self.complete(members, event, "response")
+        word, again = value.get("finish_reason"), members.get("finish_reason")
         if again not in (None, word):
             self._oracle.notes.open("FINISH-DUPLICATE", event.offset, calls=True, end=True)
         self._oracle.end_with(word, value.get("error"), event.offset)
 
-    def _say_again(self, text: object, offset: int) -> None:
-        """Check that a whole text is the one that its pieces made."""
+    def _check_repeated(self, text: object, offset: int) -> None:
+        """Check that a complete text equals its pieces."""
         oracle = self._oracle
         if text and text in (oracle.text.value(), oracle.reasoning.value()):
             oracle.notes.keep("COH-ANSWER-TWICE", offset)
         elif text:
             oracle.notes.open("COH-ANSWER-TWICE", offset, text=True)
 
-    def _settle(self, calls: object, event: Event, *path: str) -> None:
+    def _compare_calls(self, calls: object, event: Event, *path: str) -> None:
         if isinstance(calls, list) and calls:
             items = item_texts(member_text(event.data, *path, "tool_calls"))
             listed = [

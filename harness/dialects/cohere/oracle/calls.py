@@ -1,7 +1,7 @@
 """Pieces of Cohere's calls -> calls, by the contract of both versions.
 
 The integer `index` of an event is the key; a start has id, name and no arguments yet, and
-fragments are appended. What does not say which call it means is noted as open.
+fragments are appended. A piece without a clear call leaves the calls open.
 """
 
 from harness.dialects.kit.oracle.dispatch import Json
@@ -30,17 +30,17 @@ class CallTable:
         return tuple(call.reading() for call in self._calls.values())
 
     def piece(self, index: object, call: object, offset: int, *, opens: bool) -> None:
-        """Take the call object of one event of version 2, or one of a plain response."""
+        """Take the call object of one event of version 2, or one of a complete response."""
         function = call.get("function") if isinstance(call, dict) else None
         if not isinstance(call, dict) or not isinstance(function, dict):
             self._unclear(offset)
             return
         if opens and call.get("type", "function") != "function":
             self._unclear(offset)
-        said = (call.get("id"), function.get("name"), function.get("arguments"))
-        self.add(index, *said, offset, opens=opens)
+        piece = (call.get("id"), function.get("name"), function.get("arguments"))
+        self.add(index, *piece, offset, opens=opens)
 
-    def add(  # noqa: PLR0913 - what one piece says, in both versions
+    def add(  # noqa: PLR0913 - the members of one piece, in both versions
         self,
         index: object,
         call_id: object,
@@ -67,7 +67,7 @@ class CallTable:
         found.fragments.append(text_or_empty(fragment))
 
     def end(self, index: object) -> None:
-        """Take the end of a call; it says nothing that the turn's end does not say."""
+        """Take the end of a call; it adds nothing to the end of the turn."""
         call = self._calls.get(index) if isinstance(index, int) else None
         if call is not None:
             call.ended = True
@@ -79,7 +79,7 @@ class CallTable:
     def compare_or_take(self, listed: list[tuple[Json, str]], offset: int) -> None:
         """Take the list of all calls of version 1, each with the text of its parameters.
 
-        Where pieces came before, the list must say the same.
+        If pieces came before, the list must be equal to them.
         """
         came = bool(self._calls)
         for place, (call, text) in enumerate(listed):

@@ -18,7 +18,7 @@ _FILTERS: Final = (
     "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
     "MODEL_ARMOR", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION",
 )  # fmt: skip
-# What the model wrote is unusable, and which quirk says so.
+# Finish reasons of unusable model output -> their quirk.
 _MODEL_FAILED: Final = {
     "MALFORMED_FUNCTION_CALL": "GEM-MALFORMED",
     "UNEXPECTED_TOOL_CALL": "GEM-UNEXPECTED-TOOL",
@@ -109,8 +109,8 @@ class GeminiOracle(GoogleOracle):
             return
         if any(name in candidate for name in _SNAKE):
             self.notes.lost("GEM-SNAKE-CASE", offset)
-        said = self._content(candidate.get("content"), place, event)
-        if said and self.finishes:
+        has_content = self._content(candidate.get("content"), place, event)
+        if has_content and self.finishes:
             self.notes.keep("GEM-FINISH-THEN-MORE", offset)
             self._stopped = False
         reason = candidate.get("finishReason")
@@ -123,7 +123,7 @@ class GeminiOracle(GoogleOracle):
             self._finish(reason, candidate, offset)
 
     def _content(self, content: object, place: int, event: Event) -> bool:
-        """Take the parts of one candidate; return whether they said anything."""
+        """Take the parts of one candidate; return whether they contained anything."""
         parts = content.get("parts") if isinstance(content, dict) else None
         if not isinstance(parts, list):
             odd = content is not None and not isinstance(content, dict)
@@ -134,11 +134,11 @@ class GeminiOracle(GoogleOracle):
         if any(isinstance(part, dict) and "functionCall" in part for part in parts):
             path = ("candidates", place, "content", "parts")
             texts = item_texts(member_text(event.data, *path))
-        said = [
+        found = [
             self._part(part, texts[number] if number < len(texts) else "", event.offset)
             for number, part in enumerate(parts)
         ]
-        return any(said)
+        return any(found)
 
     def _part(self, part: object, part_text: str, offset: int) -> bool:
         if not isinstance(part, dict) or any(name in part for name in _SNAKE):
@@ -212,5 +212,5 @@ class GeminiOracle(GoogleOracle):
         elif finishes[-1] == "STOP" and not calls and not self.text.length:
             self.notes.keep("GEM-EMPTY-STOP", 0)
         if finishes and calls and self._meaning is not FinishReason.STOP:
-            # Whether the last call is whole cannot be told where it is without arguments.
+            # A call without arguments does not show whether it is complete.
             self.notes.keep("FINISH-LENGTH-WITH-CALL", 0)

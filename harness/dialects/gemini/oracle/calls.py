@@ -1,8 +1,8 @@
 """The `functionCall` parts of a generateContent response -> calls, by contract.
 
-A part is a call, whole, with its arguments as an object that may be left out. A part that
-says `willContinue` is continued by the parts without a name that follow, up to the first that
-does not say so. What does not fit that is noted as open and never guessed.
+A part is a complete call, with its arguments as an object that may be left out. A part with
+`willContinue` is continued by the parts without a name that follow, up to the first without it.
+Anything else leaves the calls open; the oracle never guesses.
 Source: Gemini API and Vertex AI API references, `FunctionCall`, `PartialArg`.
 """
 
@@ -152,7 +152,7 @@ def _put(call: _Call, piece: object) -> bool:
 
 
 def _place(tree: Json, path: str, value: object) -> bool:
-    """Put `value` at `path`, where nothing stands yet; arrays are objects by place here."""
+    """Put `value` at `path`, which must be empty; arrays are objects by index here."""
     steps = [name or int(place) for name, place in _STEP.findall(path)]
     node: dict[Any, Any] = tree
     if len(steps) > _MOST_STEPS:
@@ -168,7 +168,7 @@ def _place(tree: Json, path: str, value: object) -> bool:
 
 
 def _arguments_text(tree: Json) -> str | None:
-    """Return the arguments as text; None where they are no object without a gap."""
+    """Return the arguments as text; None if they are not an object without a gap."""
     try:
         value = _value(tree)
     except ValueError:

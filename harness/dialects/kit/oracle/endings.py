@@ -37,7 +37,7 @@ class OneEndOracle(Oracle):
     """
 
     LIST_DATA: ClassVar[str] = "ENVELOPE-WRAPPED"
-    # Words of the contract that are no reason why a model stopped.
+    # Words of the contract that are not a reason why a model stopped.
     OTHER_WORDS: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self) -> None:

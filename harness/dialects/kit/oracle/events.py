@@ -19,7 +19,7 @@ import msgspec
 from harness.dialects.kit.oracle.reading import Notes
 from harness.dialects.kit.oracle.values import UNREADABLE, event_value, item_texts
 
-# The code of the error that a damaged message stands for; an id of the catalogue.
+# The code of the error that represents a damaged message; an id of the catalogue.
 CHECKSUM: Final = "AWS-CHECKSUM"
 BOM: Final = b"\xef\xbb\xbf"
 JSON_SPACE: Final = b" \t\r\n"
@@ -28,7 +28,7 @@ AWS_MARK: Final = b"\0"  # no first message is so long that another byte came fi
 _DAMAGED_PAYLOAD: Final = b'{"code": "%s"}' % CHECKSUM.encode()
 _PRELUDE, _CHECKSUM = 12, 4
 _MOST_HEADERS, _MOST_PAYLOAD = 128 << 10, 24 << 20
-# Bytes of each type of header value; those of the other two types say it themselves.
+# Bytes of each type of header value; the other two types contain their size.
 _FIXED: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 _SIZED: Final = (6, 7)
 _TEXT: Final = 7
@@ -53,7 +53,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class _DamagedError(Exception):
-    """The bytes are no message."""
+    """The bytes are not a message."""
 
 
 def split_messages(body: bytes) -> Iterator[Message]:
@@ -86,8 +86,8 @@ def _read_message(body: bytes, at: int) -> Message:
 
 def _message_of_kind(headers: dict[str, str], payload: bytes, offset: int, end: int) -> Message:
     if headers.get(":message-type") in ("exception", "error"):
-        words = headers.get(":error-message", "").encode()
-        return Message("error", "", payload or words, offset, end)
+        text = headers.get(":error-message", "").encode()
+        return Message("error", "", payload or text, offset, end)
     name = headers.get(":event-type", "")
     inner = _unwrap_chunk(payload) if name == "chunk" else None
     if inner is not None:
@@ -105,7 +105,7 @@ def _check_crc(data: bytes, checksum: bytes) -> None:
 
 
 def _headers(block: bytes) -> dict[str, str]:
-    """Return the names of all headers, with their values where they are text."""
+    """Return the names of all headers, with their values if they are text."""
     headers: dict[str, str] = {}
     at = 0
     while at < len(block):
@@ -202,7 +202,7 @@ def _event_of_message(message: Message) -> Event:
 
 
 def _as_object(data: str) -> str:
-    """Return the words of an error as the object that errors are by contract."""
+    """Return an error as the object that the contract requires."""
     value = event_value(data)
     if isinstance(value, dict):
         return data
@@ -240,7 +240,7 @@ def _iter_json_events(body: bytes, notes: Notes) -> Iterator[Event]:
 
 
 def _json_lines(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield an event for each line; where the first one is no value, there are no lines."""
+    """Yield an event for each line; if the first one is not a value, there are no lines."""
     at = len(body) - len(body.lstrip())
     first = at
     for line in body[at:].split(b"\n"):

@@ -23,7 +23,7 @@ _SPACE = " \t\r\n"
 
 
 def _google_events(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield the events of `body`; what is no event of any framing is noted."""
+    """Yield the events of `body`; anything else is noted."""
     start = body.removeprefix(BOM).lstrip()
     if start.startswith(b"["):
         notes.keep("GEM-JSON-ARRAY", 0)
@@ -73,7 +73,7 @@ def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
             yield Event(text[at:], offset, len(body), complete=False)
             return
         following = skip_space(text, end)
-        # An element is over where what follows it is there.
+        # The character after an element shows that the element is complete.
         over = offset + len(text[at : following + 1].encode())
         yield Event(text[at:end], offset, over)
         if not text.startswith((",", "]"), following):

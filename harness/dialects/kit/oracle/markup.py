@@ -1,10 +1,10 @@
-"""Text, reasoning or a call that holds the markup of text calls -> a reading that abstains.
+"""Text, reasoning or a call that contains the markup of text calls -> a reading that abstains.
 
-Models also spell calls in their text, and engines leak a template's tokens. Which of it is a
-call, an example or a draft is no matter of the API's contract, so where tools were offered
-the strict reading says nothing about text, reasoning and calls of such a turn. The notations
-are listed here once more, from the published chat templates, and more broadly than any reader
-finds them; nothing is shared with the code that reads text calls.
+Models also write calls in their text, and engines leak the tokens of a template. The contract of
+the API does not define which of it is a call, an example or a draft. If the request has tools, the
+oracle therefore abstains on text, reasoning and calls of such a turn. The notations are listed
+here a second time, from the published chat templates, and more broadly than any reader finds them.
+No code is shared with `text_calls`.
 """
 
 import re
@@ -43,17 +43,17 @@ _MARKER: Final = re.compile(
 _CALL_KEY_PATTERN = r'\\?"(?:name|tool|tool_name|function|action|tool_calls|function_call)\\?"\s*:'
 _CALL_KEY: Final = re.compile(_CALL_KEY_PATTERN)
 # At the start of the reply, or right after its reasoning; perhaps in a code fence.
-_WHOLE_JSON: Final = re.compile(
+_JSON_REPLY: Final = re.compile(
     r'(?:\A|think(?:ing)?[>\u25b7]|THINK\])\s*(?:(?:```|~~~)[^\n`]*\n\s*)?["{\[]'
 )
 
 
 def abstain_on_markup(reading: OracleReading, names: frozenset[str]) -> OracleReading:
-    """Return `reading`, silent about what markup leaves open; `names` are those of the tools."""
+    """Return `reading` without what markup leaves open; `names` are those of the tools."""
     channels = (reading.text, reading.reasoning)
-    broken_off = reading.error is not None or not reading.ended
-    said = any(_may_hold_calls(text, names, broken_off=broken_off) for text in channels)
-    if not said and not any(_is_polluted(call, names) for call in reading.calls or ()):
+    truncated = reading.error is not None or not reading.ended
+    has_markup = any(_may_contain_calls(text, names, truncated=truncated) for text in channels)
+    if not has_markup and not any(_is_polluted(call, names) for call in reading.calls or ()):
         thought = any(map(_THINKING.search, channels))
         return msgspec.structs.replace(reading, text_known=False) if thought else reading
     return msgspec.structs.replace(
@@ -65,24 +65,24 @@ def abstain_on_markup(reading: OracleReading, names: frozenset[str]) -> OracleRe
     )
 
 
-def _may_hold_calls(text: str, names: Iterable[str], *, broken_off: bool) -> bool:
-    """Whether there is markup; JSON that broke off may have had the key of a call behind it."""
+def _may_contain_calls(text: str, names: Iterable[str], *, truncated: bool) -> bool:
+    """Whether there is markup; truncated JSON may lack the part with the key of a call."""
     if _MARKER.search(text):
         return True
-    if _WHOLE_JSON.search(text) and (broken_off or _CALL_KEY.search(text)):
+    if _JSON_REPLY.search(text) and (truncated or _CALL_KEY.search(text)):
         return True
     return any(name in text for name in names) and bool(_name_pattern(names).search(text))
 
 
 def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Match JSON or Python that calls one of `names`, wherever it stands."""
+    """Match JSON or Python that calls one of `names`, anywhere."""
     any_name = "|".join(map(re.escape, sorted(names)))
     python = r"(?:\A|[\[,;(.]|\n)\s{0,20}"
     return re.compile(rf'{_CALL_KEY_PATTERN}\s*\\?"(?:{any_name})\\?"|{python}(?:{any_name})\s*\(')
 
 
 def _is_polluted(call: CallReading, names: Iterable[str]) -> bool:
-    """Whether a call of the API's own field holds more than its name, or markup."""
+    """Whether a call in the API's field has more than its name in it, or markup."""
     if call.name not in names and any(name in call.name for name in names):
         return True
     return bool(_MARKER.search(call.name) or _MARKER.search(_unescaped(call.arguments)))

@@ -7,13 +7,13 @@ from harness.turns.exact_json import join_surrogates
 
 
 class Deviation(msgspec.Struct, frozen=True):
-    """A place where the bytes break or stretch the API's contract.
+    """An event that violates or stretches the contract of the API.
 
     Fields:
         quirk: id of the catalogue, groups A, B and C.
         offset: byte of the event.
         ambiguous: the contract leaves open what the calls are or how the turn ended, so the
-            strict reading abstains; False where the meaning is kept.
+            oracle abstains; False if the meaning is clear.
     """
 
     quirk: str
@@ -25,12 +25,12 @@ class CallReading(msgspec.Struct, frozen=True):
     """One call as the deltas of its index add up to it.
 
     Fields:
-        id: "" where none came.
-        name: "" where none came.
+        id: "" if none came.
+        name: "" if none came.
         arguments: the fragments, appended; of a custom tool, its input.
         offset: byte of the event that opened it.
         from_object: the arguments came as an object and not as text, so a report of them may
-            spell them in another way.
+            write them in another form.
     """
 
     id: str
@@ -45,19 +45,19 @@ class OracleReading(msgspec.Struct, frozen=True):
     """The meaning of one response body by contract.
 
     Fields:
-        calls: in order of first appearance; None where ambiguous.
-        text_known: False where text or reasoning is ambiguous.
-        finish: the last non-empty finish reason, raw; "" where none came.
+        calls: in order of first appearance; None if ambiguous.
+        text_known: False if text or reasoning is ambiguous.
+        finish: the last non-empty finish reason, raw; "" if none came.
         ended: a terminal signal was seen, a finish reason or `[DONE]`.
         error: code and message of a provider's error object.
         deviations: for each quirk the first place, and the first ambiguous place.
         text_marks: (bytes up to and including an event's blank line, characters of text that
             are complete by then), one for each event that added text.
-        end_known: False where it is ambiguous how the turn ended.
+        end_known: False if it is ambiguous how the turn ended.
         finishes: the distinct finish reasons, in order of first appearance.
-        refusal: the model's refusal; "" where it did not refuse.
-        meaning: what the contract says that `finish` means, STOP also for a turn that ended
-            with calls; None where it has no such word, or none came.
+        refusal: the model's refusal; "" if it did not refuse.
+        meaning: the meaning of `finish` in the contract, STOP also for a turn that ended with
+            calls; None if the contract does not have the word, or none came.
         model_failed: the error is the provider's way to say that the model's output could
             not be used, such as Gemini's MALFORMED_FUNCTION_CALL.
         text_markup: text, reasoning or calls hold what may be calls spelled in text, and tools
@@ -91,7 +91,7 @@ class OracleReading(msgspec.Struct, frozen=True):
 
 
 class Notes:
-    """The deviations of one body; bounded, since only the first of a kind is kept."""
+    """The deviations of one body; bounded, because only the first of a kind is stored."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, bool], Deviation] = {}

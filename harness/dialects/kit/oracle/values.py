@@ -17,7 +17,7 @@ _MESSAGE_FIELDS = ("message", "error_message")
 
 
 def error_of(chunk: dict[str, Any], event: str = "") -> tuple[str, str] | None:
-    """Return code and message of the error that `chunk` is or holds, or None.
+    """Return code and message of the error that `chunk` is or contains, or None.
 
     Args:
         chunk: a decoded event.
@@ -55,12 +55,12 @@ class _RepeatedKeyError(ValueError):
 
 
 class Arguments(msgspec.Struct, frozen=True):
-    """What the argument text of a call is worth.
+    """The value of the argument text of a call.
 
     Fields:
-        value: the object; None where the text is no usable object.
+        value: the object; None if the text is not a usable object.
         empty: there is no text, or only white space.
-        certain: False where the text passes a limit of the parser (depth, digits) or holds
+        certain: False if the text exceeds a limit of the parser (depth, digits) or contains
             half of a surrogate pair, so that other correct readers may differ.
     """
 
@@ -80,7 +80,7 @@ def is_index(value: object) -> TypeGuard[int]:
 
 
 def event_value(text: str) -> object:
-    """Return the JSON value of an event's data; `UNREADABLE` where it is none."""
+    """Return the JSON value of an event's data; `UNREADABLE` if it is not JSON."""
     try:
         return json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
@@ -88,14 +88,14 @@ def event_value(text: str) -> object:
 
 
 def read_arguments(text: str) -> Arguments:
-    """Return what `text`, the whole arguments of one call, is worth."""
+    """Return the value of `text`, the complete arguments of one call."""
     if not text.strip(" \t\r\n"):
         return Arguments(None, empty=True)
     try:
         value = json.loads(
             text, parse_constant=_reject_constant, object_pairs_hook=_reject_duplicate_keys
         )
-        # A lone surrogate cannot be encoded, an infinite number (1e999) is no JSON.
+        # A lone surrogate cannot be encoded, an infinite number (1e999) is not JSON.
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (json.JSONDecodeError, _RepeatedKeyError):
         return Arguments(None)
@@ -111,7 +111,7 @@ def same_object(first: str, second: str) -> bool:
 
 
 def _reject_constant(name: str) -> NoReturn:
-    raise json.JSONDecodeError(f"{name} is no JSON", name, 0)
+    raise json.JSONDecodeError(f"{name} is not JSON", name, 0)
 
 
 def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ _SPACE = " \t\r\n"
 
 
 def member_text(text: str, *path: str | int) -> str:
-    """Return the text of the member at `path`, keys and places; "" where there is none."""
+    """Return the text of the member at `path`, keys and indexes; "" if there is none."""
     for step in path:
         found = ""
         for key, value in _members(text):

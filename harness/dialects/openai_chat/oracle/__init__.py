@@ -1,6 +1,6 @@
 """The oracle of the dialect openai-chat: it adds up the deltas of choice 0.
 
-The `message` of a plain completion is one delta that holds everything. The oracle keeps what the
+The `message` of a complete response is one delta with everything. The oracle reads what the
 contract defines and notes the rest.
 Source: OpenAI API reference, "The chat completion chunk object" and "The chat completion
 object"; errors inside a stream as gateways document them.
@@ -153,7 +153,7 @@ class OpenAIChatOracle(Oracle):
             self.notes.lost("N-CHOICES", offset)
 
     def _document(self, body: bytes) -> None:
-        """Read a body that holds no event at all."""
+        """Take a body without events."""
         text = body.decode("utf-8-sig", "replace").strip()
         value = event_value(text)
         if isinstance(value, dict):
@@ -177,7 +177,7 @@ class OpenAIChatOracle(Oracle):
         self.notes.keep("JSON-FOR-STREAM", 0)
         if isinstance(choices, list) and len(choices) > 1:
             self.notes.lost("N-CHOICES", 0)
-        self._add_delta(_with_places(message), 0)
+        self._add_delta(_with_indexes(message), 0)
         self._finish_reason(choice.get("finish_reason"), 0)
         if not self.finishes:
             self.notes.open("JSON-FOR-STREAM", 0, end=True)
@@ -200,7 +200,7 @@ class OpenAIChatOracle(Oracle):
             self.notes.open("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
 
     def _finish_reason(self, reason: object, offset: int) -> None:
-        """Take one finish reason; null and "" say nothing."""
+        """Take one finish reason; null and "" are none."""
         if reason is None:
             return
         if not isinstance(reason, str):
@@ -216,8 +216,8 @@ class OpenAIChatOracle(Oracle):
         elif reason not in self.MEANINGS:
             self.notes.keep("FINISH-UNKNOWN", offset)
         if not self.finishes:
-            said = self.text.length + self.reasoning.length + len(self._refusal) + len(self._calls)
-            self._finish_was_early = not said
+            size = self.text.length + self.reasoning.length + len(self._refusal) + len(self._calls)
+            self._finish_was_early = not size
         elif reason == self.finishes[-1]:
             self.notes.keep("FINISH-DUPLICATE", offset)
         elif {reason, *self.finishes} <= _TOOLS_THEN_STOP:
@@ -228,7 +228,7 @@ class OpenAIChatOracle(Oracle):
         self.add_finish(reason)
 
     def _check_tags(self, offset: int) -> None:
-        """Reasoning marked up in the text may be told apart from it, or not."""
+        """A reader may separate reasoning that is marked up in the text, or not."""
         text = self.text.value()
         if any(tag in text for tag in _REASONING_TAGS):
             self.notes.open("REASONING-FIELD-NAMES", offset, text=True)
@@ -282,7 +282,7 @@ class OpenAIChatOracle(Oracle):
         if not finishes and not self.over:
             self.notes.keep("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
         if self.over and self._choice_index is None:
-            # An end of nothing: an empty turn, or an answer in words that are not known here.
+            # An end of nothing: an empty turn, or an answer in an unknown form.
             self.notes.open("CHUNK-CHOICES-ABSENT", 0, end=True)
         if self._reopened and not self.over:
             self.notes.open("FINISH-STOP-TOO-EARLY", 0, end=True)
@@ -294,7 +294,7 @@ class OpenAIChatOracle(Oracle):
             self.notes.keep(quirk, 0)
 
     def _check_promise(self, finishes: list[str]) -> None:
-        """A finish that promises calls, where there are none; a foreign spelling may not."""
+        """Note a finish word that promises calls, without any; a word of another API may not."""
         if not _PROMISES_CALLS.isdisjoint(finishes):
             self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
         elif any(finish.casefold() in _MAY_PROMISE_CALLS for finish in finishes):
@@ -302,12 +302,12 @@ class OpenAIChatOracle(Oracle):
 
 
 def _matters(chunk: Json, event: Event) -> bool:
-    """Return whether `chunk` may say more than usage."""
+    """Return whether `chunk` may contain more than usage."""
     return bool(chunk.get("choices")) or error_of(chunk, event.name) is not None
 
 
-def _with_places(message: Json) -> Json:
-    """Return `message` with the place of each call, which is no field there, as its index."""
+def _with_indexes(message: Json) -> Json:
+    """Return `message` with the position of each call as its index, which it does not have."""
     calls = message.get("tool_calls")
     if not isinstance(calls, list):
         return message

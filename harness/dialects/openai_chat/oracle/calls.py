@@ -1,7 +1,7 @@
 """Tool-call deltas -> calls, by the contract of the chat completion chunk.
 
 An integer `index` is the key; `id`, `type` and `function.name` come in the first delta of a
-call; fragments of `function.arguments` are appended. What does not say which call it means,
+call; fragments of `function.arguments` are appended. What is not clearly part of one call,
 or what a call is, is noted as open and never guessed.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
@@ -15,7 +15,7 @@ from harness.dialects.kit.oracle.values import is_index, same_object
 
 # `{}` with as much white space around it as is still taken for a placeholder.
 _PLACEHOLDER_CHARACTERS = 64
-# A fragment this much smaller than the buffer cannot be the whole arguments once more.
+# A fragment this much smaller than the buffer cannot be the complete arguments again.
 _WHOLE_AGAIN_RATIO = 4
 
 
@@ -84,7 +84,7 @@ class CallTable:
         return tuple(call.reading() for call in self._calls.values())
 
     def add(self, entries: object, offset: int) -> bool:
-        """Take one `tool_calls` value; return whether it said anything about a call."""
+        """Take one `tool_calls` value; return whether it contained anything of a call."""
         if entries is None:
             self._notes.keep("TOOLCALLS-NULL", offset)
             return False
@@ -94,8 +94,8 @@ class CallTable:
         if not entries:
             self._notes.keep("TOOLCALLS-EMPTY-ARRAY", offset)
         self._check_siblings(entries, offset)
-        said = [self._entry(entry, offset) for entry in entries]
-        return any(said)
+        found = [self._entry(entry, offset) for entry in entries]
+        return any(found)
 
     def _check_siblings(self, entries: list[Any], offset: int) -> None:
         """Two opening entries of one list are two calls, so they need two indices."""
@@ -111,17 +111,17 @@ class CallTable:
             self._notes.open("EVENT-GLUED", offset, calls=True)
             return True
         function = self._function(entry, offset)
-        said = _Entry(
+        piece = _Entry(
             key=_key(entry),
             id=self._text(entry, "id", offset),
             name=self._text(function, "name", offset),
             fragment=self._fragment(function, offset),
         )
-        call = self._calls.get(said.key)
+        call = self._calls.get(piece.key)
         self._check_type(entry, offset, opening=call is None)
-        if not (said.id or said.name or said.fragment):
+        if not (piece.id or piece.name or piece.fragment):
             return False
-        self._merge(call or self._open(said.key, offset), said, offset)
+        self._merge(call or self._open(piece.key, offset), piece, offset)
         return True
 
     def _open(self, key: int | None, offset: int) -> _Call:
@@ -133,43 +133,43 @@ class CallTable:
             self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
         return self._calls.setdefault(key, _Call(offset))
 
-    def _merge(self, call: _Call, said: _Entry, offset: int) -> None:
-        new_id = bool(said.id) and said.id != call.id
+    def _merge(self, call: _Call, piece: _Entry, offset: int) -> None:
+        new_id = bool(piece.id) and piece.id != call.id
         if new_id:
-            self._merge_id(call, said, offset)
-        if said.name:
-            self._merge_name(call, said, offset, new_id=new_id)
+            self._merge_id(call, piece, offset)
+        if piece.name:
+            self._merge_name(call, piece, offset, new_id=new_id)
         # Once the calls are open nothing more can be learned, so nothing more is compared.
-        if self._notes.calls_known and (quirk := call.stretched_by(said.fragment)):
+        if self._notes.calls_known and (quirk := call.stretched_by(piece.fragment)):
             self._notes.open(quirk, offset, calls=True)
-        call.append(said.fragment)
+        call.append(piece.fragment)
 
-    def _merge_id(self, call: _Call, said: _Entry, offset: int) -> None:
+    def _merge_id(self, call: _Call, piece: _Entry, offset: int) -> None:
         if call.id:
-            quirk = "DELTA-INDEX-ALL-ZERO" if said.name else "DELTA-ID-CHANGES"
+            quirk = "DELTA-INDEX-ALL-ZERO" if piece.name else "DELTA-ID-CHANGES"
             self._notes.open(quirk, offset, calls=True)
             return
-        if self._ids.setdefault(said.id, said.key) != said.key:
+        if self._ids.setdefault(piece.id, piece.key) != piece.key:
             # With its own name it is a sibling; without one it may be the other call.
-            self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not said.name)
+            self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not piece.name)
         if call.name or call.size:
             # Without an index the id may open a second call.
-            doubtful = said.key is None and call.size > 0
+            doubtful = piece.key is None and call.size > 0
             self._notes.open("DELTA-ID-NAME-FIRST-ONLY", offset, calls=doubtful)
-        call.id = said.id
+        call.id = piece.id
 
-    def _merge_name(self, call: _Call, said: _Entry, offset: int, *, new_id: bool) -> None:
+    def _merge_name(self, call: _Call, piece: _Entry, offset: int, *, new_id: bool) -> None:
         if not call.name:
             if call.size:
                 self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
-            call.name = said.name
-        elif said.name != call.name:
+            call.name = piece.name
+        elif piece.name != call.name:
             self._notes.open("DELTA-NAME-FRAGMENTED", offset, calls=True)
         else:
-            glued = call.last_character == "}" and said.fragment.lstrip().startswith("{")
-            opens = (new_id and call.size > 0) or (not said.id and glued)
+            glued = call.last_character == "}" and piece.fragment.lstrip().startswith("{")
+            opens = (new_id and call.size > 0) or (not piece.id and glued)
             # Without an index the name may open a second call, whatever the ids are.
-            self._notes.open("DELTA-NAME-REPEATED", offset, calls=opens or said.key is None)
+            self._notes.open("DELTA-NAME-REPEATED", offset, calls=opens or piece.key is None)
 
     def _function(self, entry: dict[str, Any], offset: int) -> dict[str, Any]:
         function = entry.get("function")

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
 from harness.dialects.kit.oracle.events import Event, json_events
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import error_of, event_value
+from harness.dialects.kit.oracle.values import error_of, event_value, text_or_empty
 from harness.dialects.openai_responses.oracle.items import ItemTable
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
@@ -32,7 +32,7 @@ _PIECES: Final = {
     "response.reasoning_summary_text.delta": "summary",
     "response.reasoning_text.delta": "reasoning",
 }
-_WHOLES: Final = {
+_TEXT_ENDS: Final = {
     "response.output_text.done": ("text", "text"),
     "response.text.done": ("text", "text"),
     "response.audio_transcript.done": ("text", "transcript"),
@@ -128,8 +128,8 @@ class OpenAIResponsesOracle(Oracle):
         self._check_envelope(value, kind, event)
         if (piece := _PIECES.get(kind)) is not None:
             self._items.piece(piece, value, event.offset)
-        elif (whole := _WHOLES.get(kind)) is not None:
-            self._items.text_over(*whole, value, event.offset)
+        elif (ending := _TEXT_ENDS.get(kind)) is not None:
+            self._items.text_over(*ending, value, event.offset)
         elif (take := self._takes.get(kind)) is not None:
             take(value, event.offset)
         elif kind.startswith(_DRAFTS):
@@ -160,7 +160,7 @@ class OpenAIResponsesOracle(Oracle):
         elif value.get("object") == "response" and isinstance(value.get("status"), str):
             self._document(value, event.offset)
         elif error is not None:
-            if value.get("output"):  # a response that does not say that it is one
+            if value.get("output"):  # a response without the mark of one
                 self.notes.open("ENVELOPE-WRAPPED", event.offset, text=True, calls=True)
             self.take_error(error, event.offset)
         elif isinstance(value.get("type"), str) and self._created:
@@ -169,7 +169,7 @@ class OpenAIResponsesOracle(Oracle):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
     def _document(self, value: Json, offset: int) -> None:
-        """Take the whole response that a request without a stream gets."""
+        """Take the complete response to a request without a stream."""
         if self.values > 1:
             self.notes.lost("EVENT-GLUED", offset)
             return
@@ -202,18 +202,18 @@ class OpenAIResponsesOracle(Oracle):
         self._end(response, _STATUS[value["type"]], offset)
 
     def _end(self, response: Json, status: str, offset: int) -> None:
-        said = response.get("status")
-        if isinstance(said, str) and said in _OVER:
-            if status and said != status and status != _STATUS["response.done"]:
+        own_status = response.get("status")
+        if isinstance(own_status, str) and own_status in _OVER:
+            if status and own_status != status and status != _STATUS["response.done"]:
                 self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
-            status = said
+            status = own_status
         details = response.get("incomplete_details") or response.get("status_details") or {}
         details = details if isinstance(details, dict) else {}
         error = response.get("error") or details.get("error")
         if status in ("failed", "cancelled") or error:
             reason = details.get("reason")
-            words = reason if isinstance(reason, str) else ""
-            self.take_error(error_of({"error": error}) or (status, words), offset)
+            message = text_or_empty(reason)
+            self.take_error(error_of({"error": error}) or (status, message), offset)
         elif status:
             self._finished(status, details.get("reason"), offset)
 
@@ -241,7 +241,7 @@ class OpenAIResponsesOracle(Oracle):
             self.text.add(piece)
 
     def _closed(self, _: Json, offset: int) -> None:
-        """A translation session says that it is over, and no reason."""
+        """Take the end of a translation session, which has no reason."""
         self.ended = True
         if len(self._items):
             self.notes.lost("RESP-REALTIME-EVENTS", offset)

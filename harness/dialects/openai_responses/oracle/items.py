@@ -2,7 +2,7 @@
 
 `output_index` is the key of an item and `item_id` its id, both in each event of it. Deltas are
 appended; what `done` events and the terminal event repeat must be the same. Where an event
-does not say which item it means, or two of them differ, the meaning is open.
+does not identify its item, or two of them differ, the meaning is open.
 Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 """
 
@@ -22,7 +22,7 @@ _CALLS: Final[dict[object, tuple[CallKind, str]]] = {
 _NO_FUNCTION: Final = frozenset(
     ("apply_patch_call", "computer_call", "local_shell_call", "mcp_approval_request")
 )
-# Type of a part -> the kind of text that it holds, and where.
+# Type of a part -> the kind of text that it contains, and its member.
 _PARTS: Final = {
     "output_text": ("text", "text"),
     "text": ("text", "text"),
@@ -45,7 +45,7 @@ class _Item(OpenCall):
         self.call = _CALLS.get(self.kind) if isinstance(self.kind, str) else None
         self.item_id = text_or_empty(value.get("id"))
         self.early = ""  # arguments that it had when it opened
-        self.whole = ""
+        self.complete = ""
         self.done = False
         self.texts: dict[str, list[str]] = {}
 
@@ -57,7 +57,7 @@ class _Item(OpenCall):
     def arguments(self) -> str:
         """Return the arguments so far; the complete ones if they came."""
         self.fragments = ["".join(self.fragments)]
-        return self.whole or self.fragments[0]
+        return self.complete or self.fragments[0]
 
 
 class ItemTable:
@@ -100,7 +100,7 @@ class ItemTable:
             return
         item = self._open(place, value, offset)
         if item.call is not None and value.get(item.call[1]):
-            # Whether fragments continue or repeat it, only the whole arguments will say.
+            # Only the complete arguments show whether fragments continue or repeat it.
             self._notes.keep("RESP-ARGUMENTS-IN-ADDED", offset)
             item.early = text_or_empty(value[item.call[1]])
 
@@ -128,17 +128,17 @@ class ItemTable:
             self._add_piece(item, kind, piece)
 
     def text_over(self, kind: str, field: str, event: Json, offset: int) -> None:
-        """Take a whole part; where its item said nothing yet, this says it."""
+        """Take a complete part, which is the text of an item without deltas."""
         item = self._of(event, offset)
-        whole = event.get(field)
-        if item is None or not isinstance(whole, str):
+        text = event.get(field)
+        if item is None or not isinstance(text, str):
             self._notes.open("EVENT-GLUED", offset, text=True)
             return
         so_far = "".join(item.texts.get(kind, ()))
-        if whole and not so_far:
+        if text and not so_far:
             self._notes.keep("RESP-NO-TEXT-DELTAS", offset)
-            self._add_piece(item, kind, whole)
-        elif not so_far.endswith(whole):
+            self._add_piece(item, kind, text)
+        elif not so_far.endswith(text):
             self._notes.open("RESP-DONE-DIFFERS", offset, text=True)
 
     def fragment(self, kind: str, event: Json, offset: int) -> None:
@@ -147,13 +147,13 @@ class ItemTable:
         piece = event.get("delta")
         if item is None:
             return
-        if not isinstance(piece, str) or (piece and item.whole):
+        if not isinstance(piece, str) or (piece and item.complete):
             self._notes.open("RESP-DONE-DIFFERS", offset, calls=True)
         else:
             item.fragments.append(piece)
 
     def arguments_over(self, kind: str, event: Json, offset: int) -> None:
-        """Take the whole arguments of a function, or the whole input of a custom tool."""
+        """Take the complete arguments of a function, or the complete input of a custom tool."""
         item = self._call_of(kind, event, offset)
         if item is not None and item.call is not None:
             self._name(item, event, offset)
@@ -166,7 +166,7 @@ class ItemTable:
             return None
         return item
 
-    # The response as a whole
+    # The complete response
 
     def output(self, output: object, offset: int, *, streamed: bool) -> None:
         """Take the `output` of a response, all items once more."""
@@ -201,7 +201,7 @@ class ItemTable:
             known = place if known is None else known
             item = self._items.get(known)
             if item is None or known in found or item.kind != value.get("type"):
-                # An item that no event told of, or another place for one that is known.
+                # An item without events, or another index for a known one.
                 self._notes.lost("RESP-DONE-DIFFERS", offset)
                 return
             found.add(known)
@@ -214,9 +214,9 @@ class ItemTable:
         if {"summary", "reasoning"} <= self._kinds:
             self._notes.open("REASONING-FIELD-NAMES", offset, text=True)
         for item in self._items.values():
-            if item.early and not item.whole:
+            if item.early and not item.complete:
                 self._notes.open("RESP-ARGUMENTS-IN-ADDED", item.offset, calls=bool(item.arguments))
-                item.whole = item.early
+                item.complete = item.early
 
     # One item
 
@@ -256,7 +256,7 @@ class ItemTable:
             self._notes.beyond("RESP-CLIENT-ITEM", offset)
 
     def _repeat(self, item: _Item, value: Json, offset: int, *, last: bool = False) -> None:
-        """Take an item that is whole, which must say what its events said."""
+        """Take a complete item, which must be equal to its events."""
         if item.kind != value.get("type"):
             self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
         elif item.call is not None:
@@ -298,9 +298,9 @@ class ItemTable:
         elif not so_far:
             if self._streamed:
                 self._notes.keep("RESP-NO-ARGUMENT-DELTAS", offset)
-            item.whole = arguments
+            item.complete = arguments
         elif arguments == so_far:
-            item.whole = arguments
+            item.complete = arguments
         elif arguments == "{}":
             self._notes.open("RESP-DONE-EMPTY", offset, calls=True)
         elif same_object(arguments, so_far):
@@ -311,13 +311,13 @@ class ItemTable:
     def _texts(self, item: _Item, value: Json, offset: int) -> None:
         if item.kind not in ("message", "reasoning"):
             return
-        for kind, whole in _texts_of(value).items():
+        for kind, text in _texts_of(value).items():
             so_far = "".join(item.texts.get(kind, ()))
             if not so_far:
                 if self._streamed:
                     self._notes.keep("RESP-NO-TEXT-DELTAS", offset)
-                self._add_piece(item, kind, whole)
-            elif whole != so_far:
+                self._add_piece(item, kind, text)
+            elif text != so_far:
                 self._notes.open("RESP-DONE-DIFFERS", offset, text=True)
 
     def _add_piece(self, item: _Item, kind: str, piece: str) -> None:
@@ -355,7 +355,7 @@ class ItemTable:
             return None
         item_id = text_or_empty(event.get("item_id"))
         if item_id and item.item_id and item_id != item.item_id:
-            # The place says which item it is, unless several share it.
+            # The index identifies the item, unless several share it.
             others = any(other.item_id == item_id for other in self._items.values())
             self._notes.open("RESP-ITEM-ID-CHANGES", offset, text=others, calls=others)
         elif not item_id:
@@ -364,7 +364,7 @@ class ItemTable:
 
 
 def _texts_of(value: Json) -> dict[str, str]:
-    """Return the texts of a whole item by kind."""
+    """Return the texts of a complete item by kind."""
     found: dict[str, str] = {}
     for field in ("summary", "content"):
         parts = value.get(field)
