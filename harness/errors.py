@@ -21,8 +21,8 @@ class HarnessError(Exception):
 
     Args:
         what: what is wrong, with what was expected and what was found.
-        where: the file, key path or option it is wrong in; "" where there is no place.
-        hint: the next step, as an imperative; "" where there is none.
+        where: the file, key path or option it is wrong in; "" if there is no place.
+        hint: the next step, as an imperative; "" if there is none.
     """
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:

@@ -103,14 +103,14 @@ class GateRule(File, frozen=True, omit_defaults=True):
 
 
 class Table(File, frozen=True):
-    """The table as it stands in the file.
+    """The table as in the file.
 
     Fields:
-        paths: what is replayed where no PATHS are given; what ships where there are none.
+        paths: what is replayed where no PATHS are given; the bundled scenarios if there are none.
         select: which of those, in words such as `dialect:openai-chat`; "" for all.
         gate: what a run must keep.
         expectations: the file of expected failures; "" for `expectations.toml` where it exists.
-        baseline: the file of known failing cells; "" where there is none.
+        baseline: the file of known failing cells; "" if there is none.
     """
 
     paths: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ class Table(File, frozen=True):
 
 
 class Project(msgspec.Struct, frozen=True):
-    """The table, and the folder that its paths are told from: that of the file."""
+    """The table, and the folder that its paths are relative to: that of the file."""
 
     root: Path
     table: Table = Table()
@@ -133,7 +133,7 @@ def project(start: Path | None = None) -> Project:
     """Return what the project around `start`, by default the working folder, says.
 
     Raises:
-        UnreadableError: the file is no TOML, or the table says something that nobody knows.
+        UnreadableError: the file is not TOML, or the table has an unknown key or value.
     """
     start = Path.cwd() if start is None else start.resolve()
     for folder in (start, *start.parents):
@@ -165,7 +165,7 @@ def _check(found: Table, where: str) -> None:
         for name in names:
             if not _NAME.fullmatch(name):
                 raise UnreadableError(
-                    f"{kind}: {name!r} is no name: expected letters, digits, '.', '_' and '-'",
+                    f"{kind}: {name!r} is not a name: expected letters, digits, '.', '_' and '-'",
                     where=where,
                 )
     for place, rule in enumerate(found.gate):
@@ -177,7 +177,7 @@ def _problem(rule: GateRule) -> str:
     if rule.min is None and rule.max is None:
         return "expected `min` or `max`"
     if rule.min is not None and rule.max is not None and rule.min > rule.max:
-        return f"`min` {rule.min} is above `max` {rule.max}: no rate can keep both"
+        return f"`min` {rule.min} is above `max` {rule.max}: no rate can satisfy both"
     if rule.where.blame and rule.metric in ("retries", "recovery"):
         return f"`blame` means nothing to {rule.metric}"
     if rule.basis == "interval" and (rule.min == 1 or rule.max == 0):

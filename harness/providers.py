@@ -20,15 +20,15 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is known of a provider and model.
 
     Fields:
-        supports_tool_use: it takes tools in a field of the request; None where nobody knows,
+        supports_tool_use: it takes tools in a field of the request; None if it is not known,
             and then a probe tells.
         supports_parallel_tools: several calls in one turn may be run and answered together.
         tool_id_pattern: a regular expression that ids sent to it must match in full; "" for any.
-        allows_midturn_system: a system message may stand after the first message.
-        json_stability: how far its JSON in text can be trusted. It is told, for whoever reads
+        allows_midturn_system: a system message may be after the first message.
+        json_stability: how far its JSON in text can be trusted. It is reported, for those who read
             reports or chooses models; the gateway trusts none of it and checks every reply alike.
-        content_beside_calls: what `content` must be beside calls without text: null, or "".
-        reasoning_field: the field in which it wants its reasoning back; "" where it does not.
+        content_beside_calls: what `content` must be next to calls without text: null, or "".
+        reasoning_field: the field in which it wants its reasoning back; "" if it does not.
     """
 
     supports_tool_use: bool | None = None

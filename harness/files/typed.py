@@ -107,7 +107,7 @@ def _steps(path: str) -> tuple[str, ...]:
 
 
 def _keys_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the keys that the struct at `steps` below `kind` knows; () where it is none."""
+    """Return the keys that the struct at `steps` below `kind` knows; () if it is not one."""
     return tuple(
         field.encode_name
         for struct in _types_at(kind, steps)
@@ -117,7 +117,7 @@ def _keys_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _choices_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words that may stand at `steps` below `kind`."""
+    """Return the words that may be at `steps` below `kind`."""
     return tuple(
         str(value) for each in _types_at(kind, steps) for value in _words_of(each) if value != ""
     )
@@ -130,7 +130,7 @@ def _words_of(kind: inspect.Type) -> Iterable[object]:
 
 
 def _types_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[inspect.Type, ...]:
-    """Return the types that may stand at `steps` below `kind`."""
+    """Return the types that may be at `steps` below `kind`."""
     choices = _alternatives(kind)
     if not steps:
         return choices
@@ -180,7 +180,7 @@ def _not_json(value: object, path: str) -> str:
         return ""
     if isinstance(value, float) and math.isfinite(value):
         return ""
-    return f"{path}: {value!r} is no JSON value"
+    return f"{path}: {value!r} is not a JSON value"
 
 
 def _first(problems: Iterator[str]) -> str:

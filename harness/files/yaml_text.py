@@ -41,7 +41,7 @@ _RESOLVERS: Final = (
 def load_yaml(
     text: bytes | str, where: str, *, tags: Mapping[str, TagReader] | None = None
 ) -> object:
-    """Return the one document that `text` holds; None where it is empty.
+    """Return the one document that `text` holds; None if it is empty.
 
     Args:
         text: YAML, as UTF-8 bytes or text.
@@ -79,7 +79,7 @@ def load_yaml_documents(
         ) from None
 
 
-_FIX_HINT: Final = "Mend the file, or restore it from where it came from."
+_FIX_HINT: Final = "Fix the file, or restore it from where it came from."
 
 
 class _PlainLoader(CSafeLoader):
@@ -179,7 +179,7 @@ class _Walk:
             self._anchored[event.anchor] = (1, len(event.value))
 
     def alias(self, event: yaml.AliasEvent) -> None:
-        """Count what the alias stands for once more."""
+        """Count what the alias represents again."""
         name = str(event.anchor)
         size = self._anchored.get(name)
         if size is None:
@@ -270,7 +270,7 @@ _STEP = 2
 
 
 def format_scalar(text: str) -> str:
-    """Return `text` as a scalar on one line: as it is where no reader mistakes it.
+    """Return `text` as a scalar on one line: unchanged if no reader mistakes it.
 
     Lone surrogates, as in file names that are not UTF-8, become their escapes as text.
     """
@@ -297,13 +297,13 @@ def format_flow(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(format_flow, value)) + "]"
     spelled = json.dumps(value, allow_nan=False)
-    # An exponent behind no point makes a text of the number in YAML 1.1.
+    # An exponent without a point before it makes a text of the number in YAML 1.1.
     whole = isinstance(value, float) and "." not in spelled
     return spelled.replace("e", ".0e") if whole else spelled
 
 
 def format_block(text: str, indent: int) -> str:
-    """Return `text` as the value of a key that stands at column `indent`.
+    """Return `text` as the value of a key that is at column `indent`.
 
     It holds no newline after its end; the caller adds one.
     """
@@ -313,7 +313,7 @@ def format_block(text: str, indent: int) -> str:
 
 
 def _literal(text: str, indent: int) -> str:
-    """Spell a literal block; readers would mistake white space at its start for indentation."""
+    """Write a literal block; readers would mistake white space at its start for indentation."""
     explicit = str(_STEP) if text[0] in " \t\n" else ""
     chomp = "-" if not text.endswith("\n") else "+" if text.endswith("\n\n") else ""
     margin = " " * (indent + _STEP)
@@ -322,7 +322,7 @@ def _literal(text: str, indent: int) -> str:
 
 
 def _quoted(text: str, indent: int) -> str:
-    """Spell a double-quoted scalar, with an escaped line break after each newline."""
+    """Write a double-quoted scalar, with an escaped line break after each newline."""
     margin = " " * (indent + _STEP)
     pieces = [_escaped(line) for line in re.findall(r"[^\n]*\n|[^\n]+", text)]
     # White space at the start of a continued line would be dropped.

@@ -2,7 +2,7 @@
 
 Reads the top level member by member: says `reasoning` and, once the action is `finish`, the
 answer, as they come. It looks no closer at JSON than that needs; whether it was strict JSON,
-and what it means, is asked of the whole object when its last brace has come.
+and what it means, is asked of the complete object when its last brace has come.
 """
 
 import re
@@ -28,16 +28,16 @@ class ActionObject:
     """One object, from its opening brace on.
 
     Fields:
-        said: (whether it is reasoning, text), in order, since it was taken last.
+        emitted: (whether it is reasoning, text), in order, since it was taken last.
         action: the first value of that key, "" before it came.
-        reasoned, answered: something of that kind was said.
+        reasoned, answered: something of that kind was emitted.
         lists: the key of the calls was seen.
         whole: its last brace was taken.
         stuck: what came next cannot be JSON.
     """
 
     def __init__(self) -> None:
-        self.said: list[tuple[bool, str]] = []
+        self.emitted: list[tuple[bool, str]] = []
         self.action = ""
         self.reasoned = self.answered = self.lists = False
         self.whole = self.stuck = False
@@ -58,7 +58,7 @@ class ActionObject:
 
     @property
     def committed(self) -> bool:
-        """Whether it is a reply in the protocol, even if it breaks off."""
+        """Whether it is a reply in the protocol, even if it is truncated."""
         return self.reasoned or self.lists or self.action in (TOOL_CALL, FINISH)
 
     @property
@@ -73,7 +73,7 @@ class ActionObject:
 
     @property
     def rest(self) -> str:
-        """What was taken after the last text that was said."""
+        """What was taken after the last text that was emitted."""
         return self.raw[self._rest :]
 
     def feed(self, text: str, at: int) -> int:
@@ -198,14 +198,14 @@ class ActionObject:
     def _take(self, piece: str) -> None:
         """Take a piece of the value of a member."""
         if self._key == REASONING_KEY:
-            self._say(piece, reasoning=True)
+            self._emit(piece, reasoning=True)
         elif self._key == ACTION_KEY and not self.action:
             self._value.append(piece)
         elif self._key in ANSWER_KEYS and not self.action:
-            if piece:  # a key without text, said again and again, is kept nowhere
+            if piece:  # a key without text, emitted again and again, is kept nowhere
                 self._draft.setdefault(self._key, []).append(piece)
         elif self._answers(self._key):
-            self._say(piece, reasoning=False)
+            self._emit(piece, reasoning=False)
             self._draft = {self._key: [piece]} if piece else self._draft
 
     def _end_string(self, at: int) -> None:
@@ -214,18 +214,18 @@ class ActionObject:
         if self._key == ACTION_KEY and not self.action:
             self.action = "".join(self._value)
             if self.action == FINISH:
-                self._say(self.draft, reasoning=False)
+                self._emit(self.draft, reasoning=False)
 
     def _answers(self, key: str) -> bool:
         """Whether this member is the answer: the first of its kind that says something."""
-        said = next(iter(self._draft), key)
-        return self.action == FINISH and key in ANSWER_KEYS and said == key
+        emitted = next(iter(self._draft), key)
+        return self.action == FINISH and key in ANSWER_KEYS and emitted == key
 
     def _offset(self, at: int) -> int:
         return self._size + at - self._base
 
-    def _say(self, text: str, *, reasoning: bool) -> None:
+    def _emit(self, text: str, *, reasoning: bool) -> None:
         if text:
-            self.said.append((reasoning, text))
+            self.emitted.append((reasoning, text))
             self.reasoned = self.reasoned or reasoning
             self.answered = self.answered or not reasoning

@@ -1,10 +1,10 @@
 """A reply in the action protocol, in pieces -> reasoning and answer at once, calls at its end.
 
-`reasoning` is said while its string is still arriving, and so is `content` once the action is
+`reasoning` is emitted while its string is still arriving, and so is `content` once the action is
 known to be `finish`; before that it may be a draft, and is held. A reply in a code block is
 held until the text is over, since one that words follow was an example. What turns out to be
-no reply in the protocol goes on to the scanner of the other text dialects, whole. The same
-comes out wherever the text was cut: nothing is decided by more than the characters so far.
+no reply in the protocol goes to the scanner of the other text dialects, complete. The same
+is emitted wherever the text was cut: nothing is decided by more than the characters so far.
 """
 
 import re
@@ -31,7 +31,7 @@ _FENCE = re.compile(r"```(?:json|JSON)?[ \t]{0,8}\r?\n")
 _CUT_FENCE = re.compile(r"`{1,3}|```(?:j|js|jso|json|J|JS|JSO|JSON)?[ \t]{0,8}\r?")
 _FENCE_MARK: Final = "```"
 _THINK: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
-# What a reply begins with that stands inside a string.
+# What a reply begins with that is inside a string.
 _WRAPPED_BEGINS: Final = '{"`'
 # Words after a code block.
 _WORDS_FOLLOW = re.compile(r"```\s*[^\s`]")
@@ -47,7 +47,7 @@ class ActionScanner:
     """
 
     def __init__(self, offered: Offered, policy: TextPolicy) -> None:
-        self._said: list[tuple[bool, str]] = []
+        self._emitted: list[tuple[bool, str]] = []
         self._offered = offered
         self._other = Scanner(offered, policy)
         # One list for both: what follows in the text may change what was found before.
@@ -62,7 +62,7 @@ class ActionScanner:
         self._closer = ""  # of the reasoning in tags that we are in
         self._object = ActionObject()
         self._string = JsonString()
-        self._raw: list[str] = []  # of a reply in a string, or of one that broke off
+        self._raw: list[str] = []  # of a reply in a string, or of one that was truncated
         self._begun = False  # what the string holds begins as a reply does
         self._answered = False
 
@@ -72,17 +72,17 @@ class ActionScanner:
         return not (self._answered or self.found) and self._other.blank
 
     @property
-    def unsettled(self) -> bool:
+    def has_pending(self) -> bool:
         """Whether calls wait for the end; those of this protocol never do."""
-        return self._other.unsettled
+        return self._other.has_pending
 
     def take(self) -> list[tuple[bool, str]]:
-        """Return what was said since the last time: (whether it is reasoning, text)."""
-        said, self._said = self._said, []
-        return said
+        """Return what was emitted since the last time: (whether it is reasoning, text)."""
+        emitted, self._emitted = self._emitted, []
+        return emitted
 
     def passes(self, text: str) -> bool:
-        """Take text that the caller may hand on as it is; False where it must be fed instead."""
+        """Take text that the caller may emit unchanged; False if it must be fed instead."""
         return self._phase == self._others and self._other.passes(text)
 
     def feed(self, text: str) -> None:
@@ -91,23 +91,23 @@ class ActionScanner:
         while at < len(text):
             at = self._phase(text, at)
 
-    def close(self, *, beside_native: bool = False) -> None:
-        """The text is over; `beside_native` where calls came in the API's own field too."""
+    def close(self, *, with_native_calls: bool = False) -> None:
+        """The text is over; `with_native_calls` where calls came in the API's own field too."""
         if self._phase == self._thinking:
-            self._say(self._held, reasoning=True)
+            self._emit(self._held, reasoning=True)
         elif self._phase in (self._in_object, self._in_broken):
             self._broken_off()
         elif self._phase in (self._head, self._in_string):
             self._pass_on(self._before + "".join(self._raw) + self._held)
         for reasoning, piece in self._late:
-            self._say(piece, reasoning=reasoning)
+            self._emit(piece, reasoning=reasoning)
         self._phase = self._plain
-        self._other.close(beside_native=beside_native)
+        self._other.close(with_native_calls=with_native_calls)
         self._take_other()
 
-    def settle(self, *, count: bool) -> None:
+    def resolve(self, *, count: bool) -> None:
         """Let waiting calls count, or give their raw text back."""
-        self._other.settle(count=count)
+        self._other.resolve(count=count)
         self._take_other()
 
     # Before the reply
@@ -126,7 +126,7 @@ class ActionScanner:
         return len(text)
 
     def _begin(self, head: str) -> int:
-        """Choose how to go on, and return from where; -1 where more text must tell."""
+        """Choose how to continue, and return from where; -1 if more text must decide."""
         start = end_of(_SPACE, head, 0)
         fence = _FENCE.match(head, start)
         if fence:
@@ -147,26 +147,26 @@ class ActionScanner:
 
     def _thinking(self, text: str, at: int) -> int:
         """Reasoning in tags before the reply."""
-        said, closer = self._held + text[at:], self._closer
-        place = said.find(closer)
-        if place >= 0:
-            self._say(said[:place], reasoning=True)
+        emitted, closer = self._held + text[at:], self._closer
+        index = emitted.find(closer)
+        if index >= 0:
+            self._emit(emitted[:index], reasoning=True)
             self._held, self._phase = "", self._head
-            self.feed(said[place + len(closer) :])
+            self.feed(emitted[index + len(closer) :])
             return len(text)
         sizes = range(len(closer) - 1, -1, -1)
-        stop = len(said) - next(size for size in sizes if said.endswith(closer[:size]))
-        self._say(said[:stop], reasoning=True)
-        self._held = said[stop:]
+        stop = len(emitted) - next(size for size in sizes if emitted.endswith(closer[:size]))
+        self._emit(emitted[:stop], reasoning=True)
+        self._held = emitted[stop:]
         return len(text)
 
     # The reply
 
     def _in_object(self, text: str, at: int) -> int:
         at = self._object.feed(text, at)
-        said, self._object.said = self._object.said, []
-        for reasoning, piece in said:
-            self._tell(piece, reasoning=reasoning)
+        emitted, self._object.emitted = self._object.emitted, []
+        for reasoning, piece in emitted:
+            self._emit_reply(piece, reasoning=reasoning)
         if self._object.whole:
             raw = self._object.raw
             reply = read_reply(join_surrogates(raw))
@@ -186,7 +186,7 @@ class ActionScanner:
         return at + 1
 
     def _in_string(self, text: str, at: int) -> int:
-        """A reply that is a string: held until it is whole, or cannot be a reply."""
+        """A reply that is a string: held until it is complete, or cannot be a reply."""
         piece, stop = self._string.feed(text, at)
         self._raw.append(text[at:stop])
         lead = "" if self._begun else piece[end_of(_SPACE, piece, 0) :]
@@ -203,22 +203,22 @@ class ActionScanner:
         return stop
 
     def _replied(self, reply: Reply, raw: str) -> None:
-        """Say what of the reply was not said yet, and keep its calls."""
+        """Say what of the reply was not emitted yet, and keep its calls."""
         if not self._object.reasoned:
-            self._tell(reply.reasoning, reasoning=True)
-        self._tell(reply.draft, reasoning=True)
+            self._emit_reply(reply.reasoning, reasoning=True)
+        self._emit_reply(reply.draft, reasoning=True)
         if not self._object.answered:
-            self._tell(reply.answer, reasoning=False)
+            self._emit_reply(reply.answer, reasoning=False)
         self._example = [self._before, raw]
         for entry in reply.entries:
             call = check_call(entry.call, self._offered)
             self.found.append(Found(call, ACTION_PROTOCOL, entry.raw or raw, closed=True))
         self._phase = self._after
 
-    # A reply that is no JSON
+    # A reply that is not JSON
 
     def _broke(self) -> None:
-        """What came is no strict JSON; who reads on depends on how much of it was a reply."""
+        """What came is not strict JSON; who reads on depends on how much of it was a reply."""
         begun = self._object
         if not begun.committed:
             self._pass_on(self._before + begun.raw)
@@ -252,8 +252,8 @@ class ActionScanner:
             call = WrittenCall("", error=_why_broken(raw))
             self.found.append(Found(call, ACTION_PROTOCOL, raw, closed=True))
         else:
-            self._tell("" if begun.answered else begun.draft, reasoning=False)
-            self._tell(begun.rest + more if begun.stuck else "", reasoning=False)
+            self._emit_reply("" if begun.answered else begun.draft, reasoning=False)
+            self._emit_reply(begun.rest + more if begun.stuck else "", reasoning=False)
 
     # After the reply
 
@@ -284,10 +284,10 @@ class ActionScanner:
         return len(text)
 
     def _plain(self, text: str, at: int) -> int:
-        self._say(text[at:], reasoning=False)
+        self._emit(text[at:], reasoning=False)
         return len(text)
 
-    # Text that is no reply in the protocol
+    # Text that is not a reply in the protocol
 
     def _pass_on(self, text: str) -> None:
         self._phase = self._others
@@ -299,18 +299,18 @@ class ActionScanner:
         return len(text)
 
     def _take_other(self) -> None:
-        self._said += self._other.take()
+        self._emitted += self._other.take()
 
-    def _tell(self, text: str, *, reasoning: bool) -> None:
-        """Say `text` of a reply, at once or when it is known to be no example."""
+    def _emit_reply(self, text: str, *, reasoning: bool) -> None:
+        """Say `text` of a reply, at once or when it is known not to be an example."""
         if not self._fenced:
-            self._say(text, reasoning=reasoning)
+            self._emit(text, reasoning=reasoning)
         elif text:
             self._late.append((reasoning, text))
 
-    def _say(self, text: str, *, reasoning: bool) -> None:
+    def _emit(self, text: str, *, reasoning: bool) -> None:
         if text:
-            self._said.append((reasoning, text))
+            self._emitted.append((reasoning, text))
             self._answered = self._answered or not (reasoning or text.isspace())
 
 
@@ -323,4 +323,4 @@ def _why_broken(raw: str) -> str:
     found = scan(raw)
     if found.state is PrefixState.PREFIX:
         return "the text ended inside the reply's JSON"
-    return f"the reply is no JSON at offset {found.offset}: expected {found.expected}"
+    return f"the reply is not JSON at offset {found.offset}: expected {found.expected}"

@@ -14,16 +14,16 @@ from harness.text_calls.policy import TextPolicy
 
 
 class Transcript:
-    """What was said so far.
+    """What was emitted so far.
 
     Fields:
-        said: (whether it is reasoning, text), in order, since it was taken last.
+        emitted: (whether it is reasoning, text), in order, since it was taken last.
         section: the reasoning that is open; None in visible text.
         visible: where in the visible text we are.
     """
 
     def __init__(self, policy: TextPolicy, section: Section | None) -> None:
-        self.said: list[tuple[bool, str]] = []
+        self.emitted: list[tuple[bool, str]] = []
         self.section = section
         self.visible = Context()
         self._thought = Context()
@@ -61,7 +61,7 @@ class Transcript:
 
     @property
     def after_fence(self) -> bool:
-        """Whether only marks that close the code block we are in stand on this line."""
+        """Whether only marks that close the code block we are in are on this line."""
         return self._code and self.section is None and self.visible.after_fence
 
     def enter(self, section: Section | None) -> None:
@@ -69,36 +69,36 @@ class Transcript:
         self.section = section if section is not None and section.reasoning else None
         self._thought = Context()
 
-    def say(self, text: str, *, as_reasoning: bool = False, markup: bool = False) -> None:
+    def emit(self, text: str, *, as_reasoning: bool = False, markup: bool = False) -> None:
         """Say text in the channel's section, or as reasoning wherever it stands."""
         if not text:
             return
         if not as_reasoning:
             self.here.advance(text, markup=markup)
-        self.said.append((as_reasoning or self.section is not None, text))
+        self.emitted.append((as_reasoning or self.section is not None, text))
 
     def show(self, markup: str, *, word: bool = False) -> None:
         """Say markup as text; what follows markup that was quoted is quoted with it.
 
         Args:
-            markup: what to say.
+            markup: what to emit.
             word: it is a bracket that nothing closed, and no markup.
         """
         quoted = self.quotation and not word
-        self.say(markup, markup=quoted)
+        self.emit(markup, markup=quoted)
         self.visible.quoting = quoted
 
     def hide(self) -> None:
-        """Markup that is not shown stands here."""
+        """Markup that is not shown is here."""
         if self.after_fence:
             self.visible.end_fence()
         self.here.hide()
 
 
-# White space, of which a marker may stand behind no more than this.
+# White space, of which a marker may follow no more than this.
 _GAP_CHARACTERS: Final = 224
 GAP: Final = re.compile(rf"\s{{0,{_GAP_CHARACTERS}}}")
-# As much of a closing marker as is no word of the answer, where the text was cut in it.
+# As much of a closing marker as is not a word of the answer, where the text was cut in it.
 _CUT_TRAILER_CHARACTERS: Final = 3
 
 
@@ -108,7 +108,7 @@ class Trailing(msgspec.Struct, frozen=True):
     Fields:
         stop: up to where it is swallowed.
         over: nothing more can belong to the block.
-        closes: a whole trailer was swallowed.
+        closes: a complete trailer was swallowed.
     """
 
     stop: int
@@ -117,7 +117,7 @@ class Trailing(msgspec.Struct, frozen=True):
 
 
 def trailing(dialect: TextDialect, text: str, at: int, *, final: bool) -> Trailing | None:
-    """Return what may close a block of `dialect` that ended before `at`; None where more tells."""
+    """Return what may close a block of `dialect` before `at`; None if more text must decide."""
     gap = end_of(GAP, text, at)
     if gap - at == _GAP_CHARACTERS:
         return Trailing(at, over=True)
@@ -142,7 +142,7 @@ class Block(msgspec.Struct):
     Fields:
         pieces: its raw text so far, after the opener.
         taken: characters in `pieces`.
-        shown: it is quoted, and will be said as text.
+        shown: it is quoted, and will be emitted as text.
     """
 
     dialect: TextDialect
@@ -176,22 +176,22 @@ class Opening(msgspec.Struct, frozen=True):
 WAIT: Final = Opening(THINK, BlockStart("", "", Offered(), final=False))
 
 
-def counts_at(opener: str, dialect: TextDialect, said: Transcript, *, start: bool) -> bool:
-    """Return whether an opener of `dialect` may open something after what was said.
+def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: bool) -> bool:
+    """Return whether an opener of `dialect` may open something after what was emitted.
 
     Args:
         opener: the marker.
         dialect: one of its owners.
-        said: all before it.
+        emitted: all before it.
         start: that is nothing.
     """
-    if said.after_fence:
+    if emitted.after_fence:
         return dialect.explicit and dialect.where == "anywhere"
     if dialect.whole or dialect.where == "start":
         return start
     if dialect is THINK:
-        return said.section is None and (opener in TOKENS or said.visible.line_blank)
-    return dialect.where == "anywhere" or said.here.line_blank
+        return emitted.section is None and (opener in TOKENS or emitted.visible.line_blank)
+    return dialect.where == "anywhere" or emitted.here.line_blank
 
 
 def opening_of(  # noqa: PLR0913 - a place in a text, and what is known of it
@@ -203,7 +203,7 @@ def opening_of(  # noqa: PLR0913 - a place in a text, and what is known of it
     amid_line: bool,
     final: bool,
 ) -> Opening | None:
-    """Return which of the openers at `at` and their dialects opens; `WAIT` where more must tell."""
+    """Return which of the openers at `at` opens; `WAIT` if more text must decide."""
     wait = False
     for opener, dialect in owners:
         head = text[at + len(opener) : at + len(opener) + HEAD_CHARACTERS]
@@ -211,7 +211,7 @@ def opening_of(  # noqa: PLR0913 - a place in a text, and what is known of it
         start = BlockStart(opener, head, offered, over)
         begins = dialect.starts(start)
         if begins:
-            # What it refuses amid a line is no markup of a dialect after it either.
+            # What it refuses amid a line is not markup of a dialect after it either.
             counts = dialect.amid_line(start) if amid_line else True
             return Opening(dialect, start) if counts else WAIT if counts is None else None
         wait = wait or (begins is None and not over)

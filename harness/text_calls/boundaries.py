@@ -41,7 +41,7 @@ class PatternEnd(Ending):
     """A block that ends with the first match of a pattern.
 
     Args:
-        pattern: must match the same wherever the text goes on after the match: it may end
+        pattern: must match the same wherever the text continues after the match: it may end
             with nothing optional and look no further ahead than `span`.
         span: the most characters that a match, with what it looks at, can have.
         inclusive: the match belongs to the block; else the block ends before it.
@@ -58,7 +58,7 @@ class PatternEnd(Ending):
         """See `Ending.feed`."""
         tail = self._tail
         if tail:
-            # Only a match that begins in the tail can need both; the rest is found in place.
+            # Only a match that begins in the tail can need both; the rest is found in index.
             seam = tail + text[start : start + self._span]
             match = self._pattern.search(seam)
             if match and match.start() < len(tail):
@@ -139,7 +139,7 @@ def literal(text: str) -> tuple[str, ...]:
 
 
 class Head:
-    """One form in which a block goes on after its opening marker, decided from partial text.
+    """One form in which a block continues after its opening marker, decided from partial text.
 
     It is written in atoms, which the end of the text may separate: the characters of a literal,
     and classes of characters. A head is matched from its start each time, and has at most 224
@@ -217,7 +217,7 @@ class Notation:
 
     Args:
         quotes: how strings begin and end.
-        closers: markers that end a block, where they stand outside strings.
+        closers: markers that end a block, where they are outside strings.
         before: markers that begin something else, where the block ends too.
         brackets: the block ends where its brackets are balanced.
     """
@@ -252,9 +252,9 @@ class _Tokens:
 
     def cut_from(self, text: str, at: int) -> int:
         """Return where a tail begins that may be the beginning of one; its length if none."""
-        for place in range(max(at, len(text) - self.span + 1), len(text)):
-            if text[place:] in self._cut:
-                return place
+        for index in range(max(at, len(text) - self.span + 1), len(text)):
+            if text[index:] in self._cut:
+                return index
         return len(text)
 
 

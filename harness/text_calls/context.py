@@ -1,6 +1,6 @@
-"""Visible text so far -> whether what comes next stands in an example: code, or a quotation.
+"""Visible text so far -> whether what comes next is in an example: code, or a quotation.
 
-Markdown as CommonMark has it, as far as it tells examples from the answer: fenced code
+Markdown as CommonMark has it, as far as it distinguishes examples from the answer: fenced code
 blocks, in list items too, indented ones, code spans on one line, block quotes, HTML of code. A
 fence may be indented as far as it likes, since how deep a list is nested is not known here.
 Source: the CommonMark specification, 4.4, 4.5, 5.1, 5.2 and 6.1; quirk TEXT-FP-FENCE.
@@ -21,9 +21,9 @@ class ShownTags:
     """The tags of one paragraph, its characters taken as they come."""
 
     def __init__(self) -> None:
-        # The tag whose name may go on, the names said on this line, the open tag of an example.
+        # The tag whose name may continue, the names said on this line, the open tag of an example.
         self._part = ""
-        self._said: list[str] = []
+        self._shown_names: list[str] = []
         self._code = ""
 
     @property
@@ -38,9 +38,9 @@ class ShownTags:
             if match.end() == len(text):
                 self._part = match[0] if len(match[2]) < _LONGEST else ""
                 return
-            self._say(match[1], match[2])
+            self._show(match[1], match[2])
 
-    def _say(self, slash: str, name: str) -> None:
+    def _show(self, slash: str, name: str) -> None:
         if len(name) == _LONGEST:
             return
         if slash:
@@ -49,21 +49,21 @@ class ShownTags:
             return
         if name.lower() in _CODE and not self._code:
             self._code = name.lower()
-        if len(self._said) < _MOST:
-            self._said.append(name)
+        if len(self._shown_names) < _MOST:
+            self._shown_names.append(name)
 
     def balances(self, closer: str) -> bool:
         """Whether a tag said on this line is the start of `closer`; it explains only one."""
         name = closer[len(_CLOSING_TAG) : -1]
-        if not closer.startswith(_CLOSING_TAG) or name not in self._said:
+        if not closer.startswith(_CLOSING_TAG) or name not in self._shown_names:
             return False
-        self._said.remove(name)
+        self._shown_names.remove(name)
         return True
 
     def end_line(self, *, blank: bool) -> None:
         """Begin another line; a blank one ends the paragraph."""
         self._part = ""
-        self._said.clear()
+        self._shown_names.clear()
         if blank:
             self._code = ""
 
@@ -71,7 +71,7 @@ class ShownTags:
 _SYMMETRIC: Final = "\"'\uff02\uff07"
 _APOSTROPHES: Final = "'\uff07"
 _MARK: Final = re.compile(f"[{_SYMMETRIC}]")
-# Those that some language closes a quotation with open one only where no word ends before them.
+# Those that some language closes a quotation with open one only if no word ends before them.
 _EITHER: Final = "“«\u2018"
 _OPENING: Final = "„「『《〈\u201a"
 # What ends a word or a sentence: a mark right after it opens nothing.
@@ -85,7 +85,7 @@ class Quotation:
 
     def __init__(self) -> None:
         # The last character, the one before it, and the marks that are open; the last
-        # character is not among those yet, since what follows it tells an apostrophe.
+        # character is not among those yet, because what follows it tells an apostrophe.
         self._last = ""
         self._before = ""
         self._open = ""
@@ -101,7 +101,7 @@ class Quotation:
 
     def advance(self, part: str) -> None:
         """Take more of the line, at least one character."""
-        self._settle(part[0])
+        self._take_last(part[0])
         for match in _MARK.finditer(part, 0, len(part) - 1):
             at = match.start()
             self._before = part[at - 1] if at else self._last
@@ -113,7 +113,7 @@ class Quotation:
         """Begin another line, on which nothing is open."""
         self._last = self._before = self._open = ""
 
-    def _settle(self, after: str) -> None:
+    def _take_last(self, after: str) -> None:
         if self._last and self._last in _SYMMETRIC:
             self._turn(self._last, after)
 
@@ -139,7 +139,7 @@ _TICKS = re.compile("`+")
 _INDENTED = re.compile(r" {0,3}(?: {4}|\t)")
 _INDENTED_IN_LIST = re.compile(r"(?: {0,3}(?: {4}|\t)){2}")
 _LIST = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
-# As much of a line as tells a fence, however the line goes on.
+# As much of a line as tells a fence, however the line continues.
 _LEAD_CHARACTERS = 200
 
 
@@ -150,11 +150,11 @@ class Context:
         last: the last character said; "" before any.
         quotation: the quotation marks of this line.
         tags: the tags said on this line.
-        beside: markup that is not shown stands right before, but for spaces.
-        blank: nothing but white space was said.
-        line_blank: nothing but spaces was said on this line.
+        after_markup: markup that is not shown is right before, but for spaces.
+        blank: nothing but white space was emitted.
+        line_blank: nothing but spaces was emitted on this line.
         fence: the marks that opened the code block we are in; "" outside one.
-        quoting: markup that a quotation mark opened was said last, but for white space.
+        quoting: markup that a quotation mark opened was emitted last, but for white space.
     """
 
     def __init__(self) -> None:
@@ -163,16 +163,16 @@ class Context:
         self.line_blank = True
         self.fence = ""
         self.quoting = False
-        self.beside = False
+        self.after_markup = False
         self.quotation = Quotation()
         self.tags = ShownTags()
         self._lead = ""
-        # Whether markup that is not shown stands on this line; whether the last line was blank
+        # Whether markup that is not shown is on this line; whether the last line was blank
         # or indented code; whether the last line that was not indented began a list item.
         self._marked = False
         self._after_blank = False
         self._list = False
-        # How many backticks opened the code span we are in, and how many were said last.
+        # How many backticks opened the code span we are in, and how many were emitted last.
         self._span = 0
         self._ticks = 0
         self._quote = False
@@ -191,7 +191,7 @@ class Context:
 
     @property
     def after_fence(self) -> bool:
-        """Whether nothing but marks that close the code block stands on this line."""
+        """Whether nothing but marks that close the code block is on this line."""
         short = len(self._lead) < _LEAD_CHARACTERS
         match = _CLOSING.fullmatch(self._lead) if self.fence and short else None
         return bool(match) and self._closes(match[1])  # type: ignore[index]  # there is a match
@@ -220,20 +220,20 @@ class Context:
         self.fence = self._lead = ""
 
     def hide(self) -> None:
-        """Markup that is not shown stands here."""
-        self.beside = self._marked = True
+        """Markup that is not shown is here."""
+        self.after_markup = self._marked = True
 
     def advance(self, text: str, *, markup: bool = False) -> None:
-        """Take what was said; the quotation marks and tags of markup say nothing."""
+        """Take what was emitted; the quotation marks and tags of markup say nothing."""
         if not text:
             return
         self.last = text[-1]
         if not text.isspace():
-            self.quoting = self.beside = False
+            self.quoting = self.after_markup = False
         if "\n" not in text:
             self._more(text, markup=markup)
             return
-        self.beside = False
+        self.after_markup = False
         first = True
         for line in text.split("\n"):
             if not first:

@@ -124,7 +124,7 @@ class TextDialect(ABC):
             the module has several formats.
         title: human-readable.
         openers: the literal markers that may begin a block.
-        heads: the forms in which a block goes on after each opener, if `starts` needs no more.
+        heads: the forms in which a block continues after each opener, if `starts` needs no more.
         where: where those markers count.
         explicit: its markers are never part of an ordinary answer; False for JSON and other
             formats that an answer may well contain, whose block becomes text again

@@ -8,8 +8,8 @@ from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
 from harness.text_calls.native import clean_name
 from harness.text_calls.policy import TextPolicy
 
-_LEFTOVER = "a closing marker of a call stands in the text, and no call that it could close"
-_AMBIGUOUS = "a closing marker stands after the call too: where its last value ends is not known"
+_LEFTOVER = "the text contains a closing marker of a call, and no call that it could close"
+_AMBIGUOUS = "a closing marker follows the call too: the end of its last value is not known"
 _NEVER_CLOSED = "the call was never closed"
 
 
@@ -29,13 +29,13 @@ class Found(msgspec.Struct):
     tail: str = ""
 
     @property
-    def ghost(self) -> bool:
-        """Whether no call was spelled: only a closing marker was left over."""
+    def is_leftover(self) -> bool:
+        """Whether no call was written: only a closing marker was left over."""
         return self.call.error == _LEFTOVER and not self.call.name
 
 
 def rejection_reason(found: Found, policy: TextPolicy) -> str:
-    """Return why the spelling of a call keeps it from being used; "" where it does not."""
+    """Return why the form of a call keeps it from being used; "" if it does not."""
     if not found.call.error and not found.closed and policy.unclosed == "never":
         return _NEVER_CLOSED
     return found.call.error

@@ -1,11 +1,11 @@
-"""JSON that spells calls -> the calls, their arguments with the model's own characters.
+"""JSON that contains calls -> the calls, their arguments with the model's own characters.
 
 One object is a call where it has a name and arguments under one of the keys that models use
 (quirks TEXT-PARAMETERS-KEY, TEXT-FENCED-CALL, TEXT-COHERE-ACTION): the name as `name`,
 `tool`, `tool_name` or `function`, the arguments as `arguments`, `parameters`, `args`,
 `tool_args` or `input`; or flat, `{"tool": NAME, ...arguments}`, where a key that the tool
-declares is an argument whatever it is called. An object may stand inside `function`, as in
-OpenAI's API. Nothing is repaired and nothing is dropped: what is no strict JSON, has a key
+declares is an argument whatever it is called. An object may be inside `function`, as in
+OpenAI's API. Nothing is repaired and nothing is dropped: what is not strict JSON, has a key
 twice, or says more than one call can mean, is an error; so is a tool that is described again.
 """
 
@@ -25,14 +25,14 @@ NAME_KEYS: Final = ("name", "tool", "tool_name", "function")
 ARGUMENTS_KEYS: Final = ("arguments", "parameters", "args", "tool_args", "input")
 ID_KEYS: Final = ("id", "tool_call_id", "call_id")
 FLAT_KEY: Final = "tool"
-# What may stand beside a name and its arguments, and says nothing that matters here.
+# What may be next to a name and its arguments, and says nothing that matters here.
 _BESIDE: Final = frozenset((*ID_KEYS, "type", "index"))
 _SCHEMA_KEYS: Final = frozenset(
     ("type", "properties", "required", "additionalProperties", "$schema", "title", "description")
 )
 _DECLARATION: Final = "it describes the tool, and does not call it"
 _NO_ARGUMENTS: Final = "it has no arguments"
-_DATA: Final = "it may as well be data"
+_DATA: Final = "it may also be data"
 _NOTHING_KNOWN: Final = Offered()
 # The name of a broken call, for its report; nothing else of it is used.
 _NAMED = re.compile(rf'\s*\{{\s*"(?:{"|".join(NAME_KEYS)})"\s*:\s*("(?:[^"\\]|\\.){{1,200}}")')
@@ -52,13 +52,13 @@ def read_json_calls(
 
     Args:
         text: JSON values.
-        offered: the tools; their schemas tell arguments from other keys.
+        offered: the tools; their schemas distinguish arguments from other keys.
         marked: a marker says that these are calls. Without one an object that may as well be
             data is an error.
 
     Returns:
-        None where no object in it spells a call. Broken JSON, or an object without a name
-        beside others with one, is a call with an `error`.
+        None if no object in it is a call. Broken JSON, or an object without a name
+        next to others with one, is a call with an `error`.
     """
     calls: list[WrittenCall] = []
     for part in iter_values(text):
@@ -92,7 +92,7 @@ def iter_values(text: str) -> Iterator[str]:
 
 
 def read_pairs(text: str) -> Pairs | None:
-    """Return the members of the JSON object `text` as they stand; None where it is none."""
+    """Return the members of the JSON object `text` as they stand; None if it is not one."""
     if not text.startswith("{") or scan(text).state is not PrefixState.COMPLETE:
         return None
     parts = _iter_children(text)
@@ -100,7 +100,7 @@ def read_pairs(text: str) -> Pairs | None:
 
 
 def read_members(text: str) -> dict[str, str] | None:
-    """Return the members of the JSON object `text` by key; None where it is none.
+    """Return the members of the JSON object `text` by key; None if it is not one.
 
     Of a key that comes twice the last counts: see `repeated`.
     """
@@ -109,7 +109,7 @@ def read_members(text: str) -> dict[str, str] | None:
 
 
 def repeated_key(found: Pairs, keys: Collection[str] | None = None) -> str:
-    """Return which of `keys` (or of all) stands twice, so that nobody knows which is meant."""
+    """Return which of `keys` (or of all) occurs twice, so that it is not known which is meant."""
     seen: set[str] = set()
     for key, _ in found:
         if key in seen and (keys is None or key in keys):
@@ -119,7 +119,7 @@ def repeated_key(found: Pairs, keys: Collection[str] | None = None) -> str:
 
 
 def read_string(text: str | None) -> str:
-    """Return the string that a JSON text holds; "" where it holds none."""
+    """Return the string that a JSON text holds; "" if it holds none."""
     if not text or not text.startswith('"'):
         return ""
     try:
@@ -163,7 +163,7 @@ def _broken(text: str) -> WrittenCall:
     if found.state is PrefixState.PREFIX:
         return WrittenCall(name, error="the text ended inside the call's JSON")
     where = f"at offset {found.offset} of the call: expected {found.expected}"
-    return WrittenCall(name, error=f"the call is no JSON {where}")
+    return WrittenCall(name, error=f"the call is not JSON {where}")
 
 
 # One object
@@ -172,55 +172,59 @@ def _broken(text: str) -> WrittenCall:
 def read_json_call(
     found: Pairs | dict[str, str], offered: Offered = _NOTHING_KNOWN, *, marked: bool = True
 ) -> WrittenCall:
-    """Return the call that an object's members spell; without a name where they spell none."""
+    """Return the call that an object's members make; without a name if they make none."""
     found = tuple(found.items()) if isinstance(found, dict) else found
-    found, said = _unwrapped(found)
-    keys = [key for key in NAME_KEYS if read_string(said.get(key))]
+    found, fields = _unwrapped(found)
+    keys = [key for key in NAME_KEYS if read_string(fields.get(key))]
     if not keys:
         return WrittenCall("")
-    key = _name_key(keys, said, offered)
-    name = read_string(said[key])
+    key = _name_key(keys, fields, offered)
+    name = read_string(fields[key])
     known = declared_names(offered.schema(name))
     flat = known if key == FLAT_KEY else frozenset[str]()
     id_keys = (each for each in ID_KEYS if each not in flat)
-    call_id = next((it for each in id_keys if (it := read_string(said.get(each)))), "")
+    call_id = next((it for each in id_keys if (it := read_string(fields.get(each)))), "")
     twice = repeated_key(found)
     if twice:
-        return WrittenCall(name, id=call_id, error=f"the key {twice!r} stands twice")
-    other = next((it for it in keys if it not in flat and read_string(said[it]) != name), "")
+        return WrittenCall(name, id=call_id, error=f"the key {twice!r} occurs twice")
+    other = next((it for it in keys if it not in flat and read_string(fields[it]) != name), "")
     if other:
         error = f"it names a tool under {key!r}, and another under {other!r}"
         return WrittenCall(name, id=call_id, error=error)
-    rest = {it: said[it] for it in said if it in flat or it not in keys}
+    rest = {it: fields[it] for it in fields if it in flat or it not in keys}
     call = _with_rest(WrittenCall(name, id=call_id), rest, flat, flat_form=key == FLAT_KEY)
     error = call.error or _fault(call, rest, offered, _holders(rest, flat), marked=marked)
     return WrittenCall(name, call.arguments, call_id, error)
 
 
 def _unwrapped(found: Pairs) -> tuple[Pairs, dict[str, str]]:
-    """Return the members of the object inside `function`, and of an id beside it."""
-    said = dict(found)
-    inner = read_pairs(said.get("function", ""))
-    if inner is None or repeated_key(found) or any(read_string(said.get(key)) for key in NAME_KEYS):
-        return found, said
-    # Its own id counts, and not the one beside it.
+    """Return the members of the object inside `function`, and of an id next to it."""
+    fields = dict(found)
+    inner = read_pairs(fields.get("function", ""))
+    if (
+        inner is None
+        or repeated_key(found)
+        or any(read_string(fields.get(key)) for key in NAME_KEYS)
+    ):
+        return found, fields
+    # Its own id counts, and not the one next to it.
     hidden = {"function", *(key for key, _ in inner if key in _BESIDE)}
     found = (*inner, *(it for it in found if it[0] not in hidden))
     return found, dict(found)
 
 
-def _name_key(keys: list[str], said: dict[str, str], offered: Offered) -> str:
+def _name_key(keys: list[str], fields: dict[str, str], offered: Offered) -> str:
     """Return the key that names the tool; others may be arguments of the flat form."""
     if FLAT_KEY in keys:
-        known = declared_names(offered.schema(read_string(said[FLAT_KEY])))
+        known = declared_names(offered.schema(read_string(fields[FLAT_KEY])))
         if all(key == FLAT_KEY or key in known for key in keys):
             return FLAT_KEY
     return keys[0]
 
 
-def _holders(said: dict[str, str], flat: frozenset[str]) -> list[str]:
+def _holders(fields: dict[str, str], flat: frozenset[str]) -> list[str]:
     """Return the keys under which all arguments stand."""
-    return [key for key in ARGUMENTS_KEYS if key in said and key not in flat]
+    return [key for key in ARGUMENTS_KEYS if key in fields and key not in flat]
 
 
 def _with_rest(
@@ -229,12 +233,12 @@ def _with_rest(
     """Return the call with its arguments, which are among the members that name nothing."""
     holders = _holders(rest, flat)
     if len(holders) > 1:
-        error = f"its arguments stand under {holders[0]!r} and {holders[1]!r}"
+        error = f"its arguments are under {holders[0]!r} and {holders[1]!r}"
         return msgspec.structs.replace(call, error=error)
     if not holders and flat_form:
-        flat_said = {it: rest[it] for it in rest if it in flat or it not in ID_KEYS}
-        error = _DECLARATION if "description" in flat_said and "description" not in flat else ""
-        return WrittenCall(call.name, _object(flat_said), call.id, error)
+        flat_fields = {it: rest[it] for it in rest if it in flat or it not in ID_KEYS}
+        error = _DECLARATION if "description" in flat_fields and "description" not in flat else ""
+        return WrittenCall(call.name, _object(flat_fields), call.id, error)
     beside = next(
         (it for it in rest if it not in holders and (it in flat or it not in _BESIDE)), ""
     )
@@ -243,7 +247,7 @@ def _with_rest(
     if not holders:
         return msgspec.structs.replace(call, error=_NO_ARGUMENTS if beside else "")
     if beside:
-        error = f"{beside[:40]!r} stands beside its arguments"
+        error = f"{beside[:40]!r} is next to its arguments"
         return msgspec.structs.replace(call, error=error)
     return msgspec.structs.replace(call, arguments=_held(rest[holders[0]]))
 
@@ -252,14 +256,14 @@ def _held(text: str) -> str:
     """Return the arguments under a key of their own."""
     if text == "null":
         return ""
-    # Some models spell the object once more as a string, as OpenAI's API does.
+    # Some models write the object again as a string, as OpenAI's API does.
     return read_string(text) if text.startswith('"') else text
 
 
 def _fault(
     call: WrittenCall, rest: dict[str, str], offered: Offered, holders: list[str], *, marked: bool
 ) -> str:
-    """Return why a call with these arguments is none; "" where it is one."""
+    """Return why a call with these arguments is none; "" if it is one."""
     schema = offered.schema(call.name)
     known = declared_names(schema)
     given = read_members(call.arguments) or {}
@@ -277,7 +281,7 @@ def _fault(
 
 
 def _is_schema(given: dict[str, str], known: frozenset[str]) -> bool:
-    """Whether these are no arguments, but the schema of some."""
+    """Whether these are not arguments, but the schema of some."""
     if known & {"type", "properties"}:
         return False
     typed = read_string(given.get("type")) == "object"
@@ -285,14 +289,14 @@ def _is_schema(given: dict[str, str], known: frozenset[str]) -> bool:
     return (typed and listed) or ((typed or listed) and _SCHEMA_KEYS.issuperset(given))
 
 
-def _object(said: dict[str, str]) -> str:
-    # A lone half of a pair can only be spelled as an escape.
-    keys = (json.dumps(key, ensure_ascii=bool(_HALF.search(key))) for key in said)
-    items = (f"{key}: {value}" for key, value in zip(keys, said.values(), strict=True))
+def _object(fields: dict[str, str]) -> str:
+    # A lone half of a pair can only be written as an escape.
+    keys = (json.dumps(key, ensure_ascii=bool(_HALF.search(key))) for key in fields)
+    items = (f"{key}: {value}" for key, value in zip(keys, fields.values(), strict=True))
     return "{" + ", ".join(items) + "}"
 
 
 def write_json_call(call: WrittenCall, *, name: str = "name", arguments: str = "arguments") -> str:
-    """Return the JSON object that spells `call` under these keys."""
+    """Return the JSON object that represents `call` under these keys."""
     key = json.dumps(call.name, ensure_ascii=False)
     return f'{{"{name}": {key}, "{arguments}": {call.arguments or "{}"}}}'

@@ -1,7 +1,7 @@
 """JSON in a text that is still arriving: its strings, and where it ends.
 
 Markers inside its strings do not end a block. Only as much of RFC 8259 is checked as decides
-where the text stops being JSON: then the first closing marker that stood anywhere in the block is
+where the text stops being JSON: then the first closing marker that was anywhere in the block is
 its end after all, so that one broken call does not swallow the next. Whether it was strict JSON
 is decided by the reader of the complete block.
 """
@@ -253,7 +253,7 @@ class JsonString:
     r"""The characters of one string, from after its opening quotation mark on.
 
     An incomplete escape is held back, and so is the first half of a surrogate pair (`\ud83d`
-    before `\ude00`), since only both are a character. A control character that JSON requires to
+    before `\ude00`), because only both are a character. A control character that JSON requires to
     be escaped is taken unchanged: what is read here is shown, never executed.
 
     Fields:

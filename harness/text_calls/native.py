@@ -16,14 +16,14 @@ from harness.text_calls.dialect import Offered
 # Kimi and gpt-oss name a tool inside this space; other spaces hold tools of the server.
 NAMESPACE: Final = "functions."
 
-# ASCII, full width, and double: how engines and their users spell the bar of a token.
+# ASCII, full width, and double: how engines and their users write the bar of a token.
 _BARS = "|\uff5c\u2016"
 # What no tool name has, and every template token begins with, a cut one too.
 _TOKEN_BEGINS = re.compile(rf"<(?:[/{_BARS}\w]|\Z)|\[[A-Z]|[{_BARS}]")
 _COUNTER = re.compile(r":[0-9]+\Z")
 
 # Closing markers and the opening ones that balance them: templates put nothing of an argument
-# after a closing marker, so text that only speaks of one can be told from a leak.
+# after a closing marker, so text that only speaks of one can be distinguished from a leak.
 _TAGS = (
     "arg_key",
     "arg_value",
@@ -70,13 +70,13 @@ _MARKER = re.compile(
     r"|<(?:\|(?P<gemma>tool_call)|(?P<gemma_end>tool_call)\|)>"
 )
 _SPACE = re.compile(r"\s*")
-# These bars and dashes stand on no keyboard: whoever wrote them copied a template's token.
+# These bars and dashes are on no keyboard: so the model copied a template's token.
 _FOREIGN = frozenset("\uff5c\u2016\u2581")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)("?)', re.DOTALL)
 
 
 def clean_name(name: str, offered: Offered) -> str:
-    """Return the offered name that `name` is but for leaked markup; else `name` as it is."""
+    """Return the offered name that `name` is but for leaked markup; else `name` unchanged."""
     if name in offered:
         return name
     token = _TOKEN_BEGINS.search(name)
@@ -91,8 +91,8 @@ def clean_name(name: str, offered: Offered) -> str:
 def leaked_token(arguments: str) -> str:
     """Return the first closing token of a template that leaked into `arguments`, "" if none.
 
-    A token counts where no opening one stands before it in the same string, and either its
-    string ends with it, or another marker follows, or it stands outside all strings.
+    A token counts if no opening one precedes it in the same string, and either its
+    string ends with it, or another marker follows, or it is outside all strings.
     """
     if "<" not in arguments and "\\u003" not in arguments:
         return ""
@@ -100,7 +100,7 @@ def leaked_token(arguments: str) -> str:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield what stands between the strings of a JSON text, and each string's value."""
+    """Yield what is between the strings of a JSON text, and each string's value."""
     at = 0
     for match in _STRING.finditer(text):
         yield text[at : match.start()]
@@ -120,16 +120,16 @@ def _value(inside: str) -> str:
 
 
 def _unbalanced(text: str) -> str:
-    """Return the first closing token in `text` that closes nothing and is no part of a text."""
+    """Return the first closing token in `text` that closes nothing and is not part of a text."""
     opened: dict[str, int] = {}
     marks = list(_MARKER.finditer(text))
-    for place, mark in enumerate(marks):
+    for index, mark in enumerate(marks):
         kind, closes = _kind(mark)
         if not closes:
             opened[kind] = opened.get(kind, 0) + 1
         elif opened.get(kind, 0):
             opened[kind] -= 1
-        elif _FOREIGN & set(mark[0]) or _ends_markup(text, marks, place):
+        elif _FOREIGN & set(mark[0]) or _ends_markup(text, marks, index):
             return mark[0]
     return ""
 
@@ -146,9 +146,9 @@ def _kind(mark: "re.Match[str]") -> tuple[str, bool]:
     return "gemma", bool(mark["gemma_end"])
 
 
-def _ends_markup(text: str, marks: "list[re.Match[str]]", place: int) -> bool:
+def _ends_markup(text: str, marks: "list[re.Match[str]]", index: int) -> bool:
     """Whether nothing, or another marker, follows the marker, white space aside."""
-    space = _SPACE.match(text, marks[place].end())
+    space = _SPACE.match(text, marks[index].end())
     after = space.end() if space else len(text)
-    followed = place + 1 < len(marks) and marks[place + 1].start() == after
+    followed = index + 1 < len(marks) and marks[index + 1].start() == after
     return followed or after == len(text)

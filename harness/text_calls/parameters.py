@@ -1,12 +1,12 @@
-"""Parameters that are spelled without a type -> a JSON object, typed by the tool's JSON Schema.
+"""Parameters that are written without a type -> a JSON object, typed by the tool's JSON Schema.
 
 XML-ish dialects write `5` for a number and for a string alike. A text has at most two
 readings: the string of exactly its characters, and the JSON value that it is (or Python's
 `True`, `False` and `None`, which templates print for JSON's words; white space around a JSON
 value says nothing). Exactly one of them must fit the schema. Where both fit, or none, the
-call is an error and no guess; a quoted string is no JSON reading, since no template quotes
+call is an error and no guess; a quoted string has no JSON reading, because no template quotes
 strings. Numbers keep their digits.
-Source: the chat templates print strings as they are and everything else as JSON.
+Source: the chat templates print strings unchanged and everything else as JSON.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -33,11 +33,11 @@ _CHECKED: Final = frozenset(("string", "integer", "number", "boolean", "null", "
 
 
 class Typed(msgspec.Struct, frozen=True):
-    """The arguments object that parameters spell.
+    """The arguments object that parameters make.
 
     Fields:
-        arguments: its JSON text; "" where there is an error.
-        error: why there is none, in one sentence; "" where there is one.
+        arguments: its JSON text; "" if there is an error.
+        error: why there is none, in one sentence; "" if there is one.
     """
 
     arguments: str
@@ -60,7 +60,7 @@ class Elements(msgspec.Struct, frozen=True):
     """A value made of named elements: an object, or an array whose elements are called `item`.
 
     Fields:
-        text: what stands there where there are no elements: the value may be a string then.
+        text: what is there if there are no elements: the value may be a string then.
     """
 
     children: tuple[tuple[str, "Value"], ...]
@@ -94,7 +94,7 @@ def type_parameters(parameters: Sequence[tuple[str, Value]], schema: Schema) -> 
     """Return the arguments object of `parameters`, in their order.
 
     Args:
-        parameters: names and values as they were spelled.
+        parameters: names and values as they were written.
         schema: the JSON Schema of the arguments; what it does not know may be of any type.
     """
     try:
@@ -125,7 +125,7 @@ class _Root:
         self._schema = schema
 
     def at(self, reference: object) -> Any:  # noqa: ANN401 - any JSON
-        """Return what a local reference (`#/$defs/Name`) points at; True where at nothing."""
+        """Return what a local reference (`#/$defs/Name`) points at; True if at nothing."""
         if not (isinstance(reference, str) and reference.startswith("#")):
             return True
         node: Any = self._schema
@@ -183,7 +183,7 @@ def _read(value: Value, root: _Root, schema: Schema, path: str) -> str:
     if isinstance(value, Json):
         reading = _json_reading(value.text)
         if reading is None:
-            raise _Refused(f"the parameter {_shown(path)} is no JSON: {_shown(value.text)}")
+            raise _Refused(f"the parameter {_shown(path)} is not JSON: {_shown(value.text)}")
         return _usable(reading, path)
     if isinstance(value, Elements):
         return _read_elements(value, root, schema, path)
@@ -227,7 +227,7 @@ def _only(
         raise _Refused(f"{what} can be read as {ways}: {_shown(shown)}")
     allowed = ", ".join(sorted(_types(root, schema)))
     expected = f" of type {allowed}" if allowed else " that its schema allows"
-    raise _Refused(f"{what} is no value{expected}: {_shown(shown)}")
+    raise _Refused(f"{what} is not a value{expected}: {_shown(shown)}")
 
 
 def _usable(reading: _Reading, path: str) -> str:
@@ -244,7 +244,7 @@ def _string_reading(text: str) -> _Reading:
 
 
 def _json_reading(text: str) -> _Reading | None:
-    """Return the reading of a text as JSON that is no string; None where it is none."""
+    """Return the reading of a text as JSON that is not a string; None if it is not one."""
     bare = text.strip(_JSON_SPACE)
     bare = _PYTHON_WORDS.get(bare, bare)
     if not bare or bare.startswith('"'):
@@ -311,8 +311,8 @@ class _Fit:
         # Of `oneOf` too, any: which of its branches a type fits does not change the value.
         return all(any(self.fits(each, depth) for each in some) for some in branches if some)
 
-    def _has_type(self, said: object) -> bool:
-        names = {name.lower() for name in _names(said)}
+    def _has_type(self, declared_type: object) -> bool:
+        names = {name.lower() for name in _names(declared_type)}
         return not names or not names <= _CHECKED or bool(names & self._reading.kinds)
 
     def _is_listed(self, schema: Mapping[str, Any]) -> bool:
@@ -341,8 +341,8 @@ def _types(root: _Root, schema: Schema) -> frozenset[str]:
     return frozenset(name for part in root.parts(schema) for name in _names(part.get("type")))
 
 
-def _names(said: object) -> list[str]:
-    listed = said if isinstance(said, list) else [said]
+def _names(declared_type: object) -> list[str]:
+    listed = declared_type if isinstance(declared_type, list) else [declared_type]
     return [name for name in listed if isinstance(name, str)]
 
 

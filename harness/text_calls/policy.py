@@ -18,13 +18,13 @@ class TextPolicy(msgspec.Struct, frozen=True):
         bare: bare JSON is a call where it is the `whole` reply, or `anywhere` in it.
         code: calls inside code blocks, inline code, HTML of code and block quotes are `text`, or
             `calls`.
-            (One code block that is the whole reply is no example: `fenced` decides.)
+            (One code block that is the complete reply is not an example: `fenced` decides.)
         quoted: a call whose opening marker follows an opening quotation mark is `text`, or
             `calls`.
         reasoning: calls inside closed reasoning are `drafts`, or `calls`.
         unclosed_reasoning: reasoning that ends in a call and is never closed makes it a
             `call`, or it stays a `draft`.
-        undeclared: marked-up calls of tools that nobody offered are `reject`ed, or `text`.
+        undeclared: marked-up calls of tools that were not offered are `reject`ed, or `text`.
         unclosed: a call whose closing marker is missing counts where its body is `whole`, or
             `never`.
         markup_in_arguments: native arguments that hold leaked markup are a `reject`ion, or

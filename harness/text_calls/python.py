@@ -2,7 +2,7 @@ r"""Python calls with literal arguments -> calls whose arguments are JSON; never
 
 `get_weather(city="Paris", days=2)`: keyword arguments only, whose values are strings, numbers,
 `True`, `False`, `None` (or JSON's names for them), lists and dicts. Each token becomes the
-JSON token that means the same, digits as they are, and the result must be one JSON value: so
+JSON token that means the same, digits unchanged, and the result must be one JSON value: so
 an expression, a tuple, a name or a positional argument is an error. Time is linear and
 nothing recurses. Source: Python's lexical analysis; quirk TEXT-PYTHONIC.
 """
@@ -61,7 +61,7 @@ _SHOWN_CHARACTERS = 20
 
 
 class Calls(msgspec.Struct, frozen=True):
-    """What stood in a text.
+    """What was in a text.
 
     Fields:
         calls: good and bad, in order.
@@ -73,7 +73,7 @@ class Calls(msgspec.Struct, frozen=True):
 
 
 class _WrongError(Exception):
-    """These arguments are no literals."""
+    """These arguments are not literals."""
 
 
 def read_python_calls(text: str, at: int = 0, separators: str = ",") -> Calls:
@@ -101,7 +101,7 @@ def _call(text: str, match: "re.Match[str]") -> tuple[WrittenCall, int]:
 
 
 def _closing(text: str, at: int) -> int:
-    """Return the offset after the parenthesis that closes the call; -1 where there is none."""
+    """Return the offset after the parenthesis that closes the call; -1 if there is none."""
     depth = 1
     for match in _SKIM.finditer(text, at):
         if match["string"]:
@@ -126,7 +126,7 @@ def _arguments(text: str) -> str:
     while at < len(text):
         match = _KEYWORD.match(text, at)
         if match is None:
-            raise _WrongError(f"{shown(text, at)} is no keyword argument")
+            raise _WrongError(f"{shown(text, at)} is not a keyword argument")
         value, at = _value(text, match.end())
         if match[2]:
             members += _unpacked(value)
@@ -137,7 +137,7 @@ def _arguments(text: str) -> str:
 
 
 def _unpacked(value: str) -> list[str]:
-    """Return the members of `**{...}`: how Python spells a name that is no identifier."""
+    """Return the members of `**{...}`: how Python writes a name that is not an identifier."""
     if not value.startswith("{"):
         raise _WrongError("only a dict can follow `**`")
     return [value[1:-1]] if value[1:-1].strip() else []
@@ -153,7 +153,7 @@ def _value(text: str, at: int) -> tuple[str, int]:
         if sign == "," and depth == 0:
             break
         if scalar and not sign:
-            raise _WrongError(f"{shown(text, start)} is no literal")
+            raise _WrongError(f"{shown(text, start)} is not a literal")
         scalar = not sign
         depth += (sign in _OPENING) - (sign in _CLOSING)
         if sign in _CLOSING and _is_spare_comma(parts):
@@ -161,10 +161,10 @@ def _value(text: str, at: int) -> tuple[str, int]:
         parts.append(_written(match))
     else:
         if text[at:].strip():
-            raise _WrongError(f"{shown(text, at)} is no literal")
+            raise _WrongError(f"{shown(text, at)} is not a literal")
     value = "".join(parts)
     if scan(value).state is not PrefixState.COMPLETE:
-        raise _WrongError(f"{shown(text, start)} is no literal")
+        raise _WrongError(f"{shown(text, start)} is not a literal")
     return value, at
 
 
@@ -183,43 +183,43 @@ def _written(match: "re.Match[str]") -> str:
     if not word:
         return {",": ", ", ":": ": "}.get(match["sign"], match["sign"])
     if word not in WORDS:
-        raise _WrongError(f"{word!r} is a name and no literal"[:80])
+        raise _WrongError(f"{word!r} is a name and not a literal"[:80])
     return WORDS[word]
 
 
 def _number(digits: str) -> str:
-    """Keep the digits; give a point the digits that JSON wants beside it."""
-    said = digits.replace("_", "").removeprefix("+")
-    sign = "-" if said.startswith("-") else ""
-    said = said.removeprefix("-")
-    said = f"0{said}" if said.startswith(".") else said
-    return sign + re.sub(r"\.(?![0-9])", ".0", said)
+    """Keep the digits; give a point the digits that JSON wants next to it."""
+    literal = digits.replace("_", "").removeprefix("+")
+    sign = "-" if literal.startswith("-") else ""
+    literal = literal.removeprefix("-")
+    literal = f"0{literal}" if literal.startswith(".") else literal
+    return sign + re.sub(r"\.(?![0-9])", ".0", literal)
 
 
 def _string(match: "re.Match[str]") -> str:
-    prefix, said = match["prefix"].lower(), match["string"]
-    if prefix not in ("", "r", "u") or not _is_whole(said):
-        raise _WrongError(f"{shown(match[0].strip(), 0)} is no string")
-    size = 3 if said[:3] in ("'''", '"""') else 1
-    inside = said[size:-size]
+    prefix, literal = match["prefix"].lower(), match["string"]
+    if prefix not in ("", "r", "u") or not _is_whole(literal):
+        raise _WrongError(f"{shown(match[0].strip(), 0)} is not a string")
+    size = 3 if literal[:3] in ("'''", '"""') else 1
+    inside = literal[size:-size]
     return _json(inside if prefix == "r" else _ESCAPE.sub(_unescaped, inside))
 
 
 def _unescaped(match: "re.Match[str]") -> str:
     kind = match.lastgroup or ""
-    said = match[kind]
+    literal = match[kind]
     if kind == "line":
         return ""
     if kind == "plain":
-        return _PLAIN[said]
+        return _PLAIN[literal]
     if kind == "octal":
-        return chr(int(said, 8))
+        return chr(int(literal, 8))
     if kind == "other":
-        return _unknown_escape(said)
+        return _unknown_escape(literal)
     try:
-        return unicodedata.lookup(said) if kind == "name" else chr(int(said, 16))
+        return unicodedata.lookup(literal) if kind == "name" else chr(int(literal, 16))
     except (KeyError, ValueError):
-        raise _WrongError(f"{match[0]!r} is no character") from None
+        raise _WrongError(f"{match[0]!r} is not a character") from None
 
 
 def _unknown_escape(letter: str) -> str:
@@ -246,7 +246,7 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*+")
 
 
 def write_python_calls(calls: Sequence[WrittenCall]) -> list[str]:
-    """Return each call as Python; arguments that are no keywords stand in `**{...}`."""
+    """Return each call as Python; arguments that are not keywords are in `**{...}`."""
     return [f"{call.name}({_written_arguments(call.arguments)})" for call in calls]
 
 

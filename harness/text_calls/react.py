@@ -1,8 +1,8 @@
 """Where an action of ReAct ends: after the object that is its input, or before the next label.
 
 A label counts at the start of a line, which strict JSON has in no string, so an object that
-holds one is broken there. An observation that the model made up belongs to the action with
-all that follows it, since nothing of that may be used or shown (quirk REACT-FAKE-OBSERVATION).
+holds one is broken there. An observation that the model generated belongs to the action with
+all that follows it, because nothing of that may be used or shown (quirk REACT-FAKE-OBSERVATION).
 """
 
 import re
@@ -63,7 +63,7 @@ class ActionEnd(Ending):
         self._step: Callable[[str, int], int] = self._line
         self._json = JsonEnd("{")
         self._json_base = 0
-        # What must still close what the object stands in: parentheses, a code block.
+        # What must still close what the object is in: parentheses, a code block.
         self._closer = ""
         # What came before and is still looked at, and the offset of its start in the block.
         self._rest = ""
@@ -206,7 +206,7 @@ class ActionEnd(Ending):
         return end
 
     def _after(self, buffer: str, at: int) -> int:
-        """Whether a made-up observation follows the object, or the next action."""
+        """Whether a generated observation follows the object, or the next action."""
         if self._closer:
             solid = _WORD.search(buffer, at, at + _MOST_GAP)
             start = solid.start() if solid else len(buffer)

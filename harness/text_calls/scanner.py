@@ -1,7 +1,7 @@
-"""Text in pieces -> visible text, reasoning and the calls that stand in it.
+"""Text in pieces -> visible text, reasoning and the calls that are in it.
 
-Text that cannot be the start of markup comes out at once. A marker that was found opens a
-block or a section, or is shown as text where it stands in an example; what `starts` refused
+Text that cannot be the start of markup is emitted at once. A marker that was found opens a
+block or a section, or is shown as text where it is in an example; what `starts` refused
 is text. Nothing is looked at more than a bounded number of times, and the result is the same
 wherever the text was cut.
 """
@@ -71,8 +71,8 @@ class Scanner:
         self._pending = Pending()
         self._shown = False
         self._leftovers = False
-        # How many calls were found before a `<think>` that was said as text.
-        self._think_said = _NEVER
+        # How many calls were found before a `<think>` that was emitted as text.
+        self._think_shown = _NEVER
 
     @property
     def blank(self) -> bool:
@@ -80,14 +80,14 @@ class Scanner:
         return self._transcript.visible.blank and not self.found
 
     def take(self) -> list[tuple[bool, str]]:
-        """Return what was said since the last time: (whether it is reasoning, text)."""
-        said, self._transcript.said = self._transcript.said, []
-        return said
+        """Return what was emitted since the last time: (whether it is reasoning, text)."""
+        emitted, self._transcript.emitted = self._transcript.emitted, []
+        return emitted
 
     def passes(self, text: str) -> bool:
-        """Take text in which no marker can begin; False where it must be fed instead.
+        """Take text in which no marker can begin; False if it must be fed instead.
 
-        Nearly all text is of this kind, and the caller may hand it on as it is.
+        Nearly all text is of this kind, and the caller may hand it on unchanged.
         """
         if self._held or self._block or self._after or self._pending.raw:
             return False
@@ -102,27 +102,27 @@ class Scanner:
         self._held = ""
         self._scan(buffer, final=False)
 
-    def close(self, *, beside_native: bool = False) -> None:
+    def close(self, *, with_native_calls: bool = False) -> None:
         """The text is over: nothing is held back any more, but open drafts are not settled.
 
         Args:
-            beside_native: native calls came too, so that a marker which opens nothing here is
+            with_native_calls: native calls came too, so that a marker which opens nothing here is
                 left over from one of them.
         """
-        self._leftovers = beside_native
+        self._leftovers = with_native_calls
         buffer, self._held = self._held, ""
         self._scan(buffer, final=True)
 
-    def settle(self, *, count: bool) -> None:
+    def resolve(self, *, count: bool) -> None:
         """Let pending calls count, or give their raw text back."""
         pending, self._pending = self._pending, Pending()
         if count and pending.found:
             self.found += pending.found
         else:
-            self._transcript.say("".join(pending.raw), as_reasoning=pending.thought)
+            self._transcript.emit("".join(pending.raw), as_reasoning=pending.thought)
 
     @property
-    def unsettled(self) -> bool:
+    def has_pending(self) -> bool:
         """Whether open reasoning ended in a call."""
         return bool(self._pending.found)
 
@@ -140,7 +140,7 @@ class Scanner:
                 if at == _HELD:
                     return
         if final and self._section is None and not self._pending.thought:
-            self.settle(count=True)
+            self.resolve(count=True)
 
     def _step(self, buffer: str, at: int, *, final: bool) -> int:
         """Go on from `at` outside a block; return how far, or `_HELD`."""
@@ -158,7 +158,7 @@ class Scanner:
         if not final and len(buffer) - found < self._markup.longest:
             # The marker that was found may be part of a longer one that began before it.
             stop = min(found, self._markup.held_from(buffer, at))
-        self._transcript.say(buffer[at:stop])
+        self._transcript.emit(buffer[at:stop])
         return self._hold(buffer, stop) if stop < found else stop
 
     @property
@@ -173,11 +173,11 @@ class Scanner:
         """Code goes out line by line, so that the line which ends the block is seen."""
         line = buffer.find("\n", at) + 1 or len(buffer)
         stop = self._transcript.visible.fence_marks(buffer, at, line)
-        self._transcript.say(buffer[at:stop])
+        self._transcript.emit(buffer[at:stop])
         return stop
 
     def _marker(self, buffer: str, at: int, marker: str, *, final: bool) -> int:
-        """A marker stands at `at`."""
+        """A marker is at `at`."""
         if not final and self._markup.may_begin(buffer, at):
             return self._hold(buffer, at)
         if self._section is not None and marker in self._section.closers:
@@ -194,7 +194,7 @@ class Scanner:
     def _opening(
         self, buffer: str, at: int, only: TextDialect | None = None, *, final: bool
     ) -> Opening | None:
-        """Return what opens at `at`; `WAIT` where more text must tell."""
+        """Return what opens at `at`; `WAIT` if more text must decide."""
         here, start = self._transcript, self._at_start
         owners = [
             (opener, dialect)
@@ -216,7 +216,7 @@ class Scanner:
                 return stop
         self._shown = self._shown or marker in self._markup.explicit
         if marker in THINK.openers:
-            self._think_said = len(self.found)
+            self._think_shown = len(self.found)
         self._transcript.show(marker, word=bracket_alone(marker, buffer, stop))
         return stop
 
@@ -259,7 +259,7 @@ class Scanner:
         return at + section.header
 
     def _enter(self, section: Section | None) -> None:
-        self.settle(count=False)
+        self.resolve(count=False)
         self._transcript.enter(section)
         self._markup = self._markup_in(self._section)
 
@@ -272,25 +272,25 @@ class Scanner:
         return markup_for(self._policy.dialects, self._policy.bare, closers)
 
     def _end_of_drafts(self) -> bool:
-        """Drafts came before `</think>`, whose start the prompt held, or was said amid a line.
+        """Drafts came before `</think>`, whose start the prompt held, or was emitted amid a line.
 
         Returns whether it is not to be shown.
         """
-        said, self._think_said = self._think_said, _NEVER
+        emitted, self._think_shown = self._think_shown, _NEVER
         if self._policy.reasoning == "drafts":
-            drafts = self.found[max(said, 0) :]
-            del self.found[max(said, 0) :]
-            if said == _NEVER and drafts and self._transcript.visible.blank:
+            drafts = self.found[max(emitted, 0) :]
+            del self.found[max(emitted, 0) :]
+            if emitted == _NEVER and drafts and self._transcript.visible.blank:
                 # Nothing but calls: the answer, if nothing follows.
                 self._pending = Pending(drafts, [raw_text(drafts)], thought=True)
             else:
-                self._transcript.say(raw_text(drafts), as_reasoning=True)
-        return said == _NEVER
+                self._transcript.emit(raw_text(drafts), as_reasoning=True)
+        return emitted == _NEVER
 
     # Blocks
 
     def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
-        """Feed the open block; return the text that is left, and where to go on in it."""
+        """Feed the open block; return the text that is left, and where to continue in it."""
         if at < len(buffer) or not final:
             end = block.ending.feed(buffer, at)
             if end != MORE and end >= block.taken:
@@ -326,14 +326,14 @@ class Scanner:
         whole = RawBlock(block.opener, raw, self._offered, closed)
         calls = dialect.calls(whole)
         if calls is None:
-            as_reasoning, said = dialect.shown(whole)
+            as_reasoning, shown = dialect.shown(whole)
             self._shown = self._shown or (dialect.explicit and not as_reasoning)
-            self._transcript.say(said, as_reasoning=as_reasoning)
+            self._transcript.emit(shown, as_reasoning=as_reasoning)
             return
         raw = block.opener + raw
         if all_undeclared(dialect, calls, self._offered, self._policy):
             self._shown = self._shown or dialect.explicit
-            self._transcript.say(raw)
+            self._transcript.emit(raw)
             return
         closed = closed and not dialect.closed_by_trailer
         found = [Found(check_call(call, self._offered), dialect, raw, closed) for call in calls]
@@ -376,7 +376,7 @@ class Scanner:
             if not pending.thought:
                 pending.raw.append(buffer[at:gap])
             elif buffer[at:gap].isspace():
-                self._transcript.say(buffer[at:gap])
+                self._transcript.emit(buffer[at:gap])
             return gap
         if not pending.thought:
             only = None if section else pending.found[-1].dialect
@@ -385,5 +385,5 @@ class Scanner:
                 return self._hold(buffer, at)
             if opening and opening.dialect.section(opening.start) is None:
                 return self._open(opening, at)
-        self.settle(count=False)
+        self.resolve(count=False)
         return at

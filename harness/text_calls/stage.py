@@ -1,7 +1,7 @@
-"""The deltas of a response -> the same with the calls that stood in its text as calls.
+"""The deltas of a response -> the same with the calls that were in its text as calls.
 
-Text passes at once. The calls are handed on at the end of the turn, after the native ones,
-since only then it is known that the turn did not fail, that a reply of nothing but JSON went
+Text passes at once. The calls are emitted at the end of the turn, after the native ones,
+because only then it is known that the turn did not fail, that a reply of nothing but JSON went
 on with nothing else, that reasoning was closed, and that no native call says the same
 (quirks TEXT-LEAK-AND-CALL, TEXT-THINK-LOST, SSE-EOF-MIDCALL).
 """
@@ -40,13 +40,13 @@ _MARKS = ("<", "[", "\\u003c", "\\u003C")
 def read_text_calls(
     deltas: Iterable[Delta], tools: Iterable[Tool], policy: TextPolicy, *, seed: str = ""
 ) -> Iterator[Delta]:
-    """Return `deltas` with the calls that their text spells.
+    """Return `deltas` with the calls that their text contains.
 
     Args:
         deltas: of one response.
         tools: those of its request; without any nothing in the text is a call.
         policy: what counts as a call.
-        seed: what tells this response from others, for the ids that are made up.
+        seed: what tells this response from others, for the ids that are generated.
     """
     offered = Offered(tools)
     return _Stage(offered, policy, seed).run(deltas) if offered else iter(deltas)
@@ -77,8 +77,8 @@ class _Stage:
                 else:
                     text.feed(delta.text)
                     yield from _pieces(text)
-                if reasoning.unsettled and not text.blank:
-                    reasoning.settle(count=False)
+                if reasoning.has_pending and not text.blank:
+                    reasoning.resolve(count=False)
                     yield from _pieces(reasoning)
             elif isinstance(delta, ReasoningDelta):
                 if reasoning.passes(delta.text):
@@ -127,27 +127,27 @@ class _Stage:
     # The end
 
     def _over(self, end: Finish | StreamFailure) -> Iterator[Delta]:
-        """Close both channels, hand on the calls, and end the turn."""
+        """Close both channels, emit the calls, and end the turn."""
         policy, text, reasoning = self._policy, self._text, self._reasoning
         reasoning.close()
-        text.close(beside_native=bool(self._names))
+        text.close(with_native_calls=bool(self._names))
         counts = policy.unclosed_reasoning == "call" and not _was_cut(end)
-        text.settle(count=counts)
+        text.resolve(count=counts)
         # Visible text, or a call in it, shows that the reasoning was over.
-        reasoning.settle(count=counts and text.blank and not self._names)
+        reasoning.resolve(count=counts and text.blank and not self._names)
         yield from _pieces(reasoning)
         yield from _pieces(text)
         calls = self._counted([*reasoning.found, *text.found])
         first = max(self._names, default=-1) + 1
         for index, found in enumerate(calls, first):
             yield from self._call(index, found, end)
-        spelled = any(not found.ghost for found in calls)
-        if spelled and isinstance(end, Finish) and end.reason in DECIDED_BY_CALLS:
+        written = any(not found.is_leftover for found in calls)
+        if written and isinstance(end, Finish) and end.reason in DECIDED_BY_CALLS:
             end = Finish(FinishReason.TOOL_CALLS, end.raw)
         yield end
 
     def _counted(self, found: list[Found]) -> list[Found]:
-        """Beside native calls only what is whole, and said by none of them, counts."""
+        """Beside native calls only what is complete, and emitted by none of them, counts."""
         if not self._names:
             return found
         native = {self._sense(index) for index in self._names}
@@ -171,14 +171,14 @@ class _Stage:
             call.name, call.arguments, cut_short=False
         )
         if not error and _is_cut(found, end):
-            error = "the reply was cut short, perhaps inside the call or what belongs to it"
+            error = "the reply was truncated, perhaps inside the call or what belongs to it"
         if isinstance(end, StreamFailure):
             error = f"the turn failed ({end.code}): {end.message}"
         yield end_of_call(index, error, call.arguments or found.raw, "json_fallback")
 
 
 def _is_cut(found: Found, end: Finish | StreamFailure) -> bool:
-    """Whether nobody can tell that the input of the call is whole, or was all of the reply."""
+    """Whether it is not known that the input of the call is complete, or was all of the reply."""
     if found.dialect.whole or found.raw.startswith(found.dialect.last):
         return _was_cut(end)
     return _was_cut(end) and found.dialect.open_ended and not found.closed
@@ -190,13 +190,13 @@ def _was_cut(end: Finish | StreamFailure) -> bool:
 
 
 def _pieces(scanner: Scanner | ActionScanner) -> Iterator[Delta]:
-    """Yield what a scanner said since the last time, neighbours of a kind as one delta."""
-    said = scanner.take()
+    """Yield what a scanner emitted since the last time, neighbours of a kind as one delta."""
+    emitted = scanner.take()
     at = 0
-    while at < len(said):
+    while at < len(emitted):
         stop = at
-        while stop < len(said) and said[stop][0] == said[at][0]:
+        while stop < len(emitted) and emitted[stop][0] == emitted[at][0]:
             stop += 1
-        text = "".join(piece for _, piece in said[at:stop])
-        yield ReasoningDelta(text) if said[at][0] else TextDelta(text)
+        text = "".join(piece for _, piece in emitted[at:stop])
+        yield ReasoningDelta(text) if emitted[at][0] else TextDelta(text)
         at = stop

@@ -1,6 +1,6 @@
 """The markers of some text dialects, and whether one outside a block is left over from a call.
 
-A closing marker that a model left over stands at the edge of its words: right after a word, with
+A closing marker that a model left over is at the edge of its words: right after a word, with
 nothing but markup up to the end of the line; or first on a line; or next to other markup. In a
 sentence about a marker, a space precedes it, or words follow, and it is text.
 """
@@ -28,7 +28,7 @@ class Markup:
     Fields:
         begins: finds a character with which some marker begins, from a position on.
         explicit: the openers that no ordinary answer holds.
-        orphans, noise: markers that are no openers, see `TextDialect`.
+        orphans, noise: markers that are not openers, see `TextDialect`.
         longest: how many characters the longest marker has.
     """
 
@@ -56,7 +56,7 @@ class Markup:
         self._later = re.compile(_trie(always | later))
         self.longest = max(map(len, words))
         self._prefixes = {word[:size] for word in words for size in range(1, len(word))}
-        # Bound, since it is asked for each delta of a stream.
+        # Bound, because it is asked for each delta of a stream.
         self.begins = re.compile("[" + re.escape("".join({it[0] for it in words})) + "]").search
 
     def search(self, text: str, at: int, *, start: bool) -> "re.Match[str] | None":
@@ -64,17 +64,17 @@ class Markup:
         return (self._start if start else self._later).search(text, at)
 
     def owners(self, text: str, at: int) -> list[tuple[str, TextDialect]]:
-        """Return the openers that stand at `at` and their dialects, longest opener first."""
+        """Return the openers that are at `at` and their dialects, longest opener first."""
         alike = self._by_letter.get(text[at], ())
         return [each for each in alike if text.startswith(each[0], at)]
 
     def marks(self, text: str, at: int) -> bool:
-        """Whether a marker stands at `at` that no ordinary answer holds."""
+        """Whether a marker is at `at` that no ordinary answer holds."""
         match = self._later.match(text, at)
         return bool(match) and match[0] in self._marks  # type: ignore[index]  # there is a match
 
     def noise_at(self, text: str, at: int) -> str:
-        """Return the end token that stands at `at`; "" where none does."""
+        """Return the end token that is at `at`; "" if none does."""
         match = self._later.match(text, at)
         return match[0] if match and match[0] in self.noise else ""
 
@@ -137,12 +137,12 @@ def is_stray(  # noqa: PLR0913 - the marker, where it stands, and what counts
     closers: bool,
     final: bool,
 ) -> bool | None:
-    """Return whether the marker before `text[at:]` is left over; None where more must tell.
+    """Return whether the marker before `text[at:]` is left over; None if more text must decide.
 
     Args:
         marker: an end token, a closing marker, or any other, which is none.
         here: where in the text it stands.
-        markup: what may stand beside it.
+        markup: what may be next to it.
         text: holds what follows it, as much as has come.
         at: where that begins.
         closers: closing markers may be left over, and not only end tokens.
@@ -151,7 +151,7 @@ def is_stray(  # noqa: PLR0913 - the marker, where it stands, and what counts
     noise = marker in markup.noise
     if not noise and not (closers and marker in markup.orphans):
         return False
-    if here.beside or (noise and _ENDS_WORDS.match(here.last)):
+    if here.after_markup or (noise and _ENDS_WORDS.match(here.last)):
         return True
     if not noise and not here.line_blank and here.last.isspace():
         return False
@@ -170,7 +170,7 @@ def _begins_line(here: Context, text: str, at: int) -> bool:
 
 
 def _line_ends(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:
-    """Whether nothing but markup follows on the line; None where more text must tell."""
+    """Whether nothing but markup follows on the line; None if more text must decide."""
     gap = end_of(_SPACES, text, at)
     if gap - at == _MOST_SPACES:
         return False

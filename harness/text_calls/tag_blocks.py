@@ -225,7 +225,7 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
     """Return the grammar of one family.
 
     Args:
-        begin: pattern of what stands before the word of an opening tag.
+        begin: pattern of what precedes the word of an opening tag.
         close: the same of a closing tag.
         block: pattern of the word of the outer tag.
     """
@@ -247,7 +247,7 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
 
 
 def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:
-    """Return how a call without its outer tag goes on after `<invoke name=`.
+    """Return how a call without its outer tag continues after `<invoke name=`.
 
     With a parameter, or, if the tool is offered, with the end of the call.
 
@@ -272,7 +272,7 @@ def write_invoke_calls(
     Args:
         calls: the calls.
         block: the word of the outer tag, its own prefix included.
-        prefix: what stands before the other words.
+        prefix: what precedes the other words.
         says: each parameter says whether it is a string.
     """
     lines = [f"<{block}>"]

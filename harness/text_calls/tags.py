@@ -63,7 +63,7 @@ class _Tag(msgspec.Struct, frozen=True):
     """One tag in a block.
 
     Fields:
-        leads: nothing but white space stands between it and the tag before.
+        leads: nothing but white space is between it and the tag before.
     """
 
     kind: str
@@ -185,7 +185,7 @@ class _Reader:
         if self._at >= len(self._tags):
             return None
         tag = self._tags[self._at]
-        # The tag that ends a value in the place of a missing one follows the value.
+        # The tag that ends a value in the index of a missing one follows the value.
         if tag.kind not in kinds or not (tag.leads or self._at == self._joined):
             return None
         self._at += 1
@@ -212,47 +212,47 @@ class _Reader:
     def _end_of_value(self) -> _Tag | None:
         """Return the tag that ends the value which begins before the next one; go to it."""
         depth = 0
-        for place in range(self._at, len(self._tags)):
-            tag = self._tags[place]
+        for index in range(self._at, len(self._tags)):
+            tag = self._tags[index]
             if tag.kind in _OPENS:
                 if not self._trusted:
                     return None
                 depth += 1
             elif depth:
                 depth -= tag.kind in _CLOSES
-            elif self._ends_value(place, tag):
-                self._at = place
-                self._joined = place
+            elif self._ends_value(index, tag):
+                self._at = index
+                self._joined = index
                 return tag
         return None
 
-    def _ends_value(self, place: int, tag: _Tag) -> bool:
+    def _ends_value(self, index: int, tag: _Tag) -> bool:
         if tag.kind == END_PARAMETER:
-            if place + 1 == len(self._tags) or not self._tags[place + 1].leads:
+            if index + 1 == len(self._tags) or not self._tags[index + 1].leads:
                 return False
-            kind = self._tags[place + 1].kind
-            return kind == PARAMETER or (kind == END_CALL and self._ends(place + 1))
+            kind = self._tags[index + 1].kind
+            return kind == PARAMETER or (kind == END_CALL and self._ends(index + 1))
         if self._trusted:
             return False
         # Two closing tags may not be missing at once, or the text could end in a value.
-        followed = not self._wrapped or place + 1 < len(self._tags)
-        return tag.kind == PARAMETER or (tag.kind == END_CALL and followed and self._ends(place))
+        followed = not self._wrapped or index + 1 < len(self._tags)
+        return tag.kind == PARAMETER or (tag.kind == END_CALL and followed and self._ends(index))
 
-    def _ends(self, place: int) -> bool:
-        """Whether the closing tag of a call at `place` can be one: what must follow does."""
-        if self._is_end(place + 1):
+    def _ends(self, index: int) -> bool:
+        """Whether the closing tag of a call at `index` can be one: what must follow does."""
+        if self._is_end(index + 1):
             return True
-        if not self._wrapped or place + 1 == len(self._tags) or not self._tags[place + 1].leads:
+        if not self._wrapped or index + 1 == len(self._tags) or not self._tags[index + 1].leads:
             return False
-        kind = self._tags[place + 1].kind
-        return kind == CALL or (kind == END_BLOCK and self._is_end(place + 2))
+        kind = self._tags[index + 1].kind
+        return kind == CALL or (kind == END_BLOCK and self._is_end(index + 2))
 
-    def _is_end(self, place: int) -> bool:
-        """Whether there is nothing from the tag at `place` on, nor behind the tag before it."""
-        if place < len(self._tags):
+    def _is_end(self, index: int) -> bool:
+        """Whether there is nothing from the tag at `index` on, nor after the tag before it."""
+        if index < len(self._tags):
             return False
         end = self._tags[-1].end if self._tags else 0
-        return place > len(self._tags) or _is_blank(self._text[end:])
+        return index > len(self._tags) or _is_blank(self._text[end:])
 
     def _value(self, tag: _Tag, end: _Tag) -> Value:
         text = self._text[tag.end : end.start]

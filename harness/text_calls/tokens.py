@@ -3,7 +3,7 @@
 A block is one call, from the token that begins its section or itself up to the end of its
 JSON; the closing tokens follow it as trailers, and the next call of the section is a block of
 its own. A marker inside a string of the JSON is data. Prose that mentions a token stays text:
-a call has its name and its separator right behind the token.
+a call has its name and its separator right after the token.
 """
 
 import re
@@ -24,9 +24,9 @@ class TokenCalls(TextDialect):
 
     Fields:
         section_begins, call_begins, separators, call_ends, section_ends: the tokens, in all
-            spellings that are known; the first of each is the one that is written.
+            forms that are known; the first of each is the one that is written.
         ends: other tokens that may end a call, such as the end of a message.
-        kinds: words that may stand in the header in place of a name.
+        kinds: words that may be in the header in index of a name.
     """
 
     section_begins: ClassVar[tuple[str, ...]]
@@ -41,10 +41,10 @@ class TokenCalls(TextDialect):
 
     @abstractmethod
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
-        """Return the call whose `header` stands before the separator, `body` behind it."""
+        """Return the call whose `header` precedes the separator, `body` after it."""
 
     def starts(self, start: BlockStart) -> bool | None:
-        """A name and its separator follow, behind the token of the call."""
+        """A name and its separator follow, after the token of the call."""
         in_section = start.opener in self.section_begins
         body = start.head
         if in_section:
@@ -87,7 +87,7 @@ class TokenCalls(TextDialect):
             return (WrittenCall(name, error="the text ended before the call's arguments"),)
         call = self.named(header.strip(), rest, block.offered)
         if not call.arguments and not call.error:
-            error = "no arguments stand behind the name"
+            error = "no arguments follow the name"
             call = WrittenCall(call.name, "", call.id, error)
         return (call,)
 
@@ -96,13 +96,13 @@ class TokenCalls(TextDialect):
         if not calls:
             return ""
         inside = "".join(
-            f"{self.call_begins[0]}{self.header(call, place)}{self.separators[0]}"
+            f"{self.call_begins[0]}{self.header(call, index)}{self.separators[0]}"
             f"{call.arguments or '{}'}{self.call_ends[0]}"
-            for place, call in enumerate(calls)
+            for index, call in enumerate(calls)
         )
         return f"{self.section_begins[0]}{inside}{self.section_ends[0]}"
 
-    def header(self, call: WrittenCall, place: int) -> str:
-        """Return what stands before the separator of the call at `place` of its section."""
-        del place
+    def header(self, call: WrittenCall, index: int) -> str:
+        """Return what precedes the separator of the call at `index` of its section."""
+        del index
         return call.name

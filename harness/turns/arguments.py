@@ -25,7 +25,7 @@ from harness.turns.strict_json import (
 from harness.wire.payload import MAX_DEPTH
 
 # A longer text is not tried as Python: its compiler is slow and deep, and a dict of that
-# size is no clearer for having its class named.
+# size is not clearer for having its class named.
 MAX_PYTHON_CHARACTERS = 10_000
 
 _FENCE_OPEN = re.compile(r"(`{3}|~{3})[ \t]*[\w+.-]*")
@@ -65,7 +65,7 @@ def is_fenced(text: str) -> bool:
 
 
 def is_python_dict(text: str) -> bool:
-    """Return whether `ast.literal_eval` gives a dict that is spelled as only Python does.
+    """Return whether `ast.literal_eval` gives a dict that is written as only Python does.
 
     What needs no single quotes and no `True`, `False` or `None` is faulty JSON rather than
     Python, so `{"a": 1,}` is not one. Python itself refuses more than 200 open brackets.
@@ -117,7 +117,7 @@ class ParsedArguments(msgspec.Struct, frozen=True):
     Fields:
         kind: its class.
         value: the arguments of an OBJECT, `{}` for EMPTY, None for every other class.
-        error: why there is no value, in one sentence with offsets in characters; "" where
+        error: why there is no value, in one sentence with offsets in characters; "" if
             there is one.
     """
 
@@ -172,7 +172,7 @@ def same_value(a: str, b: str) -> bool:
 def meaning(text: str) -> Hashable:
     """Return what `same_value` compares: equal and of equal hash where two texts mean the same.
 
-    It is the value in a tuple, or the bare text where there is none to compare.
+    It is the value in a tuple, or the bare text if there is none to compare.
     """
     kind = classify(text)
     if kind is ArgumentClass.EMPTY:
@@ -189,7 +189,7 @@ def _hashable(value: Any) -> Hashable:  # noqa: ANN401 -- any exact JSON value
     if isinstance(value, dict):
         return frozenset((key, _hashable(inner)) for key, inner in value.items())
     if isinstance(value, list):
-        # Marked, since an exact number is a pair too.
+        # Marked, because an exact number is a pair too.
         return ("array", *map(_hashable, value))
     return value  # type: ignore[no-any-return]  # text, a number's pair, true, false or null
 
@@ -256,8 +256,8 @@ def _rejected_invalid(text: str, seen: Scan) -> ParsedArguments:
 
 _FOREIGN: tuple[tuple[ArgumentClass, Callable[[str], bool], str], ...] = (
     (ArgumentClass.FENCED, is_fenced, "a Markdown fence around the whole text"),
-    (ArgumentClass.PYTHON_LITERAL, is_python_dict, "a dict in Python's spelling"),
-    (ArgumentClass.PROSE, is_prose, "words instead of JSON"),
+    (ArgumentClass.PYTHON_LITERAL, is_python_dict, "a dict in Python's notation"),
+    (ArgumentClass.PROSE, is_prose, "prose instead of JSON"),
 )
 
 
@@ -271,7 +271,7 @@ def _holds_object(text: str) -> bool:
 
 
 def _count_objects(text: str) -> int:
-    """Return how many objects `text` is, one after the other; 0 where it is anything else."""
+    """Return how many objects `text` is, one after the other; 0 if it is anything else."""
     count, position = 0, _start(text)
     while text.startswith("{", position):
         seen = scan(text, position)

@@ -22,10 +22,10 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """A finished call.
 
     Fields:
-        id: never empty; made up, stable and unique where the provider sent none.
-        name: as the model spelled it.
+        id: never empty; generated, stable and unique where the provider sent none.
+        name: as the model wrote it.
         arguments: the JSON text as streamed, never repaired; "" for a call without any. Of
-            a custom tool, its input as it is.
+            a custom tool, its input unchanged.
     """
 
     id: str
@@ -52,7 +52,7 @@ class ParseError(msgspec.Struct, frozen=True, gc=False):
 
 
 class FinishReason(StrEnum):
-    """Why the model stopped; what no table knows is OTHER and keeps its raw spelling."""
+    """Why the model stopped; what no table knows is OTHER and keeps its raw form."""
 
     STOP = "stop"
     TOOL_CALLS = "tool_calls"
@@ -68,7 +68,7 @@ DECIDED_BY_CALLS: Final = frozenset((FinishReason.STOP, FinishReason.OTHER))
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Tokens as the provider counted them; None where it did not say."""
+    """Tokens as the provider counted them; None if it did not say."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -162,10 +162,10 @@ Delta: TypeAlias = (
 
 
 class DeltaError(Exception):
-    """A normalizer yielded something that is no delta, or a delta with a field of a wrong type.
+    """A normalizer yielded something that is not a delta, or a delta with a field of a wrong type.
 
     Annotations do not bind a foreign normalizer: a None for an id or a plain string for a
-    finish reason would pass through a run unnoticed, and make a file that nobody can read.
+    finish reason would pass through a run unnoticed, and make a file that cannot be read.
     """
 
     def __init__(self, delta: object) -> None:

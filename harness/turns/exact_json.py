@@ -1,8 +1,8 @@
-"""JSON text -> values that can be written again exactly as they were spelt.
+"""JSON text -> values that can be written again exactly as they were written.
 
 Some servers send `arguments` as an object instead of a string (quirk ARGS-OBJECT). Decoding
 and encoding it would drop the first of two equal keys and the digits that a double cannot
-hold, and so change what is executed; here every key and number keeps its spelling.
+hold, and so change what is executed; here every key and number keeps its form.
 """
 
 import json
@@ -45,10 +45,10 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def decode_exactly(data: bytes) -> object:
-    """Return the JSON value of `data`, whose objects and numbers `written` can spell again.
+    """Return the JSON value of `data`, whose objects and numbers `written` can write again.
 
     Raises:
-        ValueError: it is no JSON, or holds an integer too long to be read.
+        ValueError: it is not JSON, or holds an integer too long to be read.
     """
     return _DECODE(data.decode("utf-8", "replace").removeprefix("\ufeff"))
 
@@ -74,7 +74,7 @@ def write_exactly(value: object) -> str:
 
 
 def _write_string(text: str) -> str:
-    """Return a string as JSON; half a surrogate pair can only be spelt as its escape."""
+    """Return a string as JSON; half a surrogate pair can only be written as its escape."""
     if not text.isascii():
         try:
             text.encode()

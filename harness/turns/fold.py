@@ -80,7 +80,7 @@ class Folder:
         """Take one delta; deltas for an index that was never started are left out.
 
         Raises:
-            DeltaError: it is no delta, or has a field of another type than declared.
+            DeltaError: it is not a delta, or has a field of another type than declared.
         """
         take = self._TAKE.get(type(delta))
         if take is None or not take(self, delta):
@@ -103,13 +103,13 @@ class Folder:
         )
 
     def _calls_missing(self) -> StreamFailure | None:
-        """A finish that announces calls where none came is a broken promise, not a turn."""
+        """A finish that announces calls if none came is a broken promise, not a turn."""
         finish = self._finish
         if finish is None or finish.reason is not FinishReason.TOOL_CALLS or self._calls:
             return None
         return StreamFailure("calls_missing", f"finish {finish.raw!r} without a tool call")
 
-    # One for each kind of delta: False where a field is not exactly of its declared type.
+    # One for each kind of delta: False if a field is not exactly of its declared type.
 
     def _take_arguments(self, delta: ArgumentsDelta) -> bool:
         if not (type(delta.fragment) is str and type(delta.index) is int):
@@ -164,8 +164,8 @@ class Folder:
     def _take_failure(self, delta: StreamFailure) -> bool:
         if not type(delta.code) is type(delta.message) is str:
             return False
-        told = StreamFailure(join_surrogates(delta.code), join_surrogates(delta.message))
-        self._failure = self._failure or told
+        failure = StreamFailure(join_surrogates(delta.code), join_surrogates(delta.message))
+        self._failure = self._failure or failure
         return True
 
     # A table where the union would ask for a `match`: this is done for every delta of every

@@ -25,10 +25,10 @@ class Scan(msgspec.Struct, frozen=True):
 
     Fields:
         state: COMPLETE and TRAILING have a first value, PREFIX and INVALID have none.
-        end: offset just after the first value; -1 where there is none.
+        end: offset just after the first value; -1 if there is none.
         offset: where reading stopped: the end of the text, the first character that cannot
             be there, or what follows the first value.
-        expected: what could have stood at `offset`, in words.
+        expected: what could have been at `offset`, in words.
         depth: the most brackets that were open at once.
     """
 
@@ -39,7 +39,7 @@ class Scan(msgspec.Struct, frozen=True):
     depth: int
 
 
-# Plain numbers, since an enum member costs more to look up than a token to read.
+# Plain numbers, because an enum member costs more to look up than a token to read.
 # What must come next; the stack holds what must follow the value inside each open bracket.
 _END, _VALUE, _FIRST_ITEM, _NEXT_ITEM, _FIRST_KEY, _KEY, _COLON, _NEXT_MEMBER = range(8)
 # What a token does to the stack, where it does more than say what must come next.

@@ -30,7 +30,7 @@ def assistant(text: str | None, calls: Iterable[ToolCall] = ()) -> Message:
 
 
 def call_entry(call: ToolCall) -> dict[str, Any]:
-    """Return a call as an item of `tool_calls`; arguments that nobody gave are `{}`."""
+    """Return a call as an item of `tool_calls`; arguments that are missing are `{}`."""
     function = {"name": call.name, "arguments": call.arguments or "{}"}
     return {"id": call.id, "type": "function", "function": function}
 

@@ -19,7 +19,7 @@ _BACKTRACKS = 10_000
 
 
 class Checker:
-    """Keeps the compiled validators, since a run asks for the same tools again and again."""
+    """Keeps the compiled validators, because a run asks for the same tools again and again."""
 
     def __init__(self) -> None:
         self._validators: dict[bytes, jsonschema_rs.Validator | None] = {}
@@ -33,7 +33,7 @@ class Checker:
             error = next(iter(validator.iter_errors(arguments)), None)
         except (ValueError, RecursionError) as limit:
             return f"cannot be checked: {limit}"[:_PROBLEM_CHARACTERS]
-        return "" if error is None else _told(error)
+        return "" if error is None else _problem_text(error)
 
     def _validator(self, tool: Tool) -> jsonschema_rs.Validator | None:
         try:
@@ -43,31 +43,31 @@ class Checker:
         if schema not in self._validators:
             if len(self._validators) >= _SCHEMAS_KEPT:
                 self._validators.clear()
-            self._validators[schema] = _compiled(schema)
+            self._validators[schema] = _compile_schema(schema)
         return self._validators[schema]
 
 
 def misfit(
     name: str, arguments: dict[str, Any], tools: Mapping[str, Tool] | None, checker: Checker
 ) -> str:
-    """Return why a call does not fit the tools of its request; "" where it does.
+    """Return why a call does not fit the tools of its request; "" if it does.
 
     Args:
         name: of the tool that is called.
         arguments: of the call.
-        tools: by name; None where the request was not kept, and then anything fits.
+        tools: by name; None if the request was not kept, and then anything fits.
         checker: keeps compiled schemas.
     """
     if tools is None:
         return ""
     tool = tools.get(name)
     if tool is None:
-        return f"{name!r} is no tool of the request"
+        return f"{name!r} is not a tool of the request"
     problem = checker.problem(tool, arguments)
     return f"{name}: {problem}" if problem else ""
 
 
-def _compiled(schema: bytes) -> jsonschema_rs.Validator | None:
+def _compile_schema(schema: bytes) -> jsonschema_rs.Validator | None:
     if len(schema) > _SCHEMA_BYTES:
         return None
     try:
@@ -84,6 +84,6 @@ def _refuse(uri: str) -> NoReturn:
     raise ValueError(f"a schema may not refer to another document: {uri}")
 
 
-def _told(error: jsonschema_rs.ValidationError) -> str:
-    place = "".join(f"/{step}" for step in error.instance_path)
-    return f"{place}: {error.message}"[:_PROBLEM_CHARACTERS].removeprefix(": ")
+def _problem_text(error: jsonschema_rs.ValidationError) -> str:
+    path = "".join(f"/{step}" for step in error.instance_path)
+    return f"{path}: {error.message}"[:_PROBLEM_CHARACTERS].removeprefix(": ")

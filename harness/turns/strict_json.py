@@ -1,6 +1,6 @@
 """Text -> the one JSON value it is, exactly, or what keeps it from being used.
 
-Integers are exact, floats are doubles, a key may stand once. It must never raise, accept
+Integers are exact, floats are doubles, a key may occur once. It must never raise, accept
 what RFC 8259 does not, or put infinity in the place of a number.
 """
 
@@ -73,7 +73,7 @@ class _Hooks:
 
 
 def read_json(text: str) -> Reading | None:
-    """Return the reading of `text`; None where it is not one strict JSON value.
+    """Return the reading of `text`; None if it is not one strict JSON value.
 
     None too where this process has no stack left to read it.
     """
@@ -121,7 +121,7 @@ def exact_value(text: str) -> Any:  # noqa: ANN401 -- any JSON value, to be comp
 
 
 def find_number(text: str, number: str) -> int:
-    """Return the offset at which `number` stands in the JSON text `text`, outside strings."""
+    """Return the offset at which `number` is in the JSON text `text`, outside strings."""
     found = (match.start() for match in _TOKEN.finditer(text) if match[3] == number)
     return next(found, 0)
 

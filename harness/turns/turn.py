@@ -13,7 +13,7 @@ class Turn(msgspec.Struct, frozen=True):
     Fields:
         tool_calls: those that may be executed, in order of first appearance.
         parse_errors: the calls that were rejected or never ended, in order of first appearance.
-        finish: how the provider ended the turn; None where it did not.
+        finish: how the provider ended the turn; None if it did not.
         failure: the error that ended it instead.
     """
 

@@ -23,15 +23,15 @@ _REASON_CHARACTERS = 600
 def unusable_reason(
     name: str, arguments: str, kind: CallKind = "function", *, cut_short: bool
 ) -> str:
-    """Return why a finished call must not run; "" where it may.
+    """Return why a finished call must not run; "" if it may.
 
     The input of a custom tool is free text, so no text of it is wrong; where the turn was
-    cut short nobody can tell whether it is whole.
+    truncated it is not known whether it is complete.
     """
     if not name:
         return "the call has no name"
     if kind == "custom":
-        return "the provider stopped before the input was whole" if cut_short else ""
+        return "the provider stopped before the input was complete" if cut_short else ""
     parsed = parse(arguments)
     if parsed.kind is ArgumentClass.EMPTY and cut_short:
         return "the provider stopped before the arguments began"
@@ -48,7 +48,7 @@ def end_of_call(
     return ToolCallRejected(position, reason)
 
 
-# As much of the response's id as tells it from others; each call hashes it anew.
+# As much of the response's id as distinguishes it from others; each call hashes it again.
 _SEED_CHARACTERS = 200
 
 
@@ -64,7 +64,7 @@ class CallIds:
         """Return the id for a call.
 
         Args:
-            given: by the provider; "" where it gave none.
+            given: by the provider; "" if it gave none.
             seed: what tells this response from others, such as its id.
             position: of the call in its turn.
             name: of the function.

@@ -31,7 +31,7 @@ _STRING = 7
 
 
 class _DamagedError(Exception):
-    """The bytes at hand are no message; the text says why."""
+    """The bytes at hand are not a message; the text says why."""
 
 
 class HeaderError(_DamagedError):
@@ -91,7 +91,7 @@ class _Block:
 
 
 def parse_headers(data: bytes) -> Headers:
-    """Return the headers that a block spells.
+    """Return the headers that a block contains.
 
     Raises:
         HeaderError: it is damaged, names a header twice, or has a type that is none.
@@ -132,7 +132,7 @@ _DECODE = msgspec.json.Decoder(_PayloadPart).decode
 
 
 def unwrap_chunk(payload: bytes) -> bytes | None:
-    """Return the event that `payload` holds; None where it is no such envelope."""
+    """Return the event that `payload` holds; None if it is not such an envelope."""
     try:
         return binascii.a2b_base64(_DECODE(payload).bytes, strict_mode=True)
     except (ValueError, RecursionError):
@@ -196,9 +196,9 @@ class MessageDecoder:
         return found
 
     def close(self) -> list[Frame]:
-        """Return the message that the end of the body cut short, if there is one.
+        """Return the message that the end of the body truncated, if there is one.
 
-        Its bytes are handed on as they are, prelude first, which is never a payload.
+        Its bytes are emitted unchanged, prelude first, which is never a payload.
         """
         if self._damaged or not self._size:
             return []
@@ -258,7 +258,7 @@ class _Meaning(msgspec.Struct, frozen=True):
 
     Fields:
         name: of the event.
-        failure: the code of a failure; "" where it is none.
+        failure: the code of a failure; "" if it is not one.
         words: of the failure.
         is_plain: the payload is the event.
     """
@@ -290,7 +290,7 @@ def _text_header(headers: Headers, name: str) -> str:
 
 
 def encode_message(payload: bytes, headers: Mapping[str, str]) -> bytes:
-    """Spell one message with right checksums; its headers are text."""
+    """Write one message with right checksums; its headers are text."""
     block = encode_headers(headers)
     total = _FRAMING_BYTES + len(block) + len(payload)
     sizes = struct.pack(">II", total, len(block))
@@ -299,13 +299,13 @@ def encode_message(payload: bytes, headers: Mapping[str, str]) -> bytes:
 
 
 def encode_event(payload: bytes, event: str) -> bytes:
-    """Spell one event with a JSON payload, with the headers that AWS gives it."""
+    """Write one event with a JSON payload, with the headers that AWS gives it."""
     headers = {":event-type": event, ":content-type": "application/json", ":message-type": "event"}
     return encode_message(payload, headers)
 
 
 def encode_exception(payload: bytes, name: str) -> bytes:
-    """Spell one exception, which ends its stream."""
+    """Write one exception, which ends its stream."""
     headers = {
         ":exception-type": name,
         ":content-type": "application/json",
@@ -320,7 +320,7 @@ def encode_exception(payload: bytes, name: str) -> bytes:
 def borders(body: bytes) -> Iterator[tuple[int, ...]]:
     """Yield the offsets where the parts of each message of `body` meet; the last is its end.
 
-    Told by the lengths alone, whatever the checksums say; stops where they are impossible.
+    Detected from the lengths alone, whatever the checksums say; stops where they are impossible.
     """
     start = 0
     while start + _PRELUDE.size <= len(body):

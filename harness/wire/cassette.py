@@ -17,9 +17,9 @@ class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
             `emulated`: written by a dialect's own writer, so it shows a quirk but measures
             no model.
         by: who or what made it.
-        at: ISO date; "" where unknown.
+        at: ISO date; "" if unknown.
         source: the server, the file or the recipe it was made from.
-        licence: SPDX id of an imported recording; "" where it is ours or unknown.
+        licence: SPDX id of an imported recording; "" if it is ours or unknown.
         kept: for imported cassettes, what of the original survived, in words.
     """
 
@@ -50,7 +50,7 @@ class Cassette(msgspec.Struct, frozen=True):
 
     @property
     def dialect(self) -> str:
-        """The dialect of its interactions, which is one; "unknown" where it has none."""
+        """The dialect of its interactions, which is one; "unknown" if it has none."""
         return self.interactions[0].dialect if self.interactions else "unknown"
 
     def in_dialect(self, dialect: str) -> "Cassette":
@@ -68,7 +68,7 @@ class Cassette(msgspec.Struct, frozen=True):
 
     @property
     def due(self) -> Due:
-        """What its questions need, a call or an answer; "" where nobody said."""
+        """What its requests need, a call or an answer; "" if it was not specified."""
         return self.interactions[0].due if self.interactions else ""
 
     def with_due(self, due: Due) -> "Cassette":

@@ -37,13 +37,13 @@ _RESTORE_HINT: Final = "Restore the file from version control, or record it agai
 def cassette_from_data(
     document: object, cassette_id: str, where: str, *, keep_encoded: bool = False
 ) -> Cassette:
-    """Return the cassette that `document` spells.
+    """Return the cassette that `document` contains.
 
     Args:
         document: plain data, as `yaml_guard.load` gives it.
         cassette_id: the id that it gets.
         where: the file's name, for messages.
-        keep_encoded: leave a body whose content encoding cannot be taken off as it is, with
+        keep_encoded: leave a body whose content encoding cannot be taken off unchanged, with
             its headers, instead of refusing the whole cassette.
 
     Raises:

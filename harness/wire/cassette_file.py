@@ -43,7 +43,7 @@ def parse_cassette(
 ) -> Cassette:
     """Return the cassette in the bytes of a file, as `load` does.
 
-    With `keep_encoded` a body whose content encoding cannot be taken off stays as it is.
+    With `keep_encoded` a body whose content encoding cannot be taken off stays unchanged.
     """
     document = yaml_text.load_yaml(data, where, tags=_VCRPY_TAGS)
     return cassette_data.cassette_from_data(document, cassette_id, where, keep_encoded=keep_encoded)

@@ -1,6 +1,6 @@
-"""A compressed body -> the body, within a limit; what is not compressed stays as it is.
+"""A compressed body -> the body, within a limit; what is not compressed stays unchanged.
 
-Told by the first bytes where the coding has a mark, since recorders filter headers away, and
+Detected from the first bytes where the coding has a mark, since recorders filter headers away, and
 decode bodies but leave the header in place: so text is never taken for compressed. Brotli and
 Zstandard need an optional package each, the extra `compressed`.
 """
@@ -19,7 +19,7 @@ _MAX_MEMBERS = 16
 _MOST_CODINGS = 4
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_ANY_WINDOW = 32 + zlib.MAX_WBITS  # zlib tells gzip from zlib by the header
+_ANY_WINDOW = 32 + zlib.MAX_WBITS  # zlib distinguishes gzip from zlib by the header
 _RAW_DEFLATE = -zlib.MAX_WBITS
 _MOST_WINDOW = 1 << 27  # what RFC 8878 asks decoders to support at least, many times over
 _CONTROLS = bytes(sorted(set(range(0x20)) - set(b"\t\n\r")))
@@ -32,7 +32,7 @@ def decompress(body: bytes, encoding: str, where: str) -> bytes:
 
     Args:
         body: as stored.
-        encoding: the `content-encoding` header, "" where there is none.
+        encoding: the `content-encoding` header, "" if there is none.
         where: the place in the file, for messages.
 
     Raises:
@@ -50,7 +50,7 @@ def decompress(body: bytes, encoding: str, where: str) -> bytes:
 def decode_body(body: bytes, headers: Headers, where: str) -> tuple[bytes, Headers]:
     """Return `body` without its content encoding, and `headers` without what described it.
 
-    A coding that nobody knows stays, and so does its header.
+    An unknown coding stays, and so does its header.
 
     Raises:
         UnreadableError: as `decompress`.
@@ -64,7 +64,7 @@ def decode_body(body: bytes, headers: Headers, where: str) -> tuple[bytes, Heade
 
 
 def decode_body_if_possible(body: bytes, headers: Headers) -> tuple[bytes, Headers]:
-    """Return what `decoded` does; what it would refuse stays as it is, and so `why_encoded`."""
+    """Return what `decoded` does; what it would refuse stays unchanged, and so `why_encoded`."""
     try:
         return decode_body(body, headers, "")
     except UnreadableError:
@@ -72,7 +72,7 @@ def decode_body_if_possible(body: bytes, headers: Headers) -> tuple[bytes, Heade
 
 
 def why_encoded(body: bytes, headers: Headers) -> str:
-    """Return why `body` is still encoded, "" where it is not."""
+    """Return why `body` is still encoded, "" if it is not."""
     try:
         _, left = decode_body(body, headers, "")
     except UnreadableError as error:
@@ -82,7 +82,7 @@ def why_encoded(body: bytes, headers: Headers) -> str:
 
 
 def encoding_of(headers: Headers) -> str:
-    """Return the `content-encoding` header, "" where there is none."""
+    """Return the `content-encoding` header, "" if there is none."""
     return next((value for name, value in headers if name.lower() == "content-encoding"), "")
 
 

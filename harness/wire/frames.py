@@ -13,14 +13,14 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     Fields:
         data: the payload; the data lines of one event joined by a newline.
-        event: the event's name; "" where the stream gives none.
+        event: the event's name; "" if the stream gives none.
         offset: bytes from the start of the body to the first payload line, the thread that
             leads a report back to the wire.
-        complete: False where the stream ended inside this frame (WHATWG drops such an
-            event; for an LLM stream it is a sign of truncation, so it is handed on marked).
+        complete: False if the stream ended inside this frame (WHATWG drops such an
+            event; for an LLM stream it is a sign of truncation, so it is emitted marked).
         failure: the code with which the framing itself says that the stream failed: the type
             of an AWS exception, or `bad_event` for a message whose checksum is wrong; ""
-            where it does not. Such a frame is never complete.
+            if it does not. Such a frame is never complete.
     """
 
     data: bytes
@@ -84,14 +84,14 @@ class BoundedDecoder(ABC):
 
     @abstractmethod
     def _rest(self) -> list[Frame]:
-        """Return the frame that the end of the body cut short, if there is one."""
+        """Return the frame that the end of the body truncated, if there is one."""
 
 
 _SPACE = b" \t\r\n"
 
 
 class PlainDecoder:
-    """Keep the whole body; it is one frame when it is over.
+    """Keep the complete body; it is one frame when it is over.
 
     Args:
         offset: of the first byte that it is fed.
@@ -103,7 +103,7 @@ class PlainDecoder:
         self._size = 0
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Keep `data`; nothing is said before the end.
+        """Keep `data`; nothing is emitted before the end.
 
         Raises:
             StreamError: the body is larger than the limit.

@@ -1,4 +1,4 @@
-"""Reads -> frames, told by the first bytes: which framing a body has, or that it has none.
+"""Reads -> frames, detected from the first bytes: which framing a body has, or that it has none.
 
 A server that ignores `stream: true` answers with one JSON object, and a proxy with a page of
 HTML; neither has events, and dropping them would make an empty success. Such a body becomes
@@ -41,7 +41,7 @@ class EventStreamDecoder(SSEDecoder):
         return found
 
     def close(self) -> list[Frame]:
-        """Return the event that the end cut short, or the words of a body without any.
+        """Return the event that the end truncated, or the words of a body without any.
 
         Raises:
             StreamError: as `feed`.
@@ -67,13 +67,13 @@ class Decoder(Protocol):
         """Return what the end of the body leaves."""
 
 
-# First byte that is no blank -> the decoder, made with the offset of that byte.
+# First byte that is not a blank -> the decoder, made with the offset of that byte.
 _BY_FIRST_BYTE: Final[dict[bytes, Callable[[int], Decoder]]] = {
     b"{": LineDecoder,
     b"[": ElementDecoder,
     b"<": PlainDecoder,
     b"\0": MessageDecoder,  # a message of less than 16 MiB, as the first one always is
-    b"\x1f": PlainDecoder,  # gzip: a body whose encoding nobody removed
+    b"\x1f": PlainDecoder,  # gzip: a body whose encoding was not removed
 }
 
 

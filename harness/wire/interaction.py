@@ -40,19 +40,19 @@ class Interaction(msgspec.Struct, frozen=True):
     Fields:
         body: the response body, content encoding removed, otherwise byte-exact.
         reads: sizes and delays; the sizes add up to `len(body)`.
-        reads_kept: False where the reads are synthetic (one for each event), because the
+        reads_kept: False if the reads are synthetic (one for each event), because the
             source, like vcrpy, joined the stream before it stored it.
-        dialect: the provider API's spelling, as the client that sent the request knows it;
-            "unknown" in a recording that does not say it.
+        dialect: the wire format of the provider's API, as known to the client that sent the
+            request; "unknown" in a recording that does not contain it.
         tools: tools that the client offered in words only, not in fields of the request:
             {name, description, parameters} each, as in OpenAI's functions.
-        ended: how the body came to its end. `complete`: as its framing says, or nobody knows;
+        ended: how the body came to its end. `complete`: as its framing says, or it is not known;
             `reset`: the connection broke; `truncated`: the server closed it in the middle of
             the body; `aborted`: the client left before the body or its `data: [DONE]` ended, so
             what would have come is not known.
-        due: what whoever asked must get for the turn to be of use: a `call` of a tool, or an
-            `answer` without one; "" where nobody said, and then either will do.
-        encoding: the content encoding that came off the body while it was recorded; "" where
+        due: what the client must get for the turn to be of use: a `call` of a tool, or an
+            `answer` without one; "" if it was not specified, and then either will do.
+        encoding: the content encoding that came off the body while it was recorded; "" if
             there was none, or the source does not say.
     """
 

@@ -45,7 +45,7 @@ class ElementDecoder(BoundedDecoder):
         return self._frame(rest, complete=False)
 
     def _next_mark(self) -> bytes | None:
-        """Return the next byte that matters, and stop behind it."""
+        """Return the next byte that matters, and stop after it."""
         match = (_INSIDE if self._in_string else _OUTSIDE).search(self._buffer, self._at)
         if match is None:
             self._at = len(self._buffer)
@@ -83,7 +83,7 @@ class ElementDecoder(BoundedDecoder):
         return [Frame(payload, "", offset, complete)]
 
     def _forget(self) -> None:
-        """Let go of what was handed on."""
+        """Let go of what was emitted."""
         done = self._start if self._depth else self._at
         del self._buffer[:done]
         self._offset += done
@@ -159,7 +159,7 @@ class LineDecoder(BoundedDecoder):
 
 
 def holds_lines(body: bytes) -> bool:
-    """Return whether the first line of `body` is a whole JSON value, so that others may follow."""
+    """Return whether the first line of `body` is a JSON value, so that others may follow."""
     try:
         decode_json(body.partition(b"\n")[0])
     except NotJson:

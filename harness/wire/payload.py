@@ -1,7 +1,7 @@
 """The payload of a frame: bytes -> a JSON value, whatever the bytes are.
 
 The fast decoder is strict about surrogates that a provider cut in two; the slower one is
-asked only where the fast one refuses. Whoever walks a value, compares or writes it recurses,
+asked only where the fast one refuses. Code that walks, compares or writes a value recurses,
 so a value that is nested deeper than any provider's is refused here, once for all of them.
 """
 

@@ -73,8 +73,8 @@ def _require_json(value: object, where: str) -> None:
 
 def format_prompt_tools(tools: Iterable[dict[str, Any]], margin: str) -> Iterator[str]:
     """Yield the lines of the key `tools` at `margin`, which `read` reads back as equal."""
-    for place, tool in enumerate(tools):
-        if not place:
+    for index, tool in enumerate(tools):
+        if not index:
             yield f"{margin}tools:"
         yield f"{margin}- name: {format_scalar(tool['name'])}"
         if tool.get("description"):

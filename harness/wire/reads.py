@@ -1,4 +1,4 @@
-"""Reads to and from their spelling in a cassette: `"0:412 31:598"`.
+"""Reads to and from their form in a cassette: `"0:412 31:598"`.
 
 Each pair is milliseconds since the last read, then bytes. `synthetic` stands where the
 source did not keep them; then each event, line, element or message is one read.
@@ -21,7 +21,7 @@ _BLANK_LINE = re.compile(rb"\r\n\r\n|\n\r?\n|\r\r")
 
 
 def parse_reads(text: str) -> tuple[Read, ...] | None:
-    """Return the reads that `text` spells, or None where it is not such a text."""
+    """Return the reads that `text` contains, or None if it is not such a text."""
     if not _PAIRS.fullmatch(text):
         return None
     pairs = (pair.split(":") for pair in text.split())

@@ -2,8 +2,8 @@
 
 Exact to the WHATWG algorithm (HTML Standard, 9.2.6 "Interpreting an event stream"), with
 three things it leaves open: every frame has its offset, memory is bounded, and an event that
-the end of the stream cuts short is handed on as incomplete instead of being swallowed.
-Fields are matched on bytes; since no byte of a multi-byte character is a line end or a
+the end of the stream truncates is emitted as incomplete instead of being swallowed.
+Fields are matched on bytes; because no byte of a multi-byte character is a line end or a
 colon, decoding the payload later gives the same events.
 """
 
@@ -20,7 +20,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 # A longer time than this is for ever, and no number to calculate with.
 _RETRY_DIGITS = 18
 _NEVER_MS = 10**_RETRY_DIGITS
-# What stands before the data of an event is short, and mostly the same again and again.
+# What precedes the data of an event is short, and mostly the same again and again.
 _HEAD_BYTES = 200
 _HEADS_KEPT = 256
 _EVENT_NAMES: dict[bytes, str] = {}
@@ -29,7 +29,7 @@ _EVENT_NAMES: dict[bytes, str] = {}
 class SSEDecoder(BoundedDecoder):
     """Decode one stream; `feed` reads as they come, each to its end, then `close`.
 
-    `last_event_id` and `retry_ms` hold what `id` and `retry` fields said so far, as the
+    `last_event_id` and `retry_ms` hold what `id` and `retry` fields contained so far, as the
     algorithm has them; `retry_ms` is None until a valid one came.
 
     Args:
@@ -69,7 +69,7 @@ class SSEDecoder(BoundedDecoder):
                 self._line_start += 1
         if _LF not in data and _CR not in data:
             self._tail += data
-            # Asked here, since a body that comes byte by byte spends most of its time here.
+            # Asked here, because a body that comes byte by byte spends most of its time here.
             if self._at_start or len(self._tail) + self._data_size > self._max:
                 self._check_tail()
             return
@@ -99,17 +99,17 @@ class SSEDecoder(BoundedDecoder):
         self._check_size(len(self._tail))
 
     def _skip_bom(self, block: bytes | bytearray) -> int:
-        """Return how many bytes of the stream's start are no text: 0 or 3."""
+        """Return how many bytes of the stream's start are not text: 0 or 3."""
         self._at_start = False
         size = len(_BOM) if block.startswith(_BOM) else 0
         self._line_start += size
         return size
 
     def _take_events(self, block: bytes, frames: list[Frame]) -> int:
-        """Take the whole events of a block, those with one data line in one step each.
+        """Take the complete events of a block, those with one data line in one step each.
 
         So are nearly all events of nearly all providers: a third of the time of line after line.
-        Returns how many bytes were taken: none where line ends are mixed or a size is measured.
+        Returns how many bytes were taken: none if line ends are mixed or a size is measured.
         """
         line_end = b"\r\n" if _CR in block else b"\n"
         blank = line_end * 2
@@ -149,7 +149,7 @@ class SSEDecoder(BoundedDecoder):
     def _take_head(self, head: bytes, line_end: bytes) -> str | None:
         """Take the id that precedes an event's data, and return the event's name.
 
-        None where the lines hold more than an id, then names and comments.
+        None if the lines hold more than an id, then names and comments.
         """
         number, _, rest = head.partition(line_end) if head.startswith(b"id:") else (b"", b"", head)
         name = _EVENT_NAMES.get(rest)
@@ -243,7 +243,7 @@ def _name_in(head: bytes) -> str | None:
 
 
 def encode(data: bytes, *, event: str = "", line_end: bytes = b"\n", space: bool = True) -> bytes:
-    """Spell one event; a payload with line ends becomes several data lines.
+    """Write one event; a payload with line ends becomes several data lines.
 
     The format has one line end inside a payload, the newline: a CR reads back as that. A line
     that starts with a space keeps it, which takes a second one before it.

@@ -54,9 +54,9 @@ def test_a_success(turn: Turn) -> None:
         ),
         (
             Turn(tool_calls=(GOOD, ToolCall("c2", "reading", "{}")), finish=CALLED),
-            "'reading' is no tool of the request",
+            "'reading' is not a tool of the request",
         ),
-        (Turn(tool_calls=(ToolCall("c1", "", "{}"),), finish=CALLED), "'' is no tool"),
+        (Turn(tool_calls=(ToolCall("c1", "", "{}"),), finish=CALLED), "'' is not a tool"),
     ],
 )
 def test_no_success_and_why(turn: Turn, why: str) -> None:
@@ -94,4 +94,4 @@ def test_what_is_due_must_come(turn: Turn, due: Due, why: str) -> None:
 
 
 def test_a_request_without_tools_knows_no_tool() -> None:
-    assert "no tool of the request" in problem(Turn(tool_calls=(GOOD,), finish=CALLED), ())
+    assert "not a tool of the request" in problem(Turn(tool_calls=(GOOD,), finish=CALLED), ())

@@ -160,7 +160,7 @@ READINGS = {
     '{"action": "finish", "tool_calls": [], "content": "c"}': ("", "c", [], []),
     f'{{"action": "finish", "content": "c", "tool_calls": [{CALL}]}}': (
         *("", "c", []),
-        ["beside the final answer"],
+        ["next to the final answer"],
     ),
     f'{{"content": "d", "action": "tool_call", "tool_calls": [{CALL}]}}': ("d", "", ["f"], []),
     f'{{"action": "tool_call", "tool_calls": [{CALL}, {{"name": "g", "arguments": {{}}}}]}}': (
@@ -174,11 +174,11 @@ READINGS = {
     ),
     f'{{"action": "tool_call", "tool_calls": [{CALL}, [], 7]}}': (
         *("", "", ["f"]),
-        ["is no object", "is no object"],
+        ["is not an object", "is not an object"],
     ),
     '{"action": "tool_call", "tool_calls": [{"name": "f", "name": "search", "arguments": {}}]}': (
         *("", "", []),
-        ["'name' stands twice"],
+        ["'name' occurs twice"],
     ),
     '{"action": "tool_call"}': ("", "", [], ["missing"]),
     '{"action": "tool_call", "tool_calls": null}': ("", "", [], ["lists no call"]),
@@ -189,7 +189,7 @@ READINGS = {
     f"{ONE} done": ("r", " done", [], ["text follows"]),
     f"{ONE}\n{ONE}": ("r", f"\n{ONE}", [], ["text follows"]),
     ONE[:-3]: ("r", "", [], ["ended inside"]),
-    ONE.replace('"f"', "'f'"): ("r", "", [], ["no JSON at offset"]),
+    ONE.replace('"f"', "'f'"): ("r", "", [], ["not JSON at offset"]),
     '{"reasoning": "r", "act': ("r", "", [], []),
     '{"reasoning": "r", "content": "c", "act': ("r", "c", [], []),
     '{"reasoning": "a "b" c", "action": "finish"}': ("a ", '"b" c", "action": "finish"}', [], []),

@@ -69,7 +69,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 def read_reply(text: str, wraps: int = 0) -> Reply | None:
-    """Return the reply that `text` is, in whatever it is wrapped; None where it is none."""
+    """Return the reply that `text` is, in whatever it is wrapped; None if it is not one."""
     text = text.strip(_BLANK)
     fenced = _FENCED.fullmatch(text)
     if fenced:
@@ -91,24 +91,24 @@ def unescape_arguments(arguments: str) -> str:
         return arguments
     try:
         return write_exactly(decode_exactly(arguments.encode("utf-8", "replace")))
-    except (ValueError, RecursionError):  # what it is wrong with is said where it is judged
+    except (ValueError, RecursionError):  # the error is reported where arguments are judged
         return arguments
 
 
 def _own(found: Pairs) -> Reply | None:
-    """Return the reply whose members these are; None where they are not those of one."""
-    said = dict(found)
-    action = read_string(said.get(ACTION_KEY))
-    raw = said.get(CALLS_KEY, "")
+    """Return the reply whose members these are; None if they are not those of one."""
+    fields = dict(found)
+    action = read_string(fields.get(ACTION_KEY))
+    raw = fields.get(CALLS_KEY, "")
     listed = read_items(raw) if raw.startswith("[") else ()
-    reasoning, answer = _text(said.get(REASONING_KEY, "")), _answer(said)
-    if action == FINISH or (not action and REASONING_KEY in said and answer and not listed):
-        error = "it stands beside the final answer"
+    reasoning, answer = _text(fields.get(REASONING_KEY, "")), _answer(fields)
+    if action == FINISH or (not action and REASONING_KEY in fields and answer and not listed):
+        error = "it is next to the final answer"
         return Reply(reasoning, "", answer, _entries(listed, error))
     if action == TOOL_CALL:
-        entries = _entries(listed, _repeated(found)) or (_nothing_listed(said),)
+        entries = _entries(listed, _repeated(found)) or (_nothing_listed(fields),)
         return Reply(reasoning, answer, "", entries)
-    if action and (CALLS_KEY in said or REASONING_KEY in said):
+    if action and (CALLS_KEY in fields or REASONING_KEY in fields):
         error = f"the action {action[:40]!r} is neither {TOOL_CALL!r} nor {FINISH!r}"
         entries = _entries(listed, error) or (Entry(WrittenCall("", error=error), ""),)
         return Reply(reasoning, "", answer, entries)
@@ -118,14 +118,14 @@ def _own(found: Pairs) -> Reply | None:
 
 
 def _wrapped(found: Pairs, wraps: int) -> Reply | None:
-    said = dict(found)
-    fields = (said[key] for key in ENVELOPE_KEYS if key in said)
-    replies = (read_reply(field, wraps + 1) for field in fields if field[0] in '{"')
+    fields = dict(found)
+    inner = (fields[key] for key in ENVELOPE_KEYS if key in fields)
+    replies = (read_reply(field, wraps + 1) for field in inner if field[0] in '{"')
     return next((reply for reply in replies if reply), None)
 
 
-def _answer(said: dict[str, str]) -> str:
-    texts = (_text(raw) for key, raw in said.items() if key in ANSWER_KEYS)
+def _answer(fields: dict[str, str]) -> str:
+    texts = (_text(raw) for key, raw in fields.items() if key in ANSWER_KEYS)
     return next((text for text in texts if text), "")
 
 
@@ -136,8 +136,8 @@ def _text(raw: str) -> str:
     return "" if raw == "null" else raw
 
 
-def _nothing_listed(said: dict[str, str]) -> Entry:
-    raw = said.get(CALLS_KEY)
+def _nothing_listed(fields: dict[str, str]) -> Entry:
+    raw = fields.get(CALLS_KEY)
     what = f"{CALLS_KEY!r} is missing" if raw is None else f"{CALLS_KEY!r} lists no call"
     return Entry(WrittenCall("", error=f"the action is {TOOL_CALL!r}, and {what}"), raw or "")
 
@@ -149,7 +149,7 @@ def _entries(listed: tuple[str, ...], error: str) -> tuple[Entry, ...]:
 def _call(raw: str, error: str) -> WrittenCall:
     found = read_pairs(raw)
     if found is None:
-        return WrittenCall("", error=error or "an entry of 'tool_calls' is no object")
+        return WrittenCall("", error=error or "an entry of 'tool_calls' is not an object")
     call = read_json_call(found)
     error = error or _repeated(found)
     if not error and not call.arguments and dict(found).keys() <= {*NAME_KEYS, *ID_KEYS, "type"}:
@@ -159,9 +159,9 @@ def _call(raw: str, error: str) -> WrittenCall:
 
 
 def _repeated(found: Pairs) -> str:
-    """Say which key stands twice, so that nobody can know which of both is meant."""
+    """Say which key occurs twice, so that it is not known which of both is meant."""
     key = repeated_key(found, (*_OWN_KEYS, *NAME_KEYS, "arguments"))
-    return f"the key {key!r} stands twice" if key else ""
+    return f"the key {key!r} occurs twice" if key else ""
 
 
 class ActionProtocol(TextDialect):

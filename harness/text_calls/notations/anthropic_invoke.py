@@ -7,7 +7,7 @@
     </function_calls>
 
 with and without the namespace `antml:` on each tag; the outer tag is often missing. Strings
-stand as they are, everything else as JSON; the type comes from the schema. Prose that mentions
+are unchanged, everything else as JSON; the type comes from the schema. Prose that mentions
 a tag is text. Source: Anthropic's guide to tool use of the time before the API had tools;
 quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE, TEXT-ORPHAN-CLOSER.
 """

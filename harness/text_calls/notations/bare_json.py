@@ -1,4 +1,4 @@
-"""`{"name": ..., "arguments": {...}}` as the whole reply: Llama 3.x, Ollama, weak local models.
+"""`{"name": ..., "arguments": {...}}` as the complete reply: Llama 3.x, Ollama, weak local models.
 
 One object, several after another, or an array of them; `parameters` for `arguments`, or the
 flat form of a prompt, with all that the tool requires and nothing that it does not declare.
@@ -82,7 +82,7 @@ class BareJson(TextDialect):
         return None
 
     def _broken(self, text: str, offered: Offered) -> tuple[WrittenCall, ...] | None:
-        """What begins as a call of an offered tool and is no JSON is a broken call."""
+        """What begins as a call of an offered tool and is not JSON is a broken call."""
         calls = read_json_calls(text, offered) or ()
         broken = next((call for call in calls if call.error), WrittenCall(""))
         argued = _ARGUED.search(text)
@@ -103,7 +103,7 @@ class BareAnywhere(BareJson):
     whole = False
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Brackets with anything in them that is no list of plain words or numbers."""
+        """Brackets with anything in them that is not a list of plain words or numbers."""
         body = start.head.lstrip()
         if not body:
             return False if start.final or len(start.head) >= _BLANK_CHARACTERS else None
@@ -129,14 +129,14 @@ def _is_data(text: str, argued: "re.Match[str]", known: frozenset[str]) -> bool:
 
 
 def _lead(inside: str, offered: Offered) -> bool | None:
-    """Judge what follows the brace of the first object; None where it is too short."""
+    """Judge what follows the brace of the first object; None if it is too short."""
     if inside in ("", '"'):
         return None
     key = inside[1:].partition('"')[0]
     rest = inside[len(key) + 2 :]
     if inside[0] != '"' or not any(known.startswith(key) for known in _KEYS):
         return False
-    if len(inside) < len(key) + 2:  # the key goes on
+    if len(inside) < len(key) + 2:  # the key continues
         return None
     if key not in NAME_KEYS:
         return key in _KEYS
@@ -145,7 +145,7 @@ def _lead(inside: str, offered: Offered) -> bool | None:
 
 
 def _value(key: str, value: str, offered: Offered) -> bool | None:
-    """Judge what stands under a key for names: an offered one, or a function object."""
+    """Judge what is under a key for names: an offered one, or a function object."""
     match = _STRING.match(value)
     if match:
         return read_string(match[0]) in offered

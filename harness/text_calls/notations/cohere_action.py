@@ -1,6 +1,6 @@
 """`<|START_ACTION|>[{"tool_call_id", "tool_name", "parameters"}]<|END_ACTION|>`: Cohere Command.
 
-One array of calls in a block; its reasoning stands between thinking tokens and is a section,
+One array of calls in a block; its reasoning is between thinking tokens and is a section,
 its answer between response tokens, which say nothing that text is not. Source: chat templates
 of Command R7B and Command A; quirk TEXT-COHERE-ACTION.
 """
@@ -64,8 +64,8 @@ class CohereAction(TextDialect):
         return f"{_OPENER}[\n{items}\n]{_CLOSER}"
 
 
-def _written(place: int, call: WrittenCall) -> str:
-    call_id, name = json.dumps(call.id or str(place)), json.dumps(call.name, ensure_ascii=False)
+def _written(index: int, call: WrittenCall) -> str:
+    call_id, name = json.dumps(call.id or str(index)), json.dumps(call.name, ensure_ascii=False)
     arguments = call.arguments or "{}"
     return f'    {{"tool_call_id": {call_id}, "tool_name": {name}, "parameters": {arguments}}}'
 

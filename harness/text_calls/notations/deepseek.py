@@ -37,7 +37,7 @@ _FENCED = re.compile(r"\s*([^\s{`<]*)\s*(?:```\w*)?\s*")
 
 
 def _tokens(words: str) -> tuple[str, ...]:
-    """Return all spellings of the token that says `words`."""
+    """Return all forms of the token with these `words`."""
     return tuple(f"<{a}{words.replace(' ', join)}{b}>" for (a, b), join in _SPELLINGS)
 
 
@@ -68,12 +68,12 @@ class DeepSeek(TokenCalls):
     markers = (*openers, *separators, *call_ends, *section_ends, *ends)
 
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
-        """The name stands before the separator, or behind it with a fence around the JSON."""
+        """The name precedes the separator, or after it with a fence around the JSON."""
         del offered
         lead = _FENCED.match(body)
         name, rest = (lead[1], body[lead.end() :]) if lead else ("", body)
         if name and header != _KIND:
-            error = "something that is no JSON stands between the name and the arguments"
+            error = "something that is not JSON is between the name and the arguments"
             return WrittenCall(header, error=error)
         return WrittenCall(name or header, rest.strip().removesuffix(_FENCE).rstrip())
 

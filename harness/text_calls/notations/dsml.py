@@ -7,7 +7,7 @@
     </｜DSML｜function_calls>
 
 `string="true"` is a string as it stands, `string="false"` is JSON; without it the schema
-decides. V4 says `tool_calls` for the outer tag. Engines and their users spell the bars full
+decides. V4 says `tool_calls` for the outer tag. Engines and their users write the bars full
 width, doubled or in ASCII, break tags over lines, and lose the outer tag. The token is never
 part of an answer. Source: DeepSeek-V3.2's published encoding; quirks TEXT-DSML,
 TEXT-DSML-VARIANTS, TEXT-OPEN-MISSING, TEXT-LITERAL-MARKER-TRUNCATES.

@@ -1,4 +1,4 @@
-"""A code block that is the whole reply and holds a call: chat models without native tools.
+"""A code block that is the complete reply and holds a call: chat models without native tools.
 
 The block says ```json, ```tool_call, another word of the kind, or nothing; inside stands what
 bare JSON or a tag would hold. A block that is part of a longer answer is an example and never

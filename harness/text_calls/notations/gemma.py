@@ -3,8 +3,8 @@
 `<|tool_call>call:NAME{key:<|"|>text<|"|>,n:1}<tool_call|>` is Gemma 4, which thinks in
 `<|channel>thought` and `<channel|>`; `<start_function_call>call:NAME{key:<escape>text<escape>}
 <end_function_call>` is FunctionGemma; a fence of the language `tool_code` with a call in
-Python's syntax, often inside `print(...)`, is what Gemma 3 is asked for: words may stand before
-it, and after it nothing, since a fence within an answer is an example (TEXT-FP-FENCE). The
+Python's syntax, often inside `print(...)`, is what Gemma 3 is asked for: words may precede
+it, and after it nothing, because a fence within an answer is an example (TEXT-FP-FENCE). The
 closing marker in a string is data. A sentence that names a marker is text
 (TEXT-LITERAL-MARKER-TRUNCATES).
 Source: Google's pages on function calling with Gemma, and the models' chat templates.
@@ -57,7 +57,7 @@ _TOKEN = re.compile(
 
 
 class Value(msgspec.Struct, frozen=True):
-    """What stood in a text: JSON, and the offset after it; or why there is none."""
+    """What was in a text: JSON, and the offset after it; or why there is none."""
 
     json: str = ""
     stop: int = 0
@@ -72,11 +72,11 @@ def read_object(text: str, at: int) -> Value:
         match = _TOKEN.match(text, at)
         if match is None:
             over = not text[at:].strip()
-            return Value(error=_ENDED if over else f"{shown(text, at)} is no value")
+            return Value(error=_ENDED if over else f"{shown(text, at)} is not a value")
         written = _written(match)
         sign = match["sign"] or ""
         if not written or (scalar and not sign):
-            return Value(error=f"{shown(text, at)} is no value in quotes, and no number")
+            return Value(error=f"{shown(text, at)} is neither a value in quotes nor a number")
         scalar = not sign
         depth += (sign in ("{", "[")) - (sign in ("}", "]"))
         parts.append(written)
@@ -84,7 +84,7 @@ def read_object(text: str, at: int) -> Value:
     value = "".join(parts)
     found = scan(value)
     if found.state is not PrefixState.COMPLETE or not value.startswith("{"):
-        return Value(error="its arguments are no object in Gemma's notation")
+        return Value(error="its arguments are not an object in Gemma's notation")
     return Value(value, at)
 
 
@@ -92,14 +92,14 @@ _ENDED = "the text ended inside the call"
 
 
 def _written(match: "re.Match[str]") -> str:
-    """Return the JSON token that means the same; "" where none does."""
+    """Return the JSON token that means the same; "" if none does."""
     kind = match.lastgroup or ""
-    said = match[kind]
+    token_text = match[kind]
     if kind in ("escaped", "quoted", "key"):
-        return encode_json(said).decode()
+        return encode_json(token_text).decode()
     if kind == "word":
-        return WORDS.get(said, "")
-    return {",": ", ", ":": ": "}.get(said, said)
+        return WORDS.get(token_text, "")
+    return {",": ", ", ":": ": "}.get(token_text, token_text)
 
 
 # Back to Gemma's notation
@@ -108,17 +108,19 @@ _JSON_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*+:)?|\s++')
 
 
 def write_object(arguments: str, delimiter: str) -> str:
-    """Return a JSON object in Gemma's notation; what it cannot spell stays as in JSON."""
+    """Return a JSON object in Gemma's notation; what it cannot write stays as in JSON."""
 
     def token(match: "re.Match[str]") -> str:
         if not match[1]:
             return ""
-        said = json.loads(match[1])
-        if match[2] and _BARE_KEY.fullmatch(said):
-            return f"{said}:"
+        token_text = json.loads(match[1])
+        if match[2] and _BARE_KEY.fullmatch(token_text):
+            return f"{token_text}:"
         # A string may begin or end with a part of a delimiter.
-        plain = not any(mark in said for mark in (delimiter, "<", ">"))
-        return (f"{delimiter}{said}{delimiter}" if plain else match[1]) + (":" if match[2] else "")
+        plain = not any(mark in token_text for mark in (delimiter, "<", ">"))
+        return (f"{delimiter}{token_text}{delimiter}" if plain else match[1]) + (
+            ":" if match[2] else ""
+        )
 
     return _JSON_TOKEN.sub(token, arguments or "{}")
 
@@ -198,7 +200,7 @@ class Gemma(TextDialect):
 def _in_tokens(body: str) -> WrittenCall:
     match = _CALL.match(body)
     if match is None:
-        return WrittenCall("", error="no call:NAME{...} stands between the tokens")
+        return WrittenCall("", error="there is no call:NAME{...} between the tokens")
     if not body.startswith("{", match.end()):
         return WrittenCall(match[1], error="no { follows its name")
     value = read_object(body, match.end())
@@ -224,7 +226,7 @@ def _in_fence(body: str, offered: Offered) -> tuple[WrittenCall, ...]:
         listed = body.startswith("[", start)
         found = read_python_calls(body, start + listed, "," if listed or printed else ",;")
         if not found.calls:
-            return (*calls, WrittenCall("", error=f"{body[at : at + 20]!r} is no call"))
+            return (*calls, WrittenCall("", error=f"{body[at : at + 20]!r} is not a call"))
         calls += found.calls
         closers = "]" * listed + ")" * bool(printed)
         at = _closed(body, found.stop, closers)

@@ -6,7 +6,7 @@
     </tool_call>
 
 Later models leave the line ends out; a call without arguments is a name between the outer tags.
-A value that is no string is JSON, and nothing is stripped. The outer tag is that of
+A value that is not a string is JSON, and nothing is stripped. The outer tag is that of
 `tagged-json` and `qwen-xml` too; what follows decides. Source: chat templates of GLM-4.5,
 GLM-4.6 and GLM-4.7; quirk TEXT-GLM-ZERO-ARG.
 """
@@ -49,7 +49,7 @@ class Glm(TagDialect):
     markers = (_OPENER, "<arg_key>", "</arg_key>", "<arg_value>", *_CLOSERS)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """A name alone in the tags is a call where nothing but markup follows it, else words."""
+        """A name alone in the tags is a call if nothing but markup follows it, else words."""
         match = _ALONE.match(start.head)
         if not match:
             return True

@@ -3,11 +3,11 @@
 `<|start|>assistant<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{...}
 <|call|>`: the recipient stands with the role or with the channel, with `functions.` or
 without (HARMONY-PREFIX); other names are tools of the server, and no call of ours. The channel
-`analysis` is reasoning, `final` is the answer, `commentary` to nobody is a preamble that the user
-sees. On `analysis` only `<|call|>` makes a message a call; without it, it is reasoning
-(HARMONY-CHANNEL-POLICY). A message of another role is one that the model made up, and is
-never shown as the answer. Where a server has stripped the markers, nothing can be told from
-words, and the text stays as it is (HARMONY-CHANNEL-LEAK).
+`analysis` is reasoning, `final` is the answer, `commentary` without a recipient is a preamble that
+the user sees. On `analysis` only `<|call|>` makes a message a call; without it, it is reasoning
+(HARMONY-CHANNEL-POLICY). A message of another role is one that the model generated, and is
+never shown as the answer. If a server has stripped the markers, nothing can be distinguished
+from words, and the text stays unchanged (HARMONY-CHANNEL-LEAK).
 Source: OpenAI's page on the Harmony response format; the chat template of gpt-oss.
 """
 
@@ -36,7 +36,7 @@ CONSTRAIN: Final = "<|constrain|>"
 CALL: Final = "<|call|>"
 ENDS: Final = ("<|end|>", "<|return|>", CALL)
 
-# The last is no channel, but some servers have the role in its place.
+# The last is not a channel, but some servers have the role in its place.
 _CHANNELS: Final = ("analysis", "commentary", "final", "assistant")
 _NOBODY: Final = ("", "assistant", "user", "all")
 _OURS: Final = ("", "assistant")
@@ -80,12 +80,12 @@ class _Message:
 
     def __init__(self, text: str) -> None:
         match = _HEADER.match(text)
-        said = match.groupdict(default="") if match else {}
-        self.role = said.get("role", "")
-        self.channel = said.get("channel", "")
-        self.to = said.get("second") or said.get("first", "")
-        self.typed = bool(said.get("constrain")) or said.get("type") == "json"
-        self.marked = bool(said.get("message"))
+        fields = match.groupdict(default="") if match else {}
+        self.role = fields.get("role", "")
+        self.channel = fields.get("channel", "")
+        self.to = fields.get("second") or fields.get("first", "")
+        self.typed = bool(fields.get("constrain")) or fields.get("type") == "json"
+        self.marked = bool(fields.get("message"))
         self.body = match.end() if match else 0
 
     @property
@@ -97,7 +97,7 @@ class _Message:
 
     @property
     def hidden(self) -> bool:
-        """Whether it is no part of the answer."""
+        """Whether it is not part of the answer."""
         return self.channel == "analysis" or self.role not in _OURS
 
 
@@ -111,7 +111,7 @@ class Harmony(TextDialect):
     markers = (*openers, *noise)
 
     def section(self, start: BlockStart) -> Section | None:
-        """Every message to nobody is a section: reasoning, or visible text."""
+        """Every message without a recipient is a section: reasoning, or visible text."""
         message = _Message(start.opener + start.head)
         if not message.marked or message.is_call:
             return None
@@ -139,11 +139,11 @@ class Harmony(TextDialect):
         if message.to in _NOBODY:
             return (WrittenCall("", body, error="the call names no recipient"),)
         if not message.marked:
-            return (WrittenCall(message.to, error=f"no {MESSAGE} stands before its arguments"),)
+            return (WrittenCall(message.to, error=f"no {MESSAGE} precedes its arguments"),)
         return (WrittenCall(message.to, body),)
 
     def shown(self, block: RawBlock) -> tuple[bool, str]:
-        """A message on `analysis` that is no call is reasoning."""
+        """A message on `analysis` that is not a call is reasoning."""
         text = block.text
         return True, _without_end(text[_Message(text).body :])
 

@@ -2,7 +2,7 @@
 
 Kimi K2: one section of calls, each with its id before the arguments; the id holds the name,
 between `functions.` and the counter, and is kept whole. Servers leave the section in the
-content or in the reasoning, and some spell its tokens without the first s. Source: chat
+content or in the reasoning, and some write its tokens without the first s. Source: chat
 template and tool-call guide of Kimi-K2-Instruct; quirks TEXT-KIMI-SECTION,
 TEXT-KIMI-IN-REASONING.
 """
@@ -40,9 +40,9 @@ class Kimi(TokenCalls):
         name = match[1]
         return WrittenCall(name, body.strip(), "" if name == header else header)
 
-    def header(self, call: WrittenCall, place: int) -> str:
+    def header(self, call: WrittenCall, index: int) -> str:
         """The id as the template makes it up where the call has none."""
-        return call.id or f"functions.{call.name}:{place}"
+        return call.id or f"functions.{call.name}:{index}"
 
 
 KIMI: Final = Kimi()

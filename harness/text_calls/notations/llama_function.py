@@ -58,7 +58,7 @@ class LlamaFunction(TextDialect):
         if found.state is PrefixState.PREFIX:
             return (WrittenCall(name, error="the text ended inside the call's arguments"),)
         where = f"at offset {found.offset}: expected {found.expected}"
-        return (WrittenCall(name, error=f"the call's arguments are no JSON {where}"),)
+        return (WrittenCall(name, error=f"the call's arguments are not JSON {where}"),)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One tag after the other."""

@@ -37,7 +37,7 @@ class MarkedJson(TextDialect):
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object is a call; an empty array has none."""
         body = (_opened(block.opener) + block.raw).strip()
-        error = "the JSON behind the marker names no tool"
+        error = "the JSON after the marker names no tool"
         return read_marked_calls(body, block.offered, error)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
@@ -56,7 +56,7 @@ class Granite(MarkedJson):
     """IBM Granite 3.0 has a token, 3.1 to 3.3 a string that Hermes' dialect shares."""
 
     name = "granite"
-    title = "An array behind <|tool_call|> (IBM Granite 3)"
+    title = "An array after <|tool_call|> (IBM Granite 3)"
     openers = ("<|tool_call|>", "<tool_call>")
     heads = dict.fromkeys(openers, _ARRAY)
     trailers = ("<|end_of_text|>",)
@@ -84,7 +84,7 @@ class Phi(MarkedJson):
     """Phi-4-mini: tokens by its model card, a word by the prompt that vLLM ships."""
 
     name = "phi"
-    title = "An array between <|tool_call|> tokens, or behind functools (Phi-4-mini)"
+    title = "An array between <|tool_call|> tokens, or after functools (Phi-4-mini)"
     heads: ClassVar = {"<|tool_call|>": _ARRAY_OR_OBJECT, "functools[": (Head(SPACE, r"[{\]]"),)}
     openers = tuple(heads)
     trailers = ("<|/tool_call|>", "<|end|>")

@@ -10,7 +10,7 @@
     {"name": "NAME", "arguments": {...}}
     </tool_calls>
 
-M2 writes a value that is no string as JSON. A call of M2 without its outer tag is one of
+M2 writes a value that is not a string as JSON. A call of M2 without its outer tag is one of
 `anthropic-invoke`. Source: MiniMax's tool calling guides and chat templates of M1 and M2;
 quirk TEXT-MINIMAX.
 """

@@ -6,8 +6,8 @@
     ]<]minimax[>[</invoke>
     ]<]minimax[>[</tool_call>
 
-An object is written as tags of its keys, an array as tags `item`, without end. Keys are no XML
-names (`-A` is one), so this is no XML. Strings and numbers look alike; the schema tells them.
+An object is written as tags of its keys, an array as tags `item`, without end. Keys are not XML
+names (`-A` is one), so this is not XML. Strings and numbers look alike; the schema tells them.
 A tag without the sentinel is part of a value; one with it, of no call, is what is left of a
 broken one. Source: MiniMax-M3's chat template, as its
 parsers in vLLM and SGLang describe it; quirk TEXT-MINIMAX-M3.
@@ -95,7 +95,7 @@ class MinimaxM3(TextDialect):
 
 
 class _End(Ending):
-    """The end of a block: of its outer tag, or of the call where there is none."""
+    """The end of a block: of its outer tag, or of the call if there is none."""
 
     def __init__(self, opener: str) -> None:
         self._opener = opener
@@ -128,14 +128,14 @@ class _End(Ending):
 def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
     """Yield the calls of a block; the last has an error where reading stopped at it."""
     tags = list(_TAG.finditer(text))
-    place = 0
-    while place < len(tags):
-        tag = tags[place]
-        place += 1
+    index = 0
+    while index < len(tags):
+        tag = tags[index]
+        index += 1
         if not tag["call"]:
             continue
         try:
-            place, elements = _invoked(text, tags, place)
+            index, elements = _invoked(text, tags, index)
         except _Broken as broken:
             yield WrittenCall(tag["call"], error=str(broken))
             return
@@ -144,14 +144,14 @@ def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
 
 
 def _invoked(
-    text: str, tags: "list[re.Match[str]]", place: int
+    text: str, tags: "list[re.Match[str]]", index: int
 ) -> tuple[int, list[tuple[str, Value]]]:
-    """Return the elements of the call that was opened before `place`, and where it ends."""
-    start = tags[place - 1].end()
+    """Return the elements of the call that was opened before `index`, and where it ends."""
+    start = tags[index - 1].end()
     stack = [_Open("", start, [], start)]
-    while place < len(tags):
-        tag = tags[place]
-        place += 1
+    while index < len(tags):
+        tag = tags[index]
+        index += 1
         key = tag["tag"] or ""
         top = stack[-1]
         if not key or len(stack) > _MAX_NESTED:
@@ -163,7 +163,7 @@ def _invoked(
             if key != _INVOKE:
                 raise _Broken(_WRONG)
             _must_be_blank(text, top, tag.start())
-            return place, top.children
+            return index, top.children
         else:
             _close(text, stack, tag)
     raise _Broken(_NEVER_CLOSED)

@@ -31,7 +31,7 @@ class ListedEnd(Ending):
     """A block of parts that end alike, each but the first led by a head.
 
     Args:
-        part: makes the ending of one part; after a part that is whole it stands behind a brace.
+        part: makes the ending of one part; after a part that is complete it follows a brace.
         leads: ways in which another part follows a part, in a bounded number of
             characters.
     """
@@ -39,7 +39,7 @@ class ListedEnd(Ending):
     def __init__(self, part: Callable[[], Ending], leads: tuple[Head, ...]) -> None:
         self._part = part
         self._leads = leads
-        # The part that goes on, and where it began; None between two.
+        # The part that continues, and where it began; None between two.
         self._current: Ending | None = part()
         self._base = 0
         self._end = MORE  # of the last part
@@ -90,7 +90,7 @@ _NAME = re.compile(r"([\w./:-]+)\s*")
 _CALL = re.compile(
     r"[\s,]*(?P<name>[^\s\[{]+)\s*(?:\[CALL_ID\]\s*(?P<id>[^\s\[{]*)\s*)?(?:\[ARGS\]\s*)?"
 )
-# How another call follows one behind the same marker.
+# How another call follows one after the same marker.
 _LISTED: Final = (r"\s{0,24}+", r",", r"\s{0,24}+", r"[\w./:-]{1,128}+")
 _LEADS: Final = (
     Head(*_LISTED, r"\{"),
@@ -107,7 +107,7 @@ class MistralToolCalls(TextDialect):
     markers = (_OPENER, _CALL_ID, _ARGS)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """JSON of calls follows, or a name and what stands between it and its arguments."""
+        """JSON of calls follows, or a name and what is between it and its arguments."""
         body = start.head.lstrip()
         if not body:
             return False if start.final else None
@@ -133,7 +133,7 @@ class MistralToolCalls(TextDialect):
         """Return the calls of the array, or those that are named."""
         body = block.raw.strip()
         if body.startswith(("[", "{")):
-            error = "the JSON behind the marker names no tool"
+            error = "the JSON after the marker names no tool"
             return read_marked_calls(body, block.offered, error)
         return tuple(_named(body))
 
@@ -147,17 +147,17 @@ class MistralToolCalls(TextDialect):
 
 
 def _named(body: str) -> Iterator[WrittenCall]:
-    """Yield the calls that stand one after another, each behind its name."""
+    """Yield the calls that stand one after another, each after its name."""
     at = 0
     while match := _CALL.match(body, at):
         found = scan(body, match.end()) if body.startswith("{", match.end()) else None
-        # What is no whole object goes on to the end.
+        # What is not a complete object continues to the end.
         at = found.end if found and found.end >= 0 else len(body)
         arguments = body[match.end() : at]
-        error = "" if arguments else "no arguments stand behind the name"
+        error = "" if arguments else "no arguments follow the name"
         yield WrittenCall(match["name"], arguments, match["id"] or "", error)
     if at == 0:
-        yield WrittenCall("", error="no arguments stand behind the name")
+        yield WrittenCall("", error="no arguments follow the name")
 
 
 def _ending(first: str) -> Ending:

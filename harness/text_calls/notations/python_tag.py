@@ -2,7 +2,7 @@
 
 One JSON object, or several with semicolons between them; or a call of a tool that the model was
 trained on, `brave_search.call(query="...")`, read as literals and never run. Python code for
-an interpreter has the same tag and is no call, so the tag with anything else stays text. The
+an interpreter has the same tag and is not a call, so the tag with anything else stays text. The
 end tokens say nothing. Source: prompt format and chat template of Llama 3.1; quirks
 TEXT-PYTHON-TAG, TEXT-PARAMETERS-KEY.
 """
@@ -36,7 +36,7 @@ _CALL = Notation(PYTHON_QUOTES, brackets=True)
 class PythonTag(TextDialect):
     """See the module."""
 
-    title = "JSON or a built-in call behind <|python_tag|> (Llama 3.x)"
+    title = "JSON or a built-in call after <|python_tag|> (Llama 3.x)"
     openers = (_TAG,)
     heads: ClassVar = {
         _TAG: (
@@ -58,17 +58,17 @@ class PythonTag(TextDialect):
         """Return the calls of all objects, or the one of the built-in tool."""
         body = block.raw.strip()
         if body.startswith(("{", "[")):
-            error = "the JSON behind the tag names no tool"
+            error = "the JSON after the tag names no tool"
             return read_marked_calls(body, block.offered, error)
         found = read_python_calls(body)
         return tuple(_plain(call, block.offered) for call in found.calls) or (
-            WrittenCall("", error="what stands behind the tag is no call"),
+            WrittenCall("", error="what follows the tag is not a call"),
         )
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One tag for all calls."""
-        said = "; ".join(write_json_call(call, arguments="parameters") for call in calls)
-        return f"{_TAG}{said}{_ENDS[0]}" if calls else ""
+        written = "; ".join(write_json_call(call, arguments="parameters") for call in calls)
+        return f"{_TAG}{written}{_ENDS[0]}" if calls else ""
 
 
 def _plain(call: WrittenCall, offered: Offered) -> WrittenCall:

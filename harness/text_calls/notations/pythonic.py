@@ -1,8 +1,8 @@
 """`[get_weather(city="Paris"), get_time()]`: calls in Python's syntax, as a list or in tags.
 
-As the whole reply it is Llama 3.2's and Llama 4's zero-shot format. Llama 4 also puts it, or a
+As the complete reply it is Llama 3.2's and Llama 4's zero-shot format. Llama 4 also puts it, or a
 JSON call, between `<|python_start|>` and `<|python_end|>`, and Olmo 3 puts one call a line
-between `<function_calls>` tags: those may stand among words. Arguments are literals by
+between `<function_calls>` tags: those may be among words. Arguments are literals by
 keyword, and nothing is evaluated. A bare list must name an offered tool first, and anything
 but calls around it makes it text. Source: Meta's prompt format pages of Llama 3.2 and 4, the
 chat template of Olmo 3; quirk TEXT-PYTHONIC.
@@ -34,7 +34,7 @@ _NAME = re.compile(r"\s*+([^\W\d][\w.\-]*+)?+([ \t]*+)(.?)", re.DOTALL)
 
 
 def _broken(text: str) -> WrittenCall:
-    return WrittenCall("", error=f"{text[:20]!r} stands where a call in Python's syntax could")
+    return WrittenCall("", error=f"{text[:20]!r} is where a call in Python's syntax could be")
 
 
 class Pythonic(TextDialect):
@@ -62,7 +62,7 @@ class Pythonic(TextDialect):
         return QuotedEnd(_LIST, depth=1)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Nothing but calls stands in the list; else it is text."""
+        """Nothing but calls is in the list; else it is text."""
         found = read_python_calls(block.raw)
         over = block.raw[found.stop :].strip() in ("", "]")
         return found.calls if over and found.calls else None
@@ -85,11 +85,11 @@ class TaggedPythonic(TextDialect):
     markers = ("<|python_start|>", "<|python_end|>", "</function_calls>", *openers)
 
     def ending(self, opener: str) -> Ending:
-        """The closing tag, where it stands outside strings."""
+        """The closing tag, where it is outside strings."""
         return QuotedEnd(_TAGGED[opener])
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Every call of the block, and an error for whatever else stands in it."""
+        """Every call of the block, and an error for whatever else is in it."""
         body = block.raw.strip().removesuffix(_CLOSERS[block.opener]).strip()
         if body.startswith("{"):
             error = "the JSON in the tag names no tool"
@@ -103,8 +103,8 @@ class TaggedPythonic(TextDialect):
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One list in one pair of tags."""
-        said = ", ".join(write_python_calls(calls))
-        return f"<|python_start|>[{said}]<|python_end|>" if calls else ""
+        written = ", ".join(write_python_calls(calls))
+        return f"<|python_start|>[{written}]<|python_end|>" if calls else ""
 
 
 PYTHONIC: Final = Pythonic()

@@ -4,12 +4,12 @@ What a thought says is reasoning, what `Final Answer:` says is the answer. An ac
 of a tool on its line and an input after it: a JSON object, in a code block too, or one line of
 text for a tool with exactly one required parameter, a string. Labels may be bold. The action
 may be a JSON object itself, `{"action": NAME, "action_input": ...}`, often in a code block.
-`Action: None` is no call. Decided where readers of this format differ: a made-up
+`Action: None` is not a call. Decided where readers of this format differ: a generated
 `Observation:` ends the reply, and the action before it counts (REACT-FAKE-OBSERVATION); an
-action beside a final answer cannot be used, since nobody knows which was meant (REACT-BOTH);
+action next to a final answer cannot be used, because it is not known which was meant (REACT-BOTH);
 arguments on the action's own line count (REACT-INLINE-ARGS); a misspelled label is a broken
 call, never the answer (REACT-ERROR-AS-ANSWER); text that looks like JSON, code or a parameter
-with its value is no text input, and neither is text of several lines, whose end is not known.
+with its value is not text input, and neither is text of several lines, whose end is not known.
 Source: the ReAct paper; the agents of LangChain and LlamaIndex, which take it in this form.
 """
 
@@ -42,13 +42,13 @@ from harness.text_calls.react import (
 from harness.turns.exact_json import encode_json
 from harness.turns.json_prefix import PrefixState, scan
 
-_BOTH: Final = "an action and a final answer stand in one reply: it is not known which was meant"
+_BOTH: Final = "one reply contains an action and a final answer: it is not known which was meant"
 _NO_TOOL: Final = ("none", "n/a", "null", "no tool")
 # The members of an action that is an object.
 _ACTION: Final = "action"
 _ACTION_INPUT: Final = "action_input"
 _NOTHING: Final = ("", "none", "n/a", "null")
-# A line that can be no name any more.
+# A line that cannot be a name any more.
 _LINE_CHARACTERS = 160
 
 # How each label is written: plain, or in bold type.
@@ -70,14 +70,14 @@ _LABEL_CHARACTERS = 28
 _LABEL = re.compile(
     r"\s*+(?:\*\*)?(?:action[ _]?in?[a-z]{0,8}|input)(?:\*\*)?[ \t]?:", re.IGNORECASE
 )
-# An action that is an object itself, and how far that must come to be no prose.
+# An action that is an object itself, and how far that must come not to be prose.
 _OBJECT: Final = (SPACE, r"\{", SPACE, *literal('"action'))
 _OBJECTS: Final = (
     Head(*_OBJECT, commits=1),
     *(Head(SPACE, *literal(it), r"[\w+.\-]{0,20}+", *_OBJECT, commits=6) for it in FENCES),
 )
 _FENCED = re.compile(r"\s*+(?:(?:`{3,9}+|~{3,9}+)[\w+.\-]{0,20}+|`{1,2}+)\s*+(?=\{)")
-# What begins so is no text: JSON, code, or a parameter with its value.
+# What begins so is not text: JSON, code, or a parameter with its value.
 _NO_TEXT = re.compile(r"[\"'*(\s]*+(?:[`{\[]|~~~)")
 _KEYED = re.compile(r"[\-*+(\"'\s]*+([\w.\-]{1,128}+)[\"'*\s]{0,8}+[=:(]")
 
@@ -117,7 +117,7 @@ class ReAct(TextDialect):
         return ActionEnd() if is_action else literal_end("\n", inclusive=False)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """One action is one call, or none; None where it is the answer after all."""
+        """One action is one call, or none; None if it is the answer after all."""
         if _LABELS[block.opener] == INPUT:
             nothing = block.raw.strip().lower() in _NOTHING
             return () if nothing else (WrittenCall("", error="an input without its action"),)
@@ -155,9 +155,9 @@ def _starts_with_name(start: BlockStart) -> bool | None:
 
 
 def _may_be_none(line: str) -> bool:
-    said = line.strip().lower()
+    content = line.strip().lower()
     return len(line) <= _LINE_CHARACTERS and any(
-        word.startswith(said) or said.startswith(word) for word in _NO_TOOL
+        word.startswith(content) or content.startswith(word) for word in _NO_TOOL
     )
 
 
@@ -171,7 +171,7 @@ def _is_labelled(rest: str, *, final: bool) -> bool | None:
 
 
 def _object_of(raw: str) -> str | None:
-    """Return the text of the object that the action itself is; None where it is none."""
+    """Return the text of the object that the action itself is; None if it is not one."""
     fenced = _FENCED.match(raw)
     text = raw[fenced.end() :] if fenced else raw.lstrip()
     if not text.startswith("{"):
@@ -181,17 +181,17 @@ def _object_of(raw: str) -> str | None:
 
 
 def _of_object(text: str, offered: Offered) -> tuple[WrittenCall, ...] | None:
-    """Return the call of `{"action": NAME, "action_input": ...}`; None where it answers."""
+    """Return the call of `{"action": NAME, "action_input": ...}`; None if it answers."""
     found = read_pairs(text)
     if found is None:
-        return (WrittenCall("", error="the action is no JSON object"),)
-    said = dict(found)
-    name, value = read_string(said.get(_ACTION)), said.get(_ACTION_INPUT, "null")
+        return (WrittenCall("", error="the action is not a JSON object"),)
+    content = dict(found)
+    name, value = read_string(content.get(_ACTION)), content.get(_ACTION_INPUT, "null")
     if name == ANSWER.removesuffix(":"):
         return None
     if NO_ACTION.match(name):
         return ()
-    if not name or repeated_key(found) or not said.keys() <= {_ACTION, _ACTION_INPUT}:
+    if not name or repeated_key(found) or not content.keys() <= {_ACTION, _ACTION_INPUT}:
         return (WrittenCall(name, error=f"it has not just {_ACTION!r} and {_ACTION_INPUT!r}"),)
     return (_with_value(clean_name(name, offered), value, offered),)
 
@@ -205,7 +205,7 @@ def _with_value(name: str, value: str, offered: Offered) -> WrittenCall:
 
 
 def _of_line(raw: str, offered: Offered) -> tuple[WrittenCall, ...]:
-    """Return the call whose name stands on the line of the action."""
+    """Return the call whose name is on the line of the action."""
     if NO_ACTION.match(raw.partition("\n")[0]):
         return ()
     named = _NAME.match(raw)
@@ -237,32 +237,32 @@ def _with_input(name: str, text: str, offered: Offered) -> WrittenCall:
     fenced = _FENCED.match(text)
     if fenced or text.lstrip().startswith("{"):
         return _with_object(name, text[fenced.end() :] if fenced else text.strip())
-    said = _before_label(text).strip()
-    quoted = said.startswith('"') and scan(said).state is PrefixState.COMPLETE
-    call = _with_text(name, read_string(said) if quoted else said, offered)
-    if "\n" in said and not call.error:
+    content = _before_label(text).strip()
+    quoted = content.startswith('"') and scan(content).state is PrefixState.COMPLETE
+    call = _with_text(name, read_string(content) if quoted else content, offered)
+    if "\n" in content and not call.error:
         return WrittenCall(name, error="its input is text, and more follows the line of it")
     return call
 
 
-def _with_text(name: str, said: str, offered: Offered) -> WrittenCall:
+def _with_text(name: str, content: str, offered: Offered) -> WrittenCall:
     """Return the call with text as its only argument."""
     schema = offered.schema(name)
     key, required = _only_text(schema)
-    if said.lower() in _NOTHING and not required:
+    if content.lower() in _NOTHING and not required:
         return WrittenCall(name)
-    if not said:
+    if not content:
         return WrittenCall(name, error="its input is empty")
-    if not key or _is_no_text(name, said, schema):
-        return WrittenCall(name, error=f"its input is no JSON object: {said[:40]!r}")
-    return WrittenCall(name, f"{{{encode_json(key).decode()}: {encode_json(said).decode()}}}")
+    if not key or _is_no_text(name, content, schema):
+        return WrittenCall(name, error=f"its input is not a JSON object: {content[:40]!r}")
+    return WrittenCall(name, f"{{{encode_json(key).decode()}: {encode_json(content).decode()}}}")
 
 
-def _is_no_text(name: str, said: str, schema: dict[str, object]) -> bool:
+def _is_no_text(name: str, content: str, schema: dict[str, object]) -> bool:
     """Whether this is an object that went wrong, or the call in another notation."""
-    if _NO_TEXT.match(said):
+    if _NO_TEXT.match(content):
         return True
-    keyed = _KEYED.match(said)
+    keyed = _KEYED.match(content)
     properties = schema.get("properties")
     keys = properties if isinstance(properties, dict) else {}
     return keyed is not None and (keyed[1] in keys or keyed[1] == name)

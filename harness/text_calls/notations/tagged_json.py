@@ -2,7 +2,7 @@
 
 One JSON object in a tag, one tag for each call; some models write several objects in one tag,
 an array, `parameters` for `arguments`, or the flat form of a prompt, `{"tool": NAME, ...}`.
-The closing tag may be missing, and may stand inside a string argument, where it is data. A
+The closing tag may be missing, and may be inside a string argument, where it is data. A
 tag around a few words of anything else is a broken call; a tag that a space follows, or that
 is not closed soon, is prose about the tag. Source: chat templates of Hermes 2 Pro and
 Qwen2.5; quirks TEXT-HERMES, TEXT-UNCLOSED, TEXT-DELIMITER-IN-VALUE.
@@ -17,7 +17,7 @@ from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, Writte
 from harness.text_calls.json_calls import iter_values, read_json_calls, write_json_call
 from harness.text_calls.json_scan import JsonEnd
 
-# How far behind the JSON a closing tag is looked for, white space included.
+# How far after the JSON a closing tag is looked for, white space included.
 _SOON: Final = 512
 _BLANK_LINE: Final = re.compile(r"\n[ \t\r]*+\n")
 _BETWEEN: Final = re.compile(r"[ \t\n\r,;]*+")
@@ -29,7 +29,7 @@ class TagEnd(Ending):
 
     Args:
         opener, closer: the tags.
-        fenced: the JSON stands in a code block inside the tag.
+        fenced: the JSON is in a code block inside the tag.
     """
 
     def __init__(self, opener: str, closer: str, *, fenced: bool) -> None:
@@ -141,7 +141,7 @@ class TaggedJson(TextDialect):
         return _garbage(body, final=start.final)
 
     def ending(self, opener: str) -> Ending:
-        """The end of the JSON, or the closing tag behind it, or where it is broken."""
+        """The end of the JSON, or the closing tag after it, or where it is broken."""
         return literal_end(OPENER, inclusive=False) if opener == _WRAPPER else chosen_end(_ending)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
@@ -152,7 +152,7 @@ class TaggedJson(TextDialect):
         if body[0] in "`~":
             body = _FENCE.sub("", body, count=1).rstrip("`~ \t\r\n")
         if not body.startswith(("{", "[")):
-            return (WrittenCall("", error="what stands in the tag is no JSON"),)
+            return (WrittenCall("", error="the content of the tag is not JSON"),)
         calls = read_json_calls(body, block.offered)
         if calls is None:
             return (WrittenCall("", error="the JSON in the tag names no tool"),)
@@ -178,12 +178,12 @@ def _json(body: str, *, final: bool) -> bool | None:
 
 
 def _garbage(body: str, *, final: bool) -> bool | None:
-    """Whether what is no JSON is closed within the head; prose about the tag is not."""
+    """Whether what is not JSON is closed within the head; prose about the tag is not."""
     garbage, closer, _ = body.partition(CLOSER)
     if OPENER in garbage or "\n\n" in garbage:
         return False
     if closer:
-        # Three dots stand for a call, and are none.
+        # Three dots represent a call, and are not one.
         return any(map(str.isalnum, garbage))
     return False if final else None
 
@@ -208,13 +208,13 @@ def _fenced_json(body: str, *, final: bool) -> bool | None:
 
 
 def _has_more(body: str) -> bool:
-    """Whether something stands behind the JSON."""
+    """Whether something follows the JSON."""
     *_, last = iter_values(body)
     return last[0] not in "{["
 
 
 def _overfull(calls: tuple[WrittenCall, ...]) -> WrittenCall:
-    error = "something else stands behind the JSON in the tag"
+    error = "something else follows the JSON in the tag"
     return WrittenCall(calls[0].name, id=calls[0].id, error=error)
 
 

@@ -1,7 +1,7 @@
 """`<think>...</think>` and its like in the visible text: reasoning that no server took out.
 
 Not a dialect of calls, but in the way of each: a call drafted in it must not run (quirks
-TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts at the start of a line only, since prose may
+TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts at the start of a line only, because prose may
 speak of it; a special token counts anywhere, but not with a space after it. Source: chat
 templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking and Magistral.
 """

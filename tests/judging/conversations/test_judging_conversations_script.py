@@ -99,7 +99,7 @@ def test_the_least_that_a_file_may_say(tmp_path: Path) -> None:
         ("{error: gone}", "{}", "tools.read_file[1]: expected either `result` or `error`", "null"),
         ("{error: gone}", "{error: x, result: y}", "expected either `result` or `error`", ""),
         ("{error: gone}", "{error: x}\n    empty: []", "tools.empty: the list is empty", ""),
-        ("result: null", "result: .inf", "tools.search.result: inf is no JSON value", "quotes"),
+        ("result: null", "result: .inf", "tools.search.result: inf is not a JSON value", "quotes"),
         (
             "prompt: tag-tools/v1",
             "prompt: tag-tool/v1",
