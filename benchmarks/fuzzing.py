@@ -26,7 +26,7 @@ from harness.conversation.agent import Agent
 from harness.conversation.mutants import MUTANTS as AGENTS
 from harness.dialects.table import oracle_reading
 from harness.fuzzing.conversations.search import ConversationSource
-from harness.fuzzing.found import Found, InputT
+from harness.fuzzing.found import FoundBugs, InputT
 from harness.fuzzing.search import PROFILES, Budget, InputSource, Search
 from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import Seed, seeds
@@ -145,7 +145,7 @@ def needed_by_agent(agent: Agent, random: int) -> int | None:
 
 
 def _needed(source: InputSource[InputT], breaks: frozenset[str], random: int) -> int | None:
-    def is_found(found: Found[InputT]) -> bool:
+    def is_found(found: FoundBugs[InputT]) -> bool:
         return any(signature.location.rule in breaks for signature, _ in found)
 
     budget = Budget(EXAMPLES, _SECONDS)

@@ -190,7 +190,7 @@ class SmallestInput(msgspec.Struct, Generic[InputT]):
     examples: int
 
 
-class Found(Generic[InputT]):
+class FoundBugs(Generic[InputT]):
     """Bugs by signature; one that needs fewer steps replaces those that it explains."""
 
     def __init__(self) -> None:

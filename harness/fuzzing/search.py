@@ -19,7 +19,7 @@ from hypothesis.strategies import SearchStrategy
 from harness.errors import UsageError
 from harness.fuzzing.found import (
     FailureLocation,
-    Found,
+    FoundBugs,
     FuzzFinding,
     FuzzReport,
     InputT,
@@ -173,7 +173,7 @@ class Search(Generic[InputT]):
         budget: Budget,
         *,
         random: int = 0,
-        until: Callable[[Found[InputT]], bool] | None = None,
+        until: Callable[[FoundBugs[InputT]], bool] | None = None,
     ) -> None:
         """Prepare a search.
 
@@ -183,14 +183,14 @@ class Search(Generic[InputT]):
             random: decides every draw.
             until: called after each new bug; True ends the search.
         """
-        self.found = Found[InputT]()
+        self.found = FoundBugs[InputT]()
         self.interrupted = False
         self._source = source
         self._budget = budget
         self._random = Random(random)  # noqa: S311 - a search is repeatable, not secret
         self._until = until
 
-    def run(self) -> Found[InputT]:
+    def run(self) -> FoundBugs[InputT]:
         """Search until the budget is spent."""
         with deadlines():
             try:

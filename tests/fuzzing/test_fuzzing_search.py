@@ -9,7 +9,7 @@ import pytest
 from harness import shipped
 from harness.errors import UsageError
 from harness.fuzzing import search
-from harness.fuzzing.found import BugSignature, FailureLocation, Found, merge_findings
+from harness.fuzzing.found import BugSignature, FailureLocation, FoundBugs, merge_findings
 from harness.fuzzing.mutators import MutatedInput, Mutation
 from harness.fuzzing.search import PROFILES, Budget, EnoughError, Profile, Search, find_profile
 from harness.fuzzing.shards import FuzzTask, fuzz_here, fuzz_in_processes
@@ -75,7 +75,7 @@ def test_search_finds_mutants_from_clean_seeds(name: str) -> None:
     normalizer = load_normalizer(name)
     clean = _seeds(name, "mistral", clean=True)
 
-    def is_found(found: Found[Trial]) -> bool:
+    def is_found(found: FoundBugs[Trial]) -> bool:
         return any(signature.location.rule in normalizer.breaks for signature, _ in found)
 
     budget = Budget(400, 60)
@@ -136,7 +136,7 @@ def _finding(rule: str = "CALLS-KEPT", path: str = "turns[0].calls[1]") -> Findi
 
 def _noted(*steps: tuple[str, ...]) -> list[tuple[str, ...]]:
     seed = _seeds("reference")[0]
-    found = Found[Trial]()
+    found = FoundBugs[Trial]()
     for number, names in enumerate(steps):
         mutations = tuple(Mutation(name, "") for name in names)
         trial = Trial(seed, MutatedInput(seed.interaction, mutations, preserving=True))

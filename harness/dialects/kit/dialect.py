@@ -1,6 +1,6 @@
 """The row of a dialect: what shared code needs to know of one API."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -10,12 +10,11 @@ from harness.dialects.kit.detect import Detection
 from harness.dialects.kit.options import Options
 from harness.dialects.kit.oracle.dispatch import Oracle
 from harness.dialects.kit.parse_request import CHAT_MESSAGES, ChatRequest, Json, MessageForm
+from harness.dialects.kit.reader import ReadFrames
 from harness.turns.deltas import Delta
-from harness.wire.frames import Frame
 from harness.wire.interaction import Headers, Interaction, Request
 from harness.wire.reads import synthetic_interaction
 
-ReadFrames: TypeAlias = Callable[[Iterable[Frame], tuple[str, ...]], Iterator[Delta]]
 WriteDeltas: TypeAlias = Callable[..., tuple[bytes, ...]]
 ParseRequest: TypeAlias = Callable[[str, Json], ChatRequest]
 

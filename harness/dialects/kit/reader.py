@@ -177,7 +177,7 @@ def error_text(data: bytes) -> str:
     return quote(value)
 
 
-class Read(Protocol):
+class ReadFrames(Protocol):
     """The function `read` of a dialect."""
 
     def __call__(self, frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:
@@ -189,7 +189,7 @@ class Read(Protocol):
         """
 
 
-def reads_with(reader: Callable[[], EventReader]) -> Read:
+def reads_with(reader: Callable[[], EventReader]) -> ReadFrames:
     """Return `read` of a dialect whose names come complete, so that it needs no declared tools."""
 
     def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - see above
