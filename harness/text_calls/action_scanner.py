@@ -18,7 +18,12 @@ from harness.text_calls.boundaries import end_of
 from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.found import Found, check_call
 from harness.text_calls.json_scan import JsonString
-from harness.text_calls.notations.action_protocol import ACTION_PROTOCOL, FINISH, Reply, read_reply
+from harness.text_calls.notations.action_protocol import (
+    ACTION_PROTOCOL,
+    FINISH,
+    ActionReply,
+    read_reply,
+)
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.scanner import Scanner
 from harness.turns.exact_json import join_surrogates
@@ -202,7 +207,7 @@ class ActionScanner:
                 self._replied(reply, raw)
         return stop
 
-    def _replied(self, reply: Reply, raw: str) -> None:
+    def _replied(self, reply: ActionReply, raw: str) -> None:
         """Say what of the reply was not emitted yet, and keep its calls."""
         if not self._object.reasoned:
             self._emit_reply(reply.reasoning, reasoning=True)

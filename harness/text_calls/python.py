@@ -60,7 +60,7 @@ _CLOSING: Final = frozenset(")]}")
 _SHOWN_CHARACTERS = 20
 
 
-class Calls(msgspec.Struct, frozen=True):
+class PythonCalls(msgspec.Struct, frozen=True):
     """What was in a text.
 
     Fields:
@@ -76,7 +76,7 @@ class _WrongError(Exception):
     """These arguments are not literals."""
 
 
-def read_python_calls(text: str, at: int = 0, separators: str = ",") -> Calls:
+def read_python_calls(text: str, at: int = 0, separators: str = ",") -> PythonCalls:
     """Return the calls from `at` on, with these characters and white space between them."""
     calls: list[WrittenCall] = []
     while match := CALL.match(text, at):
@@ -85,7 +85,7 @@ def read_python_calls(text: str, at: int = 0, separators: str = ",") -> Calls:
         at = end_of(_SPACE, text, at)
         if at < len(text) and text[at] in separators:
             at = end_of(_SPACE, text, at + 1)
-    return Calls(tuple(calls), at)
+    return PythonCalls(tuple(calls), at)
 
 
 def _call(text: str, match: "re.Match[str]") -> tuple[WrittenCall, int]:

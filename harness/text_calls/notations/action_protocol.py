@@ -53,7 +53,7 @@ class Entry(msgspec.Struct, frozen=True):
     raw: str
 
 
-class Reply(msgspec.Struct, frozen=True):
+class ActionReply(msgspec.Struct, frozen=True):
     """What a reply says.
 
     Fields:
@@ -68,7 +68,7 @@ class Reply(msgspec.Struct, frozen=True):
     entries: tuple[Entry, ...] = ()
 
 
-def read_reply(text: str, wraps: int = 0) -> Reply | None:
+def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
     """Return the reply that `text` is, in whatever it is wrapped; None if it is not one."""
     text = text.strip(_BLANK)
     fenced = _FENCED.fullmatch(text)
@@ -95,7 +95,7 @@ def unescape_arguments(arguments: str) -> str:
         return arguments
 
 
-def _own(found: Pairs) -> Reply | None:
+def _own(found: Pairs) -> ActionReply | None:
     """Return the reply whose members these are; None if they are not those of one."""
     fields = dict(found)
     action = read_string(fields.get(ACTION_KEY))
@@ -104,20 +104,20 @@ def _own(found: Pairs) -> Reply | None:
     reasoning, answer = _text(fields.get(REASONING_KEY, "")), _answer(fields)
     if action == FINISH or (not action and REASONING_KEY in fields and answer and not listed):
         error = "it is next to the final answer"
-        return Reply(reasoning, "", answer, _entries(listed, error))
+        return ActionReply(reasoning, "", answer, _entries(listed, error))
     if action == TOOL_CALL:
         entries = _entries(listed, _repeated(found)) or (_nothing_listed(fields),)
-        return Reply(reasoning, answer, "", entries)
+        return ActionReply(reasoning, answer, "", entries)
     if action and (CALLS_KEY in fields or REASONING_KEY in fields):
         error = f"the action {action[:40]!r} is neither {TOOL_CALL!r} nor {FINISH!r}"
         entries = _entries(listed, error) or (Entry(WrittenCall("", error=error), ""),)
-        return Reply(reasoning, "", answer, entries)
+        return ActionReply(reasoning, "", answer, entries)
     if not action and any(entry.call.name for entry in _entries(listed, "")):
-        return Reply(reasoning, "", answer, _entries(listed, "the reply has no action"))
+        return ActionReply(reasoning, "", answer, _entries(listed, "the reply has no action"))
     return None
 
 
-def _wrapped(found: Pairs, wraps: int) -> Reply | None:
+def _wrapped(found: Pairs, wraps: int) -> ActionReply | None:
     fields = dict(found)
     inner = (fields[key] for key in ENVELOPE_KEYS if key in fields)
     replies = (read_reply(field, wraps + 1) for field in inner if field[0] in '{"')
