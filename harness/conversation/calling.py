@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.conversation.feedback import REFUSAL_TEXTS, RefusalTexts, ToolResult, unknown_tool_text
+from harness.conversation.feedback import ToolResult, unknown_tool_text
 from harness.conversation.task import Task, ToolFailed
-from harness.conversation.wording import Language
+from harness.conversation.wording import TEXTS, Language, RefusalTexts
 from harness.turns.arguments import meaning, parse
 from harness.turns.deltas import ParseError, ToolCall
 from harness.turns.schema_check import Checker
@@ -76,7 +76,7 @@ def run_calls(
         shown_names: the names under which the model knows the tools.
     """
     tools = {tool.name: tool for tool in task.tools}
-    texts = REFUSAL_TEXTS[language]
+    texts = TEXTS[language].refusal
     results: list[ToolResult] = []
     executed: list[str] = []
     for call in calls:

@@ -20,12 +20,13 @@ from msgspec.structs import replace
 
 from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation, Probe
-from harness.conversation.feedback import REFUSAL_TEXTS, parse_error_reports
+from harness.conversation.feedback import parse_error_reports
 from harness.conversation.history.storing import StoringOptions, incomplete_reason
 from harness.conversation.probe import probe
 from harness.conversation.prompts import PROMPTS, Prompt, Protocol, find_prompt
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
+from harness.conversation.wording import TEXTS
 from harness.dialects.table import AGENT_DIALECTS
 from harness.normalizers import reference
 from harness.normalizers.respond import respond_with_text_calls
@@ -121,7 +122,7 @@ def retry_reason(turn: Turn, prompt: Prompt) -> str:
     with a failed provider or an interrupted stream, and an empty turn may be correct (quirk
     TURN-EMPTY-IS-DONE).
     """
-    texts = REFUSAL_TEXTS[prompt.language]
+    texts = TEXTS[prompt.language].refusal
     code = incomplete_reason(turn)
     if not code:
         unusable = turn.parse_errors and not turn.tool_calls

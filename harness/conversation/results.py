@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.conversation.wording import Language
+from harness.conversation.wording import TEXTS, Language, ResultTexts
 from harness.turns.exact_json import join_surrogates
 
 # Of one result, including the notice that it was truncated.
@@ -36,49 +36,6 @@ _MODIFIERS: Final = range(0x1F3FB, 0x1F400)
 _LONGEST_CHARACTER: Final = 32
 
 
-class _ResultTexts(msgspec.Struct, frozen=True):
-    """The words around results in one language."""
-
-    results: str
-    source: str
-    content: str
-    summary: str
-    untitled: str
-    empty: str
-    none_found: str
-    cut: str
-    cut_entries: str
-    failed: str
-
-
-_RESULT_TEXTS: Final[dict[Language, _ResultTexts]] = {
-    "en": _ResultTexts(
-        results="Search results:",
-        source="Source: ",
-        content="Content: ",
-        summary="Summary: ",
-        untitled="(no title)",
-        empty="(the tool returned an empty text)",
-        none_found="The search found nothing.",
-        cut="[Cut here: {missing} of {total} characters are missing.]",
-        cut_entries="[Cut here: {missing} of {total} results are missing.]",
-        failed="The call failed, and there is no result: ",
-    ),
-    "zh": _ResultTexts(
-        results="搜索结果：",
-        source="来源：",
-        content="内容：",
-        summary="摘要：",
-        untitled="（无标题）",
-        empty="（工具返回了空文本）",
-        none_found="没有搜到任何结果。",
-        cut="[此处截断：共 {total} 个字符，缺少 {missing} 个。]",
-        cut_entries="[此处截断：共 {total} 条结果，缺少 {missing} 条。]",
-        failed="调用失败，没有结果：",
-    ),
-}
-
-
 class SearchResult(msgspec.Struct, frozen=True):
     """One entry of the results of a search."""
 
@@ -96,7 +53,7 @@ def result_text(value: object, language: Language = "en", *, limit: int = MOST_C
         limit: the maximum number of characters including the notice, at least
             `FEWEST_CHARACTERS`.
     """
-    words, limit = _RESULT_TEXTS[language], max(limit, FEWEST_CHARACTERS)
+    words, limit = TEXTS[language].result, max(limit, FEWEST_CHARACTERS)
     found = search_results(value)
     if found is not None:
         return _entries(found, _summary(value), words, limit)
@@ -106,7 +63,7 @@ def result_text(value: object, language: Language = "en", *, limit: int = MOST_C
 
 def error_text(error: str, language: Language = "en", *, limit: int = MOST_CHARACTERS) -> str:
     """Return why a call has no result, as the text that the model gets instead."""
-    words, limit = _RESULT_TEXTS[language], max(limit, FEWEST_CHARACTERS)
+    words, limit = TEXTS[language].result, max(limit, FEWEST_CHARACTERS)
     reason = join_surrogates(" ".join(error.split())) or "?"
     return truncate(f"<tool_error>{words.failed}{reason}</tool_error>", words.cut, limit)
 
@@ -209,7 +166,7 @@ def _first(value: dict[Any, Any], keys: Iterable[str]) -> str:
     return next((join_surrogates(text) for text in found if text.strip()), "")
 
 
-def _entries(found: tuple[SearchResult, ...], summary: str, words: _ResultTexts, limit: int) -> str:
+def _entries(found: tuple[SearchResult, ...], summary: str, words: ResultTexts, limit: int) -> str:
     """Return the entries that fit, each complete except the first, and how many are missing."""
     lead = f"{words.summary}{summary.strip()}\n\n" if summary else ""
     if not found:
@@ -230,7 +187,7 @@ def _entries(found: tuple[SearchResult, ...], summary: str, words: _ResultTexts,
     return f"{text}\n\n{words.cut_entries.format(missing=missing, total=total)}"
 
 
-def _numbered(number: int, entry: SearchResult, words: _ResultTexts) -> str:
+def _numbered(number: int, entry: SearchResult, words: ResultTexts) -> str:
     title = " ".join(entry.title.split()) or words.untitled
     source = " ".join(entry.source.split())
     lines = [f"{number}. {title}"]

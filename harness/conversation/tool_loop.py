@@ -22,7 +22,7 @@ from harness.conversation.conversation import (
     Strategy,
     TurnRecord,
 )
-from harness.conversation.feedback import REFUSAL_TEXTS, ToolResult, parse_error_reports, retry_text
+from harness.conversation.feedback import ToolResult, parse_error_reports, retry_text
 from harness.conversation.history.storing import (
     HistoryPolicy,
     StoringOptions,
@@ -31,6 +31,7 @@ from harness.conversation.history.storing import (
 from harness.conversation.prompts import Prompt
 from harness.conversation.replies import turn_ending
 from harness.conversation.task import Task
+from harness.conversation.wording import TEXTS
 from harness.normalizers.protocol import Normalize
 from harness.turns.messages import Message, user
 from harness.turns.turn import Turn
@@ -158,7 +159,7 @@ class ToolLoop:
 
     def run_calls(self, turn: Turn) -> CallResults:
         """Execute the calls of a complete turn, and answer those that could not be parsed."""
-        config, texts = self.config, REFUSAL_TEXTS[self.config.prompt.language]
+        config, texts = self.config, TEXTS[self.config.prompt.language].refusal
         first = turn.tool_calls[:1] if config.serial else turn.tool_calls
         found = run_calls(
             self.task, first, self.budget, config.prompt.language, self.channel.shown_names
@@ -190,12 +191,12 @@ class ToolLoop:
             self.add_user_text(retry_text(prompt, reason, self._retries))
             self._retries += 1
             return None
-        visible = (turn.text, reason, REFUSAL_TEXTS[prompt.language].not_executed)
+        visible = (turn.text, reason, TEXTS[prompt.language].refusal.not_executed)
         self.answer = "\n\n".join(part for part in visible if part.strip())
         return turn_ending(turn) if incomplete_reason(turn) else "limit"
 
     def _refused(self, turn: Turn) -> CallResults:
         """Answer each call of a turn that arrived at the limit."""
-        texts = REFUSAL_TEXTS[self.config.prompt.language]
+        texts = TEXTS[self.config.prompt.language].refusal
         reason = texts.at_the_limit.format(limit=self.task.limits.rounds)
         return CallResults(refuse(turn.tool_calls, reason))

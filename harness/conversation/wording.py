@@ -1,6 +1,10 @@
-"""The languages of prompts, and the words that every prompt needs in each of them."""
+"""The languages of prompts, and the words that the suite's agents use in each of them.
 
-from typing import Final, Literal
+`texts/LANGUAGE.toml` contains the words, so that a language is one file.
+"""
+
+from importlib import resources
+from typing import Final, Literal, get_args
 
 import msgspec
 
@@ -26,42 +30,64 @@ class DescriptionTexts(msgspec.Struct, frozen=True):
     more: str
 
 
-# The system text if the application has none.
-ASSISTANT: Final[dict[Language, str]] = {
-    "en": "You are a helpful assistant.",
-    "zh": "你是一个乐于助人的助手。",
-}
-DESCRIPTION_TEXTS: Final[dict[Language, DescriptionTexts]] = {
-    "en": DescriptionTexts(
-        parameters="Parameters:",
-        no_parameters="Parameters: none",
-        required="required",
-        optional="optional",
-        separator=", ",
-        colon=": ",
-        one_of="one of {}",
-        always="always {}",
-        default="default {}",
-        at_least="at least {}",
-        at_most="at most {}",
-        format="format {}",
-        option="option {}",
-        more="and {} more",
-    ),
-    "zh": DescriptionTexts(
-        parameters="参数：",
-        no_parameters="参数：无",
-        required="必需",
-        optional="可选",
-        separator=", ",
-        colon=": ",
-        one_of="取值 {}",
-        always="固定为 {}",
-        default="默认 {}",
-        at_least="不小于 {}",
-        at_most="不大于 {}",
-        format="格式 {}",
-        option="形式 {}",
-        more="另有 {} 个",
-    ),
-}
+class ResultTexts(msgspec.Struct, frozen=True):
+    """The words around results in one language."""
+
+    results: str
+    source: str
+    content: str
+    summary: str
+    untitled: str
+    empty: str
+    none_found: str
+    cut: str
+    cut_entries: str
+    failed: str
+
+
+class RefusalTexts(msgspec.Struct, frozen=True):
+    """The sentences of one language, with placeholders in braces."""
+
+    unknown: str
+    invalid: str
+    unusable: str
+    identical: str
+    one_at_a_time: str
+    at_the_limit: str
+    not_executed: str
+    again: str
+    last_time: str
+    cut: str
+    provider: str
+    calls: dict[str, str]
+
+
+class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The words of one language.
+
+    Fields:
+        assistant: the system text if the application has none.
+        native_tools: what is added to it if the request declares the tools.
+        sentence_space: what stands between two sentences.
+        results_lead: the first line of a user message that contains results.
+        results_request: protocol -> the request to answer from these results.
+        system: protocol -> the system text; `{tools}` stands for the descriptions of the tools.
+    """
+
+    assistant: str
+    native_tools: str
+    sentence_space: str
+    results_lead: str
+    results_request: dict[str, str]
+    description: DescriptionTexts
+    result: ResultTexts
+    refusal: RefusalTexts
+    system: dict[str, str]
+
+
+def _load(language: str) -> Texts:
+    path = resources.files(__package__) / "texts" / f"{language}.toml"
+    return msgspec.toml.decode(path.read_text(encoding="utf-8"), type=Texts)
+
+
+TEXTS: Final[dict[Language, Texts]] = {each: _load(each) for each in get_args(Language)}

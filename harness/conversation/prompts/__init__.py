@@ -2,6 +2,17 @@
 
 The text of an id never changes. Another wording is another version, so that the prompt of a
 cassette shows what its model was told.
+
+- `native-tools`: the request's own field declares the tools, so the system text says little.
+- `tag-tools`: each call is a JSON object between `<tool_call>` tags in the answer's text, for
+  models without a field for tools. The tags are those of Hermes and Qwen, which many models know
+  from training.
+- `action-protocol`: the complete reply is one JSON object that calls tools or contains the answer,
+  for services that guarantee JSON and nothing else.
+- `react`: thoughts and actions as labelled lines, one action at a time, for models that were
+  trained on ReAct.
+- `json-fallback`: one code block of JSON is one call, for providers without a field for tools. A
+  reply contains one call, because weak models make errors in longer ones.
 """
 
 from collections.abc import Sequence
@@ -10,8 +21,7 @@ from typing import Final, Literal
 import msgspec
 
 from harness.conversation.prompts.descriptions import describe
-from harness.conversation.prompts.texts import EXAMPLES, NATIVE_TOOLS, TEMPLATES
-from harness.conversation.wording import ASSISTANT, Language
+from harness.conversation.wording import TEXTS, Language
 from harness.errors import UsageError
 from harness.turns.turn import Tool
 
@@ -41,7 +51,7 @@ class Prompt(msgspec.Struct, frozen=True):
 
 def _prompts(protocol: Protocol, title: str, *text_dialects: str) -> tuple[Prompt, ...]:
     english = Prompt(f"{protocol}/v1", protocol, "en", title, text_dialects)
-    if protocol != "native-tools" and "zh" not in TEMPLATES[protocol]:
+    if protocol != "native-tools" and protocol not in TEXTS["zh"].system:
         return (english,)
     chinese = f"{title}; system text in Chinese"
     return (english, Prompt(f"{protocol}-zh/v1", protocol, "zh", chinese, text_dialects))
@@ -74,7 +84,6 @@ _ALL = (
         "tagged-json",
     ),
 )
-_SENTENCE_SPACE: Final[dict[Language, str]] = {"en": " ", "zh": ""}
 PROMPTS: Final[dict[str, Prompt]] = {prompt.id: prompt for prompt in _ALL}
 
 
@@ -101,13 +110,12 @@ def system_text(prompt: Prompt, tools: Sequence[Tool], base_system: str = "") ->
         base_system: the application's own system text, which comes first; "" for that of a
             simple assistant.
     """
-    language, base = prompt.language, base_system or ASSISTANT[prompt.language]
+    texts = TEXTS[prompt.language]
+    base = base_system or texts.assistant
     if not prompt.describes_tools:
-        between = "\n\n" if base_system else _SENTENCE_SPACE[language]
-        return f"{base}{between}{NATIVE_TOOLS[language]}"
+        between = "\n\n" if base_system else texts.sentence_space
+        return f"{base}{between}{texts.native_tools}"
     if not tools:
         return base
-    text = TEMPLATES[prompt.protocol][language].format(
-        tools=describe(tools, language), example=EXAMPLES.get(prompt.protocol, "")
-    )
+    text = texts.system[prompt.protocol].replace("{tools}", describe(tools, prompt.language))
     return f"{base}\n\n{text}"

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from harness.conversation.wording import DESCRIPTION_TEXTS, DescriptionTexts, Language
+from harness.conversation.wording import TEXTS, DescriptionTexts, Language
 from harness.turns.turn import Tool
 
 Schema = dict[str, Any]
@@ -161,7 +161,7 @@ _MOST_LEVELS: Final = 5
 
 def describe(tools: Iterable[Tool], language: Language = "en") -> str:
     """Return the description of all tools, with an empty line between them."""
-    return "\n\n".join(_tool(tool, DESCRIPTION_TEXTS[language]) for tool in tools)
+    return "\n\n".join(_tool(tool, TEXTS[language].description) for tool in tools)
 
 
 def _tool(tool: Tool, words: DescriptionTexts) -> str:
