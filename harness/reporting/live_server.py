@@ -1,8 +1,8 @@
-"""The page of a run that goes on, on this machine: HTTP on 127.0.0.1, made anew when it grew.
+"""The page of a run in progress on 127.0.0.1, rendered again when the run file changes.
 
-One page is kept, whoever asks, and one is made at a time; a run file over `MAX_BYTES` is refused.
-A request must name this server in Host, and in Origin where it says one, so that no other site
-can read the page by a name that it points here (DNS rebinding).
+All clients share one page, and one page is rendered at a time. A run file over `MAX_BYTES` is
+rejected. A request must have this server in Host, and in Origin if it has one, so that no other
+site can read the page through a name that resolves to this machine (DNS rebinding).
 """
 
 import gzip
@@ -31,7 +31,7 @@ Render = Callable[[Run], str]
 
 
 class _RenderedPage(msgspec.Struct, frozen=True):
-    """A page, and the state of the file that it was made from."""
+    """A page, and the state of the file that it shows."""
 
     stamp: tuple[str, int, int]
     version: str
@@ -42,31 +42,31 @@ class Live:
     """The newest page of the run at `path`, finished or not.
 
     Args:
-        path: where the run is, or will be when it is finished.
-        render: makes the page of a run.
+        path: of the run when it is finished.
+        render: returns the page of a run.
     """
 
     def __init__(self, path: Path, render: Render) -> None:
         self._path = path
         self._render = render
         self._lock = Lock()
-        self._kept: _RenderedPage | None = None
+        self._rendered: _RenderedPage | None = None
 
     def newest(self) -> tuple[str, bytes]:
         """Return the version and the gzipped page; the same until the file changes.
 
         Raises:
-            UnreadableError: there is no such run, or it is too large to be made again and again.
+            UnreadableError: there is no such run, or it is too large to render repeatedly.
         """
         with self._lock:
             file, stamp = self._file()
-            if self._kept is None or self._kept.stamp != stamp:
+            if self._rendered is None or self._rendered.stamp != stamp:
                 page = gzip.compress(self._render(read_run(file)).encode(), 1, mtime=0)
-                self._kept = _RenderedPage(stamp, hashlib.sha256(page).hexdigest()[:16], page)
-            return self._kept.version, self._kept.page
+                self._rendered = _RenderedPage(stamp, hashlib.sha256(page).hexdigest()[:16], page)
+            return self._rendered.version, self._rendered.page
 
     def _file(self) -> tuple[Path, tuple[str, int, int]]:
-        """Return the run that is being written, else the finished one, and its state."""
+        """Return the partial run file, or else the finished one, and its state."""
         for file in (partial_path(self._path), self._path):
             try:
                 found = file.stat()
@@ -76,24 +76,24 @@ class Live:
                 raise UnreadableError(
                     f"larger than {MAX_BYTES} bytes",
                     where=str(file),
-                    hint="Wait until it ends, then use `harness report`.",
+                    hint="Wait until the run ends, then use `harness report`.",
                 )
-            if found.st_size:  # its header is not written yet
+            if found.st_size:  # 0 until the header is written
                 return file, (file.name, found.st_size, found.st_mtime_ns)
         raise UnreadableError(
-            "no such run", where=str(self._path), hint="Make one with `harness run`."
+            "no such run", where=str(self._path), hint="Write one with `harness run`."
         )
 
 
 class LiveServer(ThreadingHTTPServer):
-    """Answers `/` with the page and `/version` with what changes when the page does.
+    """Answers `/` with the page, and `/version` with a text that changes with the page.
 
     Args:
-        live: what is served.
-        port: 0 for any that is free.
+        live: the page.
+        port: 0 for any free port.
 
     Raises:
-        UsageError: the port cannot be had.
+        UsageError: the port is not available.
     """
 
     daemon_threads = True
@@ -104,22 +104,22 @@ class LiveServer(ThreadingHTTPServer):
             super().__init__((HOST, port), partial(_Handler, live))
         except (OSError, OverflowError) as error:
             raise UsageError(
-                f"port {port} of {HOST} cannot be had: {error}",
-                hint="Name another port, or 0 for any that is free.",
+                f"cannot listen on {HOST}:{port}: {error}",
+                hint="Choose another port, or 0 for any free port.",
             ) from None
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """The address for a browser."""
         return f"http://{HOST}:{self.server_port}/"
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ANN401 - as socketserver types it
-        """Take a connection, unless too many are open."""
+        """Accept a connection, unless too many are open."""
         del request, client_address
         return self._seats.acquire(blocking=False)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
-        """Answer one connection, and free its seat."""
+        """Answer one connection, and allow another one."""
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -138,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer with the page or its version."""
         if not self._from_here():
-            self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"not asked by this page\n")
+            self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"the request is not from this page\n")
         elif self.path not in ("/", "/version"):
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n")
         else:
@@ -184,7 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server names it
-        """Say nothing: a page that asks every few seconds would fill the terminal."""
+        """Print nothing, because the page sends a request every few seconds."""
 
 
 _GUARDS: Final = {

@@ -15,7 +15,7 @@ import msgspec
 
 from harness.wire.cuts import Chunking
 
-# Categories whose characters cannot be seen, or that move or hide their neighbours.
+# Categories of characters that are invisible, or that move or hide their neighbours.
 _UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
 _UNSEEN_MARKS = frozenset((*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 _DELETE = 0x7F
@@ -37,9 +37,9 @@ class Piece(msgspec.Struct, frozen=True):
     """A stretch of text of one kind.
 
     Fields:
-        kind: `text` as it is; `code` stands for an unseen character; `tick` is where a read
-            ends (its text is the offset); `gap` says what was left out; `absent` that there
-            is nothing to show.
+        kind: `text` is unchanged; `code` replaces an invisible character; `tick` is the end of a
+            read (its text is the offset); `gap` is text that is not shown; `absent` is a
+            missing value.
     """
 
     kind: PieceKind
@@ -48,7 +48,7 @@ class Piece(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def code_of(char: str) -> str:
-    """Return what stands for an unseen character, "" for one that shows itself."""
+    """Return the code of an invisible character; "" for a visible one."""
     point = ord(char)
     if point in _ESCAPED_BYTES:
         return f"\\x{point - 0xDC00:02X}"
@@ -77,7 +77,7 @@ def byte_pieces(
 ) -> tuple[Piece, ...]:
     """Return `body[start:end]` in pieces, with a tick at each of `cuts`.
 
-    A character that a cut divides shows as its bytes, since no read holds it whole.
+    A character that a cut divides is shown as its bytes, because no read has all of it.
     """
     if end - start <= limit:
         return tuple(_ticked(body, start, end, cuts))
@@ -133,43 +133,43 @@ def _decode(data: bytes) -> str:
 
 
 def _join(text: str) -> Iterator[Piece]:
-    """Yield runs of seen characters, and each run of unseen ones as their codes."""
-    seen: list[str] = []
+    """Yield runs of visible characters, and the code of each invisible one."""
+    visible: list[str] = []
     for char in text:
         code = code_of(char)
         if not code:
-            seen.append(char)
+            visible.append(char)
             continue
-        if seen:
-            yield Piece("text", "".join(seen))
-            seen.clear()
+        if visible:
+            yield Piece("text", "".join(visible))
+            visible.clear()
         yield Piece("code", code)
-    if seen:
-        yield Piece("text", "".join(seen))
+    if visible:
+        yield Piece("text", "".join(visible))
 
 
 _ESCAPES = {char: f"\\{char}" for char in "\\`*_[]|~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
-# These would mention somebody, refer to an issue or embed a picture.
+# These would mention a user, refer to an issue or embed a picture.
 _ESCAPES |= {"@": "&#64;", "#": "&#35;", "!": "&#33;"}
 # A bare address would become a link.
 _ADDRESS = re.compile(r"://|www\.", re.IGNORECASE)
 _BACKTICKS = re.compile("`+")
 
 
-def markdown_text(said: str, limit: int = 300) -> str:
-    """Return `said` on one line, so that Markdown and the HTML in it read it as text."""
-    return markdown_escaped(plain(said, limit))
+def markdown_text(text: str, limit: int = 300) -> str:
+    """Return `text` on one line, so that Markdown and the HTML in it contain it as text."""
+    return markdown_escaped(plain(text, limit))
 
 
 def markdown_escaped(shown: str) -> str:
-    """Return what is visible text already, so that Markdown and the HTML in it read it as text."""
+    """Return `shown`, which is visible already, escaped for Markdown and the HTML in it."""
     signs = "".join(_ESCAPES.get(char, char) for char in shown)
     return _ADDRESS.sub(lambda found: "".join(f"&#{ord(char)};" for char in found[0]), signs)
 
 
-def markdown_code(said: str) -> str:
-    """Return `said` as a code span on one line, whatever backticks it holds."""
-    shown = marked(said)
+def markdown_code(text: str) -> str:
+    """Return `text` as a code span on one line, also if it has backticks."""
+    shown = marked(text)
     longest = max((len(run) for run in _BACKTICKS.findall(shown)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest or shown.startswith(" ") or not shown else ""

@@ -1,4 +1,4 @@
-"""The words of a report: each outcome with a symbol and its definition, and each blame.
+"""The terms of a report: each outcome with a symbol and its definition, and each blame.
 
 Symbols and words carry the meaning; colour only repeats it.
 """
@@ -77,7 +77,7 @@ def fails(result: Result) -> bool:
 
 
 def worst_first(result: Result) -> tuple[int, str]:
-    """Return what sorts results: the worst outcome first, then by cell."""
+    """Return the sort key of results: the worst outcome first, then by cell."""
     return result.outcome.badness, result.cell
 
 
@@ -92,7 +92,7 @@ def percent(share: float) -> str:
 
 
 def describe_delta(delta: Delta) -> tuple[str, str]:  # noqa: PLR0911 - one return for each kind of the closed union
-    """Return the kind of `delta`, and its content as text ("" where it has none)."""
+    """Return the kind of `delta`, and its content as text ("" for none)."""
     match delta:
         case TextDelta():
             return "text", delta.text

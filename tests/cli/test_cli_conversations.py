@@ -174,5 +174,5 @@ def test_a_recording_is_replayed_through_the_agent_that_is_named(
     save_cassette(ROUND_TRIP, tmp_path / "talk.yaml")
     found = harness("replay", "cassette:talk/results-orphaned", "--in", str(tmp_path))
     assert found.code == 1
-    assert "unlike the recorded request: messages: recorded" in found.out
+    assert "differs from the recorded request: messages: recorded" in found.out
     assert harness("replay", "cassette:talk/reference", "--in", str(tmp_path)).code == 0

@@ -114,7 +114,7 @@ def test_the_terminal_ranks_agents_and_conversations(run: Run) -> None:
 def test_a_conversation_is_told_line_by_line() -> None:
     lines = list(conversation_lines(*had("memory-then-writing", "results-orphaned")))
     assert any("!! HIST-ORPHAN-RESULT" in line for line in lines)
-    assert any(line.startswith("  ran set_memory") for line in lines)
+    assert any(line.startswith("  executed set_memory") for line in lines)
 
 
 def test_no_line_drives_the_terminal() -> None:

@@ -102,7 +102,7 @@ def test_a_body_without_frames_and_an_empty_case_are_shown() -> None:
     finding = Finding("r", "MUST", Outcome.CRASH, "p", "", "", offset=4)
     assert lanes(case, (finding,), "x").wire[0].frame is None
     nothing = msgspec.structs.replace(case, body=b"")
-    assert not lanes(nothing, (), "x").diverges
+    assert lanes(nothing, (), "x").split is None
 
 
 def test_frames_behind_what_the_run_kept_are_left_out(sample: Run) -> None:

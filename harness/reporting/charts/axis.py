@@ -1,6 +1,6 @@
 """A case -> marks on the byte axis: reads, frames and deltas drawn under each other.
 
-Positions are whole numbers from 0 to `WIDTH`, so a lane holds at most `WIDTH` marks however
+Positions are whole numbers from 0 to `WIDTH`, so a lane has at most `WIDTH` marks however
 long the stream is, and one path draws them all.
 """
 
@@ -27,7 +27,7 @@ class Divergence(msgspec.Struct, frozen=True):
 def first_divergence(
     actual: tuple[Emission, ...], reference: tuple[Emission, ...]
 ) -> Divergence | None:
-    """Return where the two first differ; None where they say the same."""
+    """Return the indexes at which the two first differ; None if they are the same."""
     for ours, theirs in zip_longest(_atoms(actual), _atoms(reference), fillvalue=_END):
         if ours[1] != theirs[1]:
             return Divergence(_delta_index(ours, actual), _delta_index(theirs, reference))
@@ -39,7 +39,7 @@ def _delta_index(atom: tuple[int, object], emissions: tuple[Emission, ...]) -> i
 
 
 def _atoms(emissions: tuple[Emission, ...]) -> Iterator[tuple[int, object]]:
-    """Yield (index of the delta, one character with its channel, or the whole delta)."""
+    """Yield (index of the delta, one character with its channel, or the entire delta)."""
     for place, emission in enumerate(emissions):
         delta = emission.delta
         match delta:
@@ -62,8 +62,8 @@ class AxisLane(msgspec.Struct, frozen=True):
 
     Fields:
         path: SVG path data in a box of `WIDTH` by 14.
-        text: what a reader without the drawing needs.
-        mark: position of the first divergence; None where the lane has none.
+        text: for a reader who cannot see the drawing.
+        mark: position of the first divergence; None if the lane has none.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """A case -> lanes that a person reads: bytes with their reads, frames, deltas.
 
-Long cases are windowed: the start, the end, and what surrounds the findings and the first
-divergence. What is left out is counted where it is left out.
+A long case shows its start, its end, and the surroundings of the findings and the first
+divergence. Rows between them state how much is not shown.
 """
 
 from bisect import bisect_right
@@ -52,7 +52,7 @@ _BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
 class WireRow(msgspec.Struct, frozen=True):
-    """A stretch of the body that holds one frame, or a count of stretches left out.
+    """A stretch of the body with one frame, or the number of stretches not shown.
 
     Fields:
         notes: rules whose findings lead back to a byte in this row.
@@ -70,7 +70,7 @@ class WireRow(msgspec.Struct, frozen=True):
 
 
 class DeltaRow(msgspec.Struct, frozen=True):
-    """One delta in words, or a count of deltas left out."""
+    """One delta as text, or the number of deltas not shown."""
 
     number: int
     bytes_read: int = 0
@@ -85,9 +85,8 @@ class Lanes(msgspec.Struct, frozen=True):
 
     Fields:
         dense: reads end so often that ticks are not drawn into the text.
-        steps: where reads end, for stepping; none where they are too many to step through.
-        split: the byte after which the normalizer first said something else; None for never.
-        diverges: whether the normalizer and `reference` said different things.
+        steps: offsets at which reads end, for stepping; none if there are too many.
+        split: the byte after which the deltas first differ from `reference`; None for never.
     """
 
     size: int
@@ -95,7 +94,6 @@ class Lanes(msgspec.Struct, frozen=True):
     dense: bool
     steps: tuple[int, ...]
     split: int | None
-    diverges: bool
     axis: tuple[AxisLane, ...]
     wire: tuple[WireRow, ...]
     deltas: tuple[DeltaRow, ...]
@@ -103,7 +101,7 @@ class Lanes(msgspec.Struct, frozen=True):
 
 
 def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
-    """Return what the case view shows of `case`."""
+    """Return the lanes of `case`."""
     size = max(len(case.body), *case.chunking, *(e.bytes_read for e in case.deltas), 1)
     dense = len(case.chunking) > len(case.body) * _DENSE
     split = first_divergence(case.deltas, case.reference)
@@ -116,7 +114,6 @@ def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
         dense=dense,
         steps=case.chunking if len(case.chunking) <= _MOST_STEPS else (),
         split=_byte_of(split, case, size),
-        diverges=split is not None,
         axis=axis_lanes(case, size, starts, split, normalizer),
         wire=tuple(_wire(case, starts, notes, interests, () if dense else case.chunking)),
         deltas=tuple(_delta_rows(case.deltas, split.actual if split else None)),
@@ -127,12 +124,12 @@ def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
 def _byte_of(split: Divergence | None, case: Case, size: int) -> int | None:
     if split is None:
         return None
-    places = (case.deltas, split.actual), (case.reference, split.reference)
-    return min(said[at].bytes_read if at < len(said) else size for said, at in places)
+    sides = (case.deltas, split.actual), (case.reference, split.reference)
+    return min(side[at].bytes_read if at < len(side) else size for side, at in sides)
 
 
 def _starts(case: Case) -> tuple[int, ...]:
-    """Return where each frame's stretch starts: after the blank line that comes before it."""
+    """Return the offset at which the stretch of each frame starts: after a blank line."""
     starts = [0]
     for before, frame in pairwise(_kept_frames(case)):
         gap = case.body[before.offset : frame.offset]
@@ -142,7 +139,7 @@ def _starts(case: Case) -> tuple[int, ...]:
 
 
 def _kept_frames(case: Case) -> tuple[Frame, ...]:
-    """Return the frames that start in the part of the body that the run kept."""
+    """Return the frames that start in the part of the body that the run file has."""
     return tuple(frame for frame in case.frames if frame.offset < len(case.body))
 
 
@@ -195,7 +192,7 @@ def _wire(
 
 
 def _delta_rows(emissions: tuple[Emission, ...], split: int | None) -> Iterator[DeltaRow]:
-    """Yield the rows of one side; a side that ended too early diverges in a row of its own."""
+    """Yield the rows of one side; if it ended too early, the divergence has a separate row."""
     for stretch in visible_stretches(len(emissions), () if split is None else (split,)):
         if not stretch.shown:
             yield DeltaRow(stretch.start + 1, skipped=stretch.stop - stretch.start)

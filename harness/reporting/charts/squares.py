@@ -40,7 +40,7 @@ class Square(msgspec.Struct, frozen=True):
 
     @property
     def symbol(self) -> str:
-        """Return what stands before the number."""
+        """Return the symbol before the number."""
         return _SYMBOLS[self.verdict]
 
     @property

@@ -23,13 +23,13 @@ class Segment(msgspec.Struct, frozen=True):
     width: float
 
     @property
-    def says(self) -> bool:
+    def has_label(self) -> bool:
         """Whether symbol and number have room inside."""
         return self.width >= _SYMBOL_WIDTH + _DIGIT_WIDTH * len(f"{self.count:,}")
 
 
 class Stack(msgspec.Struct, frozen=True):
-    """The bar of one name; unsupported cells are beside it, not in it."""
+    """The bar of one name, without unsupported cells."""
 
     name: str
     judged: int

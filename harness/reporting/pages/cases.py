@@ -33,7 +33,7 @@ _ABSENT: Parts = ((), (Piece("absent", "nothing"),), ())
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One field that differs; each side is what comes before, the different part, what follows."""
+    """One field that differs; each side has the text before, the difference, and the text after."""
 
     path: str
     expected: Parts
@@ -49,38 +49,38 @@ def differences(
     compared as JSON values.
     """
     return tuple(
-        _difference(path, wanted, got)
+        _difference(path, want, got)
         for field, pairs in _FIELDS.items()
         if field in judged
-        for path, wanted, got in pairs(expected, actual)
+        for path, want, got in pairs(expected, actual)
     )
 
 
 def _calls(expected: Turn, actual: Turn) -> Iterator[_Pair]:
     sides = zip_longest(expected.tool_calls, actual.tool_calls)
-    for place, (wanted, got) in enumerate(sides):
-        path = f"tool_calls[{place}]"
-        yield from _part(path, "name", wanted, got)
-        yield from _part(path, "id", wanted, got, open_if="")
-        if not (wanted and got and _same_json(wanted.arguments, got.arguments)):
-            yield from _part(path, "arguments", wanted, got)
+    for index, (want, got) in enumerate(sides):
+        path = f"tool_calls[{index}]"
+        yield from _part(path, "name", want, got)
+        yield from _part(path, "id", want, got, open_if="")
+        if not (want and got and _same_json(want.arguments, got.arguments)):
+            yield from _part(path, "arguments", want, got)
 
 
 def _rejected(expected: Turn, actual: Turn) -> Iterator[_Pair]:
     sides = zip_longest(expected.parse_errors, actual.parse_errors)
-    for place, (wanted, got) in enumerate(sides):
-        path = f"parse_errors[{place}]"
+    for index, (want, got) in enumerate(sides):
+        path = f"parse_errors[{index}]"
         for name in ("name", "id", "error"):
-            yield from _part(path, name, wanted, got, open_if="")
-        if not (wanted and got and wanted.snippet in got.snippet):
-            yield from _part(path, "snippet", wanted, got)
+            yield from _part(path, name, want, got, open_if="")
+        if not (want and got and want.snippet in got.snippet):
+            yield from _part(path, "snippet", want, got)
 
 
 def _failure(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-    wanted, got = expected.failure, actual.failure
-    yield from _part("failure", "code", wanted, got, open_if="*")
-    if not (wanted and got and wanted.message in got.message):
-        yield from _part("failure", "message", wanted, got)
+    want, got = expected.failure, actual.failure
+    yield from _part("failure", "code", want, got, open_if="*")
+    if not (want and got and want.message in got.message):
+        yield from _part("failure", "message", want, got)
 
 
 def _usage(expected: Turn, actual: Turn) -> Iterator[_Pair]:
@@ -92,9 +92,9 @@ def _turn_text(name: str) -> Callable[[Turn, Turn], Iterator[_Pair]]:
     """Return the comparison of a field of the turn itself."""
 
     def compare(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-        wanted, got = getattr(expected, name), getattr(actual, name)
-        if wanted != got:
-            yield name, wanted, got
+        want, got = getattr(expected, name), getattr(actual, name)
+        if want != got:
+            yield name, want, got
 
     return compare
 
@@ -104,8 +104,8 @@ _FIELDS: dict[Field, Callable[[Turn, Turn], Iterator[_Pair]]] = {
     "reasoning": _turn_text("reasoning"),
     "calls": _calls,
     "rejected": _rejected,
-    "finish": lambda wanted, got: _part("finish", "reason", wanted.finish, got.finish),
-    "finish_raw": lambda wanted, got: _part("finish", "raw", wanted.finish, got.finish, open_if=""),
+    "finish": lambda want, got: _part("finish", "reason", want.finish, got.finish),
+    "finish_raw": lambda want, got: _part("finish", "raw", want.finish, got.finish, open_if=""),
     "failure": _failure,
     "usage": _usage,
 }
@@ -123,11 +123,11 @@ def _part(
     If the actual object is missing, an open field differs only if its text requires a value
     ("*").
     """
-    wanted = None if expected is None else str(getattr(expected, name))
+    want = None if expected is None else str(getattr(expected, name))
     got = None if actual is None else str(getattr(actual, name))
-    is_open = open_if is not None and wanted == open_if and (got is not None or not open_if)
-    if wanted != got and not is_open:
-        yield f"{path}.{name}", wanted, got
+    is_open = open_if is not None and want == open_if and (got is not None or not open_if)
+    if want != got and not is_open:
+        yield f"{path}.{name}", want, got
 
 
 def _same_json(one: str, other: str) -> bool:

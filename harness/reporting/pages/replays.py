@@ -103,8 +103,8 @@ def rows(results: Iterable[Result]) -> str:
         if each.cell != f"{each.scenario}/{each.normalizer}"
     }
     text = msgspec.json.encode({"count": len(listed), "odd": odd, "columns": heads})
-    whole = b"".join((len(text).to_bytes(4, "little"), _padded(text), *codes))
-    return base64.b64encode(zlib.compress(whole, 9)).decode()
+    columns = b"".join((len(text).to_bytes(4, "little"), _padded(text), *codes))
+    return base64.b64encode(zlib.compress(columns, 9)).decode()
 
 
 def _column(name: str, values: list[_Value]) -> tuple[dict[str, Any], bytes]:
