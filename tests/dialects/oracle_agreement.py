@@ -21,7 +21,11 @@ def check(reading: OracleReading, body: bytes) -> None:
     marks = reading.text_marks
     assert list(marks) == sorted(marks)
     assert all(0 < end <= len(body) and size <= len(reading.text) for end, size in marks)
-    assert all(0 <= found.offset <= max(len(body), 1) for found in reading.deviations)
+    # An AWS message that is cut off before its payload has the offset of the missing payload.
+    is_messages = body.startswith(b"\0")
+    assert all(
+        0 <= found.offset <= max(len(body), 1) or is_messages for found in reading.deviations
+    )
     assert msgspec.json.encode(reading)  # no half of a surrogate pair, no NaN
 
 

@@ -114,6 +114,6 @@ def test_a_session_and_a_model_in_the_address() -> None:
     "body",
     [{}, {"model": 1, "tools": 3, "input": "Hi.", "instructions": []}, {"tools": [None, {}]}],
 )
-def test_what_cannot_be_read_is_empty(body: dict[str, Any]) -> None:
+def test_unreadable_members_are_empty(body: dict[str, Any]) -> None:
     asked = parse_request("", body)
     assert (asked.model, asked.system, asked.stream, asked.tools) == ("", "", False, ())

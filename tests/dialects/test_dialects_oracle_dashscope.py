@@ -1,4 +1,4 @@
-"""The strict reading of DashScope's native streams: it knows what the request asked for."""
+"""The oracle of DashScope's native streams: what is special to it."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ FINISHES = (
     Finish(FinishReason.LENGTH, "length"),
     Finish(FinishReason.OTHER, "none of ours"),
 )
-SPELLINGS = writer_options("dashscope", model=("qwen-plus",), request_id=("", "r1"))
+OPTIONS = writer_options("dashscope", model=("qwen-plus",), request_id=("", "r1"))
 
 
 def _read(body: bytes, *, increments: bool | None = None) -> OracleReading:
@@ -47,12 +47,12 @@ def _text(*values: str) -> bytes:
     return _sse(*map(_event, values), _event("", "stop"))
 
 
-@given(script=turn_scripts(FINISHES), spelling=SPELLINGS, known=st.booleans())
-def test_it_finds_what_was_written_or_abstains(
-    script: TurnScript, spelling: WriterOptions, *, known: bool
+@given(script=turn_scripts(FINISHES), options=OPTIONS, known=st.booleans())
+def test_oracle_reads_what_was_written_or_abstains(
+    script: TurnScript, options: WriterOptions, *, known: bool
 ) -> None:
-    asked = spelling.output == "increments" if known else None
-    reading = _read(b"".join(write(script.deltas(), spelling)), increments=asked)
+    asked = options.output == "increments" if known else None
+    reading = _read(b"".join(write(script.deltas(), options)), increments=asked)
     turn = fold(script.deltas())
     assert reading.end_known
     assert reading.finish == script.finish.raw
@@ -66,12 +66,12 @@ def test_it_finds_what_was_written_or_abstains(
             assert call.arguments == arguments or same_value(call.arguments, arguments)
 
 
-@given(turn_scripts(FINISHES), SPELLINGS)
-def test_it_does_not_abstain_from_snapshots_that_were_asked_for(
-    script: TurnScript, spelling: WriterOptions
+@given(turn_scripts(FINISHES), OPTIONS)
+def test_oracle_does_not_abstain_from_requested_snapshots(
+    script: TurnScript, options: WriterOptions
 ) -> None:
-    spelling = msgspec.structs.replace(spelling, output="snapshots", index="kept", arguments="text")
-    reading = _read(b"".join(write(script.deltas(), spelling)), increments=False)
+    options = msgspec.structs.replace(options, output="snapshots", index="kept", arguments="text")
+    reading = _read(b"".join(write(script.deltas(), options)), increments=False)
     assert reading.calls is not None or "SSE-UTF8-SPLIT" in reading.quirks
 
 
@@ -85,7 +85,7 @@ def test_it_does_not_abstain_from_snapshots_that_were_asked_for(
         (("one",), None, "one"),
     ],
 )
-def test_request_and_values_tell_the_mode(
+def test_request_and_values_show_the_mode(
     values: tuple[str, ...], text: str, *, increments: bool | None
 ) -> None:
     reading = _read(_text(*values), increments=increments)
@@ -102,7 +102,7 @@ def test_request_and_values_tell_the_mode(
         (("a", "ab", "c"), None),
     ],
 )
-def test_it_abstains_where_request_and_values_leave_it_open(
+def test_oracle_abstains_if_request_and_values_are_ambiguous(
     values: tuple[str, ...], *, increments: bool | None
 ) -> None:
     reading = _read(_text(*values), increments=increments)
@@ -110,7 +110,7 @@ def test_it_abstains_where_request_and_values_leave_it_open(
     assert "DASH-CUMULATIVE" in reading.quirks
 
 
-def test_text_is_due_at_once_but_for_what_may_be_a_repetition() -> None:
+def test_text_is_marked_at_once_except_possible_repetitions() -> None:
     increments = _read(_text("He", "llo", "!"), increments=True)
     assert [length for _, length in increments.text_marks] == [2, 5, 6]
     doubtful = _read(_text("ha", "ha", "!", "!"))
@@ -119,13 +119,13 @@ def test_text_is_due_at_once_but_for_what_may_be_a_repetition() -> None:
     assert [length for _, length in snapshots.text_marks] == [2, 10]
 
 
-def test_an_error_is_told_with_code_and_message() -> None:
+def test_an_error_has_code_and_message() -> None:
     error = {"code": "c", "message": "m"}
     assert _read(_sse(_event("a"), error)).error == ("c", "m")
     assert _read(json.dumps(error).encode()).error == ("c", "m")
 
 
-def test_the_text_null_is_no_finish() -> None:
+def test_the_text_null_is_not_a_finish_word() -> None:
     reading = _read(_sse(_event("a")))
     assert (reading.ended, reading.finish) == (False, "")
     assert "DASH-FINISH-NULL-TEXT" in reading.quirks

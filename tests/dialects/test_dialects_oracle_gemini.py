@@ -1,4 +1,4 @@
-"""The strict readings of Google's dialects agree with their readers, or abstain."""
+"""The oracles of Google's dialects: what is special to them."""
 
 import json
 from pathlib import Path
@@ -50,15 +50,6 @@ def assert_agrees(one: Interaction) -> None:
         assert (turn.finish.reason if turn.finish else None) == expected.finish
 
 
-@pytest.mark.parametrize("one", SHIPPED, ids=lambda one: str(len(one.body)))
-def test_it_agrees_with_the_reader_on_what_ships(one: Interaction) -> None:
-    assert_agrees(one)
-
-
-def test_something_ships() -> None:
-    assert len(SHIPPED) > 40
-
-
 each_dialect = pytest.mark.parametrize("dialect", ["gemini", "google-interactions"])
 
 # Members and words of both APIs, with values of any type
@@ -97,14 +88,8 @@ _EVENTS = _objects(
 
 @each_dialect
 @given(events=st.lists(_EVENTS | _SCALARS, max_size=5), array=st.booleans())
-def test_it_never_raises_and_agrees_where_it_is_sure(
+def test_oracle_never_raises_and_agrees_if_it_is_certain(
     dialect: str, events: list[Any], *, array: bool
 ) -> None:
     body = json.dumps(events).encode() if array else sse(*map(json.dumps, events))
-    assert_agrees(interaction(dialect, body))
-
-
-@each_dialect
-@given(body=st.binary(max_size=60) | st.text('[]{},"a:\n', max_size=40).map(str.encode))
-def test_it_never_raises_whatever_the_bytes(dialect: str, body: bytes) -> None:
     assert_agrees(interaction(dialect, body))

@@ -1,4 +1,4 @@
-"""Unlabelled text that may hold calls: the strict reading abstains, and nobody is at fault."""
+"""Text that may contain calls: the oracle abstains, and no party is to blame."""
 
 import json
 from typing import Any
@@ -76,7 +76,7 @@ def abstains(reading: OracleReading) -> bool:
 
 
 @pytest.mark.parametrize("text", MARKED)
-def test_what_may_be_a_call_is_left_open(text: str) -> None:
+def test_possible_text_calls_are_ambiguous(text: str) -> None:
     reading = oracle_reading(said(text))
     assert abstains(reading)
     assert (reading.calls, reading.text_known, reading.text) == (None, False, text)
@@ -86,14 +86,14 @@ def test_what_may_be_a_call_is_left_open(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", MARKED)
-def test_calls_that_the_finish_promises_may_be_those_in_the_text(text: str) -> None:
+def test_promised_calls_may_be_text_calls(text: str) -> None:
     reading = oracle_reading(said(text, finish="tool_calls"))
     assert abstains(reading)
     assert "failure" not in expectation_from(reading).judged
 
 
 @pytest.mark.parametrize("text", PLAIN)
-def test_plain_text_is_judged(text: str) -> None:
+def test_text_without_markup_is_judged(text: str) -> None:
     reading = oracle_reading(said(text))
     assert not abstains(reading)
     assert (reading.calls, blame_of_bytes(reading, None)) == ((), "")
@@ -104,7 +104,7 @@ def test_without_tools_text_is_text(text: str) -> None:
     assert not oracle_reading(said(text, tools=())).text_markup
 
 
-def test_tools_taught_in_words_or_not_known_count_as_offered() -> None:
+def test_described_or_unknown_tools_count_as_tools_of_the_request() -> None:
     plain = said(MARKED[0], tools=())
     taught = Interaction(
         plain.request, 200, (), plain.body, plain.reads, tools=({"name": "writing"},)
@@ -113,7 +113,7 @@ def test_tools_taught_in_words_or_not_known_count_as_offered() -> None:
     assert oracle_reading(said(MARKED[0], tools=None)).text_markup
 
 
-def test_thoughts_alone_leave_the_calls_known() -> None:
+def test_reasoning_tags_alone_leave_the_calls_known() -> None:
     reading = oracle_reading(said("<think>a</think>b"))
     assert (reading.text_known, reading.calls, reading.text_markup) == (False, (), False)
 
@@ -130,9 +130,7 @@ def test_thoughts_alone_leave_the_calls_known() -> None:
         ("writing", '{"path": "a > b"}', False),
     ],
 )
-def test_a_native_call_that_holds_markup_is_left_open(
-    name: str, arguments: str, *, open_: bool
-) -> None:
+def test_a_native_call_with_markup_is_ambiguous(name: str, arguments: str, *, open_: bool) -> None:
     body = call(arguments, id="c1", name=name) + chunk(None, "tool_calls") + DONE
     assert oracle_reading(an_interaction(body)).text_markup is open_
 
@@ -146,7 +144,7 @@ def test_the_providers_errors_come_first() -> None:
 
 @pytest.mark.parametrize("text", MARKED)
 @pytest.mark.parametrize("name", ["reference", "naive"])
-def test_whatever_a_normalizer_makes_of_it_conforms(name: str, text: str) -> None:
+def test_any_reading_of_ambiguous_text_conforms(name: str, text: str) -> None:
     result, _ = judge_subject(
         LoadedSubject(a_cassette(said(text))), load_normalizer(name), cuts="quick"
     )
@@ -155,19 +153,19 @@ def test_whatever_a_normalizer_makes_of_it_conforms(name: str, text: str) -> Non
 
 
 @pytest.mark.parametrize("dialect", TEXT_DIALECTS.values(), ids=TEXT_DIALECTS)
-def test_every_text_dialect_is_noticed(dialect: Any) -> None:  # noqa: ANN401 - a TextDialect
+def test_markup_of_every_text_dialect_is_detected(dialect: Any) -> None:  # noqa: ANN401 - a TextDialect
     text = dialect.write((WrittenCall("writing", '{"path": "a"}'),))
     assert oracle_reading(said(text)).text_markup
 
 
 @pytest.mark.parametrize("marker", MARKERS)
-def test_every_marker_is_noticed_where_it_counts(marker: str) -> None:
+def test_every_marker_is_detected(marker: str) -> None:
     places = (f"a {marker} b", f"a\n{marker} b", f"{{{marker} b}}")
     assert not all(oracle_reading(said(text)).text_known for text in places)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(max_size=20))
-def test_it_never_raises(text: str, name: str) -> None:
+def test_oracle_never_raises_on_hostile_streams(text: str, name: str) -> None:
     tool = {"type": "function", "function": {"name": name, "parameters": {}}}
     interaction = said(text, tools=(tool,))
     assert json.loads(interaction.request.body)
@@ -180,6 +178,6 @@ def test_it_never_raises(text: str, name: str) -> None:
     ("text", "may_be"),
     [('{"reasoning": "Thi', True), ("```json\n{", True), ("[", True), ("Hello {", False)],
 )
-def test_json_that_broke_off_may_have_become_a_call(text: str, may_be: bool) -> None:  # noqa: FBT001 - drawn from the table
+def test_truncated_json_may_be_a_call(text: str, may_be: bool) -> None:  # noqa: FBT001 - drawn from the table
     assert oracle_reading(an_interaction(chunk({"content": text}))).text_markup is may_be
     assert not oracle_reading(said(text)).text_markup

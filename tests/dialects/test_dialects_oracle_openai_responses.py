@@ -1,4 +1,4 @@
-"""The strict reading of Responses streams: what it says, and where it abstains."""
+"""The oracle of Responses streams: what is special to it."""
 
 import json
 from typing import Any
@@ -94,7 +94,7 @@ def test_deviations_that_leave_the_calls_open(quirk: str) -> None:
     assert quirk in {one.quirk for one in found.deviations if one.ambiguous}
 
 
-def test_what_the_client_must_do_and_no_call_can_say_breaks_no_contract() -> None:
+def test_items_for_the_client_that_are_not_calls_are_allowed() -> None:
     found = reading(done({"type": "local_shell_call", "id": "x", "call_id": "c1"}), completed())
     assert found.calls is None
     assert found.quirks >= {"RESP-CLIENT-ITEM"}
@@ -130,7 +130,7 @@ def test_a_custom_call_has_its_kind() -> None:
         ({"reason": "moonlight"}, "moonlight", None),
     ],
 )
-def test_why_a_response_is_incomplete(
+def test_the_reason_of_an_incomplete_response(
     response: Json, finish: str, meaning: FinishReason | None
 ) -> None:
     details = {"status": "incomplete", "incomplete_details": response, "output": []}
@@ -150,11 +150,7 @@ def test_errors(body: bytes, error: tuple[str, str]) -> None:
     assert reading_of(body).error == error
 
 
-def test_an_error_status_is_an_error() -> None:
-    assert reading_of(b'{"detail": "Not allowed."}', 403).error == ("http_403", "")
-
-
-def test_nothing_after_the_end_is_believed() -> None:
+def test_events_after_the_end_are_ambiguous() -> None:
     found = reading(completed(), added(function(OSLO)))
     assert (found.calls, found.end_known) == (None, False)
 
@@ -199,7 +195,7 @@ _CHECKS: dict[str, Any] = {
 
 
 @given(written_turns("openai-responses"), st.data())
-def test_it_agrees_with_the_reader_on_streams_with_lost_and_moved_events(
+def test_oracle_agrees_on_streams_with_missing_and_moved_events(
     written: tuple[Script, WriterOptions], data: st.DataObject
 ) -> None:
     script, options = written
@@ -217,11 +213,11 @@ def test_it_agrees_with_the_reader_on_streams_with_lost_and_moved_events(
 
 
 @given(hostile)
-def test_it_agrees_with_the_reader_on_hostile_streams(body: bytes) -> None:
+def test_oracle_agrees_on_hostile_streams(body: bytes) -> None:
     assert_agree(body)
 
 
 @given(hostile)
-def test_it_never_raises(body: bytes) -> None:
+def test_oracle_never_raises_on_hostile_streams(body: bytes) -> None:
     for end in range(0, len(body), 37):
         reading_of(body[:end])

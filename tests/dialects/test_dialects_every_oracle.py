@@ -1,0 +1,97 @@
+"""Every dialect of the table: the oracle agrees with the reader or abstains, and never raises.
+
+Agreement on written and truncated streams is tested in `test_dialects_every`, with the round trip.
+"""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from harness.dialects.table import DIALECTS, oracle_reading
+from harness.errors import UsageError
+from harness.turns.arguments import same_value
+from harness.turns.deltas import FinishReason
+from harness.turns.fold import fold
+from tests.dialects.oracle_agreement import assert_agrees, check, interaction
+from tests.dialects.round_trips import ROUND_TRIPS
+from tests.dialects.scripted_turns import scripts
+from tests.dialects.shipped_bodies import bodies, shipped
+
+each_dialect = pytest.mark.parametrize("dialect", sorted(DIALECTS))
+# The most bundled bodies of one dialect that are compared.
+_MOST_BODIES = 300
+
+
+@each_dialect
+def test_the_oracle_agrees_on_bundled_bodies(dialect: str) -> None:
+    bundled = shipped()[dialect]
+    assert len(bundled) >= 10
+    for one in bundled[:: 1 + len(bundled) // _MOST_BODIES]:
+        assert_agrees(one)
+
+
+@each_dialect
+@given(data=st.data())
+def test_the_oracle_does_not_abstain_from_the_contract(dialect: str, data: st.DataObject) -> None:
+    row = ROUND_TRIPS[dialect]
+    script = data.draw(scripts(row.finishes, text_only=row.text_only, interleaves=False))
+    body = b"".join(DIALECTS[dialect].write(script.deltas()))
+    # Without the rule about text calls, which holds for all dialects.
+    reading = DIALECTS[dialect].oracle().read(interaction(dialect, body))
+    turn = fold(script.deltas())
+    assume("think" not in turn.text)  # a tag may separate reasoning
+    assert reading.finish == script.finish.raw
+    if reading.text_known or not DIALECTS[dialect].may_send_snapshots:
+        assert reading.text_known
+        assert (reading.text, reading.reasoning) == (turn.text, turn.reasoning)
+    if reading.calls is not None:
+        assert [call.name for call in reading.calls] == [call.name for call in script.calls]
+        pairs = zip(reading.calls, script.calls, strict=True)
+        assert all(same_value(call.arguments or "{}", it.arguments or "{}") for call, it in pairs)
+    known = row.finishes[0].raw == script.finish.raw
+    if known and not any("\ud800" <= mark <= "\udfff" for mark in reading.text):
+        assert reading.end_known
+
+
+SIGNS = st.text('[]{},"a:\n', max_size=40).map(str.encode)
+LINES = st.lists(
+    st.sampled_from([b"data:", b"\n", b"\r", b" ", b"{", b'"', b"}", b":", b"[DONE]"])
+).map(b"".join)
+
+
+@each_dialect
+@given(st.binary(max_size=80) | SIGNS | LINES)
+def test_no_bytes_raise(dialect: str, body: bytes) -> None:
+    check(oracle_reading(interaction(dialect, body)), body)
+
+
+@each_dialect
+@given(data=st.data(), junk=st.binary(max_size=8))
+def test_no_damaged_body_raises(dialect: str, data: st.DataObject, junk: bytes) -> None:
+    body = data.draw(st.sampled_from(bodies(dialect)))
+    start = data.draw(st.integers(0, len(body)))
+    end = data.draw(st.integers(start, len(body)))
+    damaged = body[:start] + junk + body[end:]
+    check(oracle_reading(interaction(dialect, damaged)), damaged)
+
+
+@each_dialect
+def test_an_error_status_is_an_error(dialect: str) -> None:
+    assert oracle_reading(interaction(dialect, b"", 500)).error is not None
+
+
+@each_dialect
+def test_each_finish_word_of_the_contract_has_a_meaning(dialect: str) -> None:
+    row = ROUND_TRIPS[dialect]
+    for finish in row.finishes:
+        body = b"".join(DIALECTS[dialect].write([finish]))
+        meaning = oracle_reading(interaction(dialect, body)).meaning
+        reason = finish.reason
+        expected = FinishReason.STOP if reason is FinishReason.TOOL_CALLS else reason
+        assert meaning in (expected, None)
+
+
+def test_an_unknown_dialect_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="no oracle for the dialect 'nonsense'") as caught:
+        oracle_reading(interaction("nonsense", b""))
+    assert "anthropic, bedrock-converse" in caught.value.hint
