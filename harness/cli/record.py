@@ -162,7 +162,7 @@ def record_command(  # noqa: PLR0913 - one argument for each option
     if proxy is not None:
         output = rest["output"]
         path = output if output.suffix in {".yaml", ".yml"} else output / "proxy.yaml"
-        recorder = Recorder(path, mode=mode, about=about, allow_in_ci=allow_in_ci)
+        recorder = Recorder(path, mode=mode, labels=about, allow_in_ci=allow_in_ci)
         return _serve_proxy(recorder, upstream, proxy)
     check_address(url)
     if urlsplit(url).path in {"", "/"}:
@@ -194,7 +194,7 @@ def _record_one(config: RecordOptions, sent: _RecordRequest, name: str) -> str:
         config.about, prompt=sent.prompt, dialect=config.dialect, tools=sent.tools, due=sent.due
     )
     path = config.output / f"{name}.yaml"
-    new = Recorder(path, mode=RecordMode.ALL, about=about, allow_in_ci=config.allow_in_ci)
+    new = Recorder(path, mode=RecordMode.ALL, labels=about, allow_in_ci=config.allow_in_ci)
     with new as recorder, upstream_response(recorder, sent.request) as answer:
         size = sum(map(len, answer.reads()))
     cassette = load_cassette(path, named_folder(path, "cassettes") or config.output)
@@ -318,7 +318,7 @@ def _record_again(
     recorder = Recorder(
         path.with_name(f"{path.stem}.refreshed{path.suffix}"),
         mode=RecordMode.ALL,
-        about=RecordingLabels(
+        labels=RecordingLabels(
             old.provider, old.model, old.prompt, old.dialect, tools=old.tools, due=old.due
         ),
         allow_in_ci=allow_in_ci,

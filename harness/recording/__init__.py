@@ -1,1 +1,1 @@
-"""The world -> wire: recordings of others, and what they are recordings of."""
+"""Recordings: record while a client streams, import files of other tools, remove secrets."""

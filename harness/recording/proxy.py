@@ -1,8 +1,8 @@
-"""A recorder as a reverse proxy on this machine, for clients in any language.
+"""Record through a reverse proxy on 127.0.0.1, for clients in any language.
 
-What a client asks of 127.0.0.1 is asked of the upstream; each read that comes back is one
-chunk and one write to the client before the next is awaited. A request is read whole before
-it is passed on, bounded; of a response nothing is held back.
+The proxy sends each request to the upstream. Each read of the response is one chunk and one write
+to the client, before the next read. A request is read completely before it is forwarded, up to a
+limit. No part of a response is held back.
 """
 
 from functools import partial
@@ -36,22 +36,22 @@ HOP_BY_HOP: Final = frozenset(
     }
 )
 
-# Of this connection and no other: asked anew of the upstream, and framed anew for the client.
+# Headers of one connection: generated again for the upstream, and again for the client.
 _PER_CONNECTION: Final = frozenset({"accept-encoding", "content-length", "expect", "host"})
-# What can be taken off a body that is kept, and the package that it takes.
+# Content encodings that the recorder can remove, and the package that each needs.
 _ENCODINGS: Final = {"gzip": "zlib", "deflate": "zlib", "br": "brotli", "zstd": "zstandard"}
 
 
 class RecordingProxy(LoopbackServer):
-    """Passes requests on to an upstream, and records, while its `with` block runs.
+    """Forwards requests to an upstream, and records, while its `with` block runs.
 
     Args:
-        recorder: what records; it saves when its own block ends.
+        recorder: saves the cassette when its own block ends.
         upstream: the server's address, http or https, with any path in front of all.
-        port: 0 for any that is free.
+        port: 0 for any free port.
 
     Raises:
-        UsageError: no address to ask, or, as the block begins, the port cannot be had.
+        UsageError: the address is invalid, or the port is not available when the block begins.
     """
 
     def __init__(self, recorder: Recorder, upstream: str, *, port: int = 0) -> None:
@@ -62,7 +62,7 @@ def parse_upstream(address: str) -> SplitResult:
     """Return the parts of an upstream's address.
 
     Raises:
-        UsageError: it is no address of an HTTP server, or has a query.
+        UsageError: it is not an address of an HTTP server, or has a query.
     """
     check_address(address)
     parts = urlsplit(address)
@@ -74,19 +74,19 @@ def parse_upstream(address: str) -> SplitResult:
 class _Handler(LoopbackHandler):
     """Answers the requests of one connection from the upstream, or from the cassette."""
 
-    def __init__(self, recorder: Recorder, upstream: SplitResult, *connection: Any) -> None:  # noqa: ANN401 - what socketserver passes on
+    def __init__(self, recorder: Recorder, upstream: SplitResult, *connection: Any) -> None:  # noqa: ANN401 - the arguments of socketserver
         self._recorder = recorder
         self._upstream = upstream
         super().__init__(*connection)
 
     def respond(self, request: Request) -> None:
-        """Play what is recorded, else ask the upstream and record."""
+        """Play the recorded answer, else forward the request and record the response."""
         if not self.path.startswith("/"):
-            self.send_error(HTTPStatus.BAD_REQUEST, "expected a path: this is no forward proxy")
+            self.send_error(HTTPStatus.BAD_REQUEST, "expected a path: this is not a forward proxy")
             return
-        asked = _upstream_request(request, self._upstream, self.path)
+        sent = _upstream_request(request, self._upstream, self.path)
         try:
-            answer = self._recorder.play(asked)
+            answer = self._recorder.play(sent)
         except BlockedRequestError as error:
             self.send_error(HTTPStatus.GONE, error.what)
             return
@@ -94,26 +94,26 @@ class _Handler(LoopbackHandler):
             self.play(answer, split(answer.body, answer.recorded_cuts()))
             return
         try:
-            self._relay(asked)
+            self._relay(sent)
         except UpstreamError as error:
-            self.send_error(HTTPStatus.BAD_GATEWAY, f"the upstream gave no answer: {error.what}")
+            self.send_error(HTTPStatus.BAD_GATEWAY, f"no response from the upstream: {error.what}")
 
     def _relay(self, request: Request) -> None:
         with upstream_response(self._recorder, request) as answer:
             headers = _to_send(tuple(answer.head.getheaders()))
             reads = answer.reads() if answer.has_body else None
-            self.send(answer.head.status, headers, reads, lambda: _client_end(answer.tape))
+            self.send(answer.head.status, headers, reads, lambda: _client_end(answer.recorder))
 
 
-def _client_end(tape: ResponseRecorder) -> Ended:
-    """Return how the client sees the end; where we left the upstream, it is no whole answer."""
-    return "truncated" if tape.ended == "aborted" else tape.ended or "complete"
+def _client_end(recorder: ResponseRecorder) -> Ended:
+    """Return the end for the client; if the proxy closed the upstream, the body is truncated."""
+    return "truncated" if recorder.ended == "aborted" else recorder.ended or "complete"
 
 
 def _upstream_request(request: Request, upstream: SplitResult, path: str) -> Request:
-    """Return `request` as the upstream is asked."""
-    gone = HOP_BY_HOP | _PER_CONNECTION | _named_in(request.headers, "connection")
-    kept = tuple(pair for pair in request.headers if pair[0].lower() not in gone)
+    """Return `request` as it is sent to the upstream."""
+    removed = HOP_BY_HOP | _PER_CONNECTION | _named_in(request.headers, "connection")
+    kept = tuple(pair for pair in request.headers if pair[0].lower() not in removed)
     accepted = ", ".join(_decodable(_named_in(request.headers, "accept-encoding")))
     return Request(
         request.method,
@@ -124,7 +124,7 @@ def _upstream_request(request: Request, upstream: SplitResult, path: str) -> Req
 
 
 def _decodable(codings: frozenset[str]) -> list[str]:
-    """Return the codings that can be taken off again here."""
+    """Return the codings that the recorder can remove."""
     return [name for name, package in _ENCODINGS.items() if name in codings and find_spec(package)]
 
 
@@ -137,10 +137,10 @@ def _named_in(headers: Headers, name: str) -> frozenset[str]:
 
 
 def _to_send(headers: Headers) -> RawHeaders:
-    """Return the headers that go on to the client; the body's framing is ours, its coding not."""
-    gone = HOP_BY_HOP | {"content-length"} | _named_in(headers, "connection")
+    """Return the headers for the client; the proxy frames the body, but keeps its encoding."""
+    removed = HOP_BY_HOP | {"content-length"} | _named_in(headers, "connection")
     return tuple(
         (name.encode("latin-1"), value.encode("latin-1", "replace"))
         for name, value in headers
-        if name.lower() not in gone
+        if name.lower() not in removed
     )

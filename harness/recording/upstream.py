@@ -1,7 +1,8 @@
-"""A request -> a real server's response, read by read onto a tape: the one door of the CLI.
+"""Send a request to a real server and record its response, read by read.
 
-For the proxy, and for requests of our own. Needs nothing beyond the standard library. Each
-read is what one read of the connection returned, within one chunk where the body has chunks.
+The proxy and the command line use only this module to connect to servers. It needs the standard
+library only. A read is the result of one read of the connection, within one chunk if the body has
+chunks.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
 from harness.wire.interaction import Request
 
-# A model may think this long before the next byte.
+# A model may need this long before the next byte.
 TIMEOUT_SECONDS: Final = 600.0
 
 _READ_BYTES: Final = 65_536
@@ -31,45 +32,45 @@ _CONNECTIONS: Final = {"http": HTTPConnection, "https": HTTPSConnection}
 
 
 class UpstreamError(RecordingError):
-    """The server gave no head of a response."""
+    """The server sent no head of a response."""
 
 
 class UpstreamResponse:
-    """A response while it comes.
+    """A response while it arrives.
 
     Attributes:
         head: status and headers.
         has_body: whether a body follows.
-        tape: what was kept so far.
+        recorder: of this response.
     """
 
-    def __init__(self, head: HTTPResponse, tape: ResponseRecorder, *, has_body: bool) -> None:
+    def __init__(self, head: HTTPResponse, recorder: ResponseRecorder, *, has_body: bool) -> None:
         self.head = head
-        self.tape = tape
+        self.recorder = recorder
         self.has_body = has_body
 
     def reads(self) -> Iterator[bytes]:
-        """Yield what each read brings as soon as it is there, and note how they end."""
-        tape = self.tape
+        """Yield the bytes of each read as soon as they arrive, and record how the body ends."""
+        recorder = self.recorder
         try:
             while piece := self.head.read1(_READ_BYTES):
-                tape.add(piece)
+                recorder.add(piece)
                 yield piece
         except ConnectionResetError:
-            tape.end("reset")
+            recorder.end("reset")
         except IncompleteRead:
-            tape.end("truncated")
-        except (OSError, HTTPException):  # silent for too long: then we leave
-            tape.end("aborted")
+            recorder.end("truncated")
+        except (OSError, HTTPException):  # the server was silent for too long
+            recorder.end("aborted")
         else:
-            tape.end("truncated" if self.head.length else "complete")
+            recorder.end("truncated" if self.head.length else "complete")
 
 
 def check_address(address: str) -> None:
-    """Refuse what is no address of an HTTP server.
+    """Reject an invalid address of an HTTP server.
 
     Raises:
-        UsageError: it is none, or it holds credentials.
+        UsageError: it is invalid, or contains credentials.
     """
     try:
         parts = urlsplit(address)
@@ -80,7 +81,7 @@ def check_address(address: str) -> None:
     if not known:
         raise UsageError(
             f"expected an address such as https://api.example.com, found {address[:200]!r}",
-            hint="Name scheme, host and port; credentials go into headers.",
+            hint="Give scheme, host and port. Put credentials into headers.",
         )
 
 
@@ -88,28 +89,28 @@ def check_address(address: str) -> None:
 def upstream_response(
     recorder: Recorder, request: Request, timeout: float = TIMEOUT_SECONDS
 ) -> Iterator[UpstreamResponse]:
-    """Ask the server in the address of `request`; the connection ends with the block.
+    """Send `request` to the server in its address; the connection ends with the block.
 
     Args:
-        recorder: whose tape keeps the response.
-        request: its address is whole, its headers are sent as they are.
-        timeout: seconds of silence after which we leave.
+        recorder: records the response.
+        request: with a complete address; its headers are sent unchanged.
+        timeout: seconds of silence after which the connection is closed.
 
     Raises:
-        UpstreamError: no head of a response came.
+        UpstreamError: no head of a response arrived.
     """
     parts = urlsplit(request.uri)
     connection = _CONNECTIONS[parts.scheme](parts.netloc, timeout=timeout)
-    tape = recorder.record(request)
+    response = recorder.record(request)
     try:
         head = _head(connection, request)
-        tape.head(head.status, tuple(head.getheaders()))
+        response.head(head.status, tuple(head.getheaders()))
         has_body = request.method != "HEAD" and head.status not in BODILESS
         if not has_body:
-            tape.end("complete")
-        yield UpstreamResponse(head, tape, has_body=has_body)
+            response.end("complete")
+        yield UpstreamResponse(head, response, has_body=has_body)
     finally:
-        tape.end("aborted")  # where nothing else was said, the client left
+        response.end("aborted")  # without an earlier end, the client closed the connection
         connection.close()
 
 
@@ -126,7 +127,7 @@ def _head(connection: HTTPConnection, request: Request) -> HTTPResponse:
         return connection.getresponse()
     except (OSError, HTTPException, ValueError) as error:
         raise UpstreamError(
-            f"expected an answer, found {type(error).__name__}: {error}",
+            f"expected a response, found {type(error).__name__}: {error}",
             where=f"{parts.scheme}://{parts.netloc}",
-            hint="Check that the server runs and that its address is right.",
+            hint="Check that the server runs and that its address is correct.",
         ) from error

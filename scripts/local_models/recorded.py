@@ -65,7 +65,7 @@ def record(server: Server, job: Job, path: Path) -> None:
     """Ask `server` and write the cassette."""
     tools = job.toolbox.offered(job.language)
     with (
-        Recorder(path, mode="all", about=_about(server, job, tools)) as recorder,
+        Recorder(path, mode="all", labels=_about(server, job, tools)) as recorder,
         httpx.Client(transport=recorder.transport(httpx), timeout=_PATIENCE) as client,
     ):
         if job.talk:

@@ -219,4 +219,4 @@ def test_a_damaged_conversation_is_told_with_its_place(tmp_path: Path) -> None:
     logged = LoggedConversation(ConversationLabels(), Conversation(tuple(CHAT), (), "done", "So."))
     given.write_bytes(b"".join(encode(logged).splitlines(keepends=True)[:-1]))
     (unusable,) = told(given, "-o", tmp_path / "out")["unusable"]
-    assert unusable["reason"] == ("expected 2 messages, as the header says, found 1 (at line 1)")
+    assert unusable["reason"] == ("expected 2 messages, as in the header, found 1 (at line 1)")

@@ -65,7 +65,7 @@ def test_no_upstream_is_a_bad_gateway(tmp_path: Path) -> None:
     with proxy_to(f"http://127.0.0.1:{port}", tmp_path / "a.yaml") as proxy:
         answer = httpx.post(proxy.base_url + PATH, content=b"{}")
     assert answer.status_code == 502
-    assert "the upstream gave no answer" in answer.json()["error"]["message"]
+    assert "no response from the upstream" in answer.json()["error"]["message"]
     assert not list(tmp_path.iterdir())
 
 
@@ -78,7 +78,7 @@ def test_it_plays_what_is_recorded_and_blocks_the_rest(tmp_path: Path) -> None:
         answers = [httpx.post(proxy.base_url + PATH, content=b"{}") for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 410]
     assert answers[0].content == b"".join(EVENTS)
-    assert "asks no server" in answers[1].json()["error"]["message"]
+    assert "sends no requests" in answers[1].json()["error"]["message"]
 
 
 def test_it_is_no_forward_proxy(tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ def test_what_was_recorded_is_played_and_nothing_else(way: Way, tmp_path: Path) 
     seen: list[bytes] = []
     with Recorder(path) as recorder:
         way(recorder, server.url, seen.append)
-        with pytest.raises(BlockedRequestError, match="asks no server"):
+        with pytest.raises(BlockedRequestError, match="sends no requests"):
             recorder.play(Request("POST", server.url + PATH, (), b"{}"))
     assert seen == pieces
     assert path.read_bytes() == before
@@ -301,7 +301,7 @@ def test_what_a_cassette_says_of_itself_stays_where_interactions_of_it_do(
     assert {name: getattr(found, name) for name in labels} == labels
     assert (found.tools, found.due, found.dialect) == (tools, "call", "ollama")
     with Recorder(
-        path, mode="new_episodes", about=RecordingLabels(model="m2", due="answer")
+        path, mode="new_episodes", labels=RecordingLabels(model="m2", due="answer")
     ) as recorder:
         recorder.record(Request("POST", "http://localhost/b")).head(200, ())
     assert (load_cassette(path).model, load_cassette(path).provider, load_cassette(path).due) == (
@@ -329,7 +329,7 @@ def test_nothing_records_in_ci_unless_allowed(
 
 
 def test_an_unknown_mode_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no record mode 'always'"):
+    with pytest.raises(UsageError, match="unknown record mode 'always'"):
         Recorder(tmp_path / "a.yaml", mode="always")
 
 
@@ -351,7 +351,7 @@ def test_recording_fails_closed(tmp_path: Path) -> None:
 
 def test_labels_with_a_secret_are_refused(tmp_path: Path) -> None:
     recorder = Recorder(
-        tmp_path / "a.yaml", mode="all", about=RecordingLabels(model="sk-abcdefghijklmnopqrst")
+        tmp_path / "a.yaml", mode="all", labels=RecordingLabels(model="sk-abcdefghijklmnopqrst")
     )
     _taped(recorder, b"{}")
     with pytest.raises(RecordingError, match="labels without anything secret"):
@@ -362,7 +362,7 @@ def test_labels_with_a_secret_are_refused(tmp_path: Path) -> None:
 def test_headers_are_kept_by_name(tmp_path: Path) -> None:
     for keep, found in (((), ""), (("X-Odd",), "1")):
         with Recorder(
-            tmp_path / "a.yaml", mode="all", scrub=Scrubber(keep_headers=keep)
+            tmp_path / "a.yaml", mode="all", scrubber=Scrubber(keep_headers=keep)
         ) as recorder:
             _taped(recorder, b"{}")
         assert load_cassette(tmp_path / "a.yaml").interactions[0].header("x-odd") == found
@@ -374,7 +374,7 @@ def test_vcrpys_filters_apply(tmp_path: Path) -> None:
     with Recorder(tmp_path / "a.yaml", mode="all", filters=filters) as recorder:
         _taped(recorder, b"data: quiet\n\n")
     assert load_cassette(tmp_path / "a.yaml").interactions[0].body == b"DATA: QUIET\n\n"
-    with pytest.raises(UsageError, match="no filter 'filter_everything'"):
+    with pytest.raises(UsageError, match="unknown filter 'filter_everything'"):
         Recorder(tmp_path / "a.yaml", filters={"filter_everything": True})
     shorter = Recorder(tmp_path / "b.yaml", mode="all", filters={"before_record_response": _empty})
     _taped(shorter, b"data: quiet\n\n")

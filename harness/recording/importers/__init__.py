@@ -1,4 +1,4 @@
-"""Recordings of other projects -> one cassette each, by one reader for each container."""
+"""Import recordings of other projects, with one reader for each container."""
 
 from pathlib import PurePath
 from typing import Final
@@ -18,15 +18,9 @@ from harness.recording.importers import (
     req_llm,
     vcr,
 )
-from harness.recording.importers import (
-    raw_body as raw_sse,
-)
-from harness.recording.importers import (
-    vcr as vcr_yaml,
-)
 from harness.recording.importers.container import ContainerFile, Reader
 
-# Asked in this order; the first that knows the container answers.
+# Tried in this order; the first reader that knows the container is used.
 READERS: Final[dict[str, Reader]] = {
     "httprr": httprr.read,
     "curl-trace": curl_trace.read,
@@ -34,23 +28,23 @@ READERS: Final[dict[str, Reader]] = {
     "mitmproxy": mitmproxy.read,
     "har": har.read,
     "vcr-ruby": vcr.read_ruby,
-    "vcr-yaml": vcr_yaml.read_vcrpy,
+    "vcr-yaml": vcr.read_vcrpy,
     "httpmock-yaml": httpmock_yaml.read,
     "req_llm": req_llm.read,
     "gemini-cli": gemini_cli.read,
     "jsonl-events": jsonl_events.read,
     "chat-log": chat_log.read,
     "chunk-list": chunk_list.read,
-    "raw-sse": raw_sse.read_text,
+    "raw-sse": raw_body.read_text,
     raw_body.CONTAINER: raw_body.read,
 }
 
 
 def read(path: PurePath, data: bytes) -> tuple[str, ContainerFile] | None:
-    """Return the name of the container and what it holds, or None where no reader knows it.
+    """Return the name of the container and its content, or None if no reader knows it.
 
     Raises:
-        UnreadableError: a known container that is damaged as a whole.
+        UnreadableError: a known container, but no entry can be read.
     """
     for container, reader in READERS.items():
         found = reader(path, data)

@@ -1,7 +1,11 @@
-"""A cassette that is played, recorded, or both, as the record mode says.
+"""Record while a client streams: play a cassette, record into it, or both.
 
-Whoever carries requests (a transport, a proxy) asks `play` first and `record` where that has
-no answer. The file is written when the block ends, whole or not at all, and only scrubbed.
+    with Recorder("cassettes/a.yaml", mode="once") as recorder:
+        client = httpx.Client(transport=recorder.transport(httpx))
+
+A transport or a proxy calls `play` first, and `record` if the cassette has no answer. Each read is
+passed to the client at once. The file is written when the block ends, completely or not at all, and
+without secrets.
 """
 
 import os
@@ -32,14 +36,17 @@ from harness.wire.interaction import Due, Interaction, Request
 
 
 class RecordMode(Enum):
-    """What a recorder does with a request; the values are vcrpy's.
+    """The record modes of vcrpy.
+
+    `none` is the default. In CI no other mode is allowed unless the user allows it, because a test
+    that records there would connect to a live server unnoticed.
 
     Attributes:
-        NONE: play only; a request that nothing recorded answers is an error.
-        ONCE: record all where there is no cassette yet, else as `none`.
-        NEW_EPISODES: play what is recorded, and record the rest.
-        ANY: as `new_episodes`, as it is in vcrpy.
-        ALL: play nothing and record all; what was recorded before is replaced where it
+        NONE: play only; a request without a recorded answer is an error.
+        ONCE: record all requests if there is no cassette yet, else as `none`.
+        NEW_EPISODES: play recorded answers, and record all other requests.
+        ANY: the same as `new_episodes`, as in vcrpy.
+        ALL: play nothing and record all requests; a recorded interaction is replaced if it
             matches, else kept.
     """
 
@@ -59,43 +66,43 @@ def record_mode(name: "str | RecordMode", *, allow_in_ci: bool = False) -> Recor
     """Return the mode called `name`.
 
     Raises:
-        UsageError: there is none of that name, or CI is set and the mode may record.
+        UsageError: the mode is unknown, or CI is set and the mode may record.
     """
     try:
         mode = RecordMode(name)
     except ValueError:
         raise UsageError(
-            f"there is no record mode {name!r}", hint=f"Known: {', '.join(MODES)}."
+            f"unknown record mode {name!r}", hint=f"Choose one of: {', '.join(MODES)}."
         ) from None
     if mode is not RecordMode.NONE and in_ci() and not allow_in_ci:
         raise UsageError(
-            f"CI is set, and the record mode {mode.value!r} may ask a live server",
-            hint="Use the mode none there, or allow recording in CI explicitly.",
+            f"CI is set, and the record mode {mode.value!r} may connect to a live server",
+            hint="Use the mode none in CI, or allow recording in CI explicitly.",
         )
     return mode
 
 
 def in_ci() -> bool:
-    """Whether the environment says that this is a CI job."""
+    """Whether the environment variable CI is set."""
     return os.environ.get("CI", "").lower() not in _FALSE_VALUES
 
 
 DEFAULT_MATCH: Final = ("method", "path", "body")
 
-# What both the user and a cassette say of interactions.
+# Labels that both the user and a cassette may set.
 _LABELS: Final = ("provider", "model", "prompt", "dialect", "tools", "due")
 
 
 class RecordingLabels(msgspec.Struct, frozen=True):
-    """What the user says of a recording.
+    """The user's labels for a recording.
 
-    What is left open stays as the cassette has it, where interactions of it are kept; else it
-    is told from the traffic.
+    An empty label is taken from the cassette if some of its interactions are kept, and otherwise
+    detected from the traffic.
 
     Fields:
         source: the server and its version, for `origin.source`; by default its address.
-        tools: tools that the prompt teaches in words, as `Interaction.tools`.
-        due: what each question needs, as `Interaction.due`.
+        tools: tools that the prompt describes, as `Interaction.tools`.
+        due: the expected kind of answer, as `Interaction.due`.
     """
 
     provider: str = ""
@@ -117,15 +124,15 @@ class Recorder:
         mode: a record mode; `none` records nothing.
         match_on: what a request and a recorded one must have in common, by names of
             `playback.matching`.
-        scrub: what is kept and what is removed; by default what `Hygiene()` does.
-        about: what is known of the recording.
-        filters: vcrpy's own options for requests and responses, such as
-            `filter_headers`, `before_record_request`; needs vcrpy.
-        allow_in_ci: record even where CI is set.
+        scrubber: removes secrets and headers; by default `Scrubber()`.
+        labels: of the recording.
+        filters: options of vcrpy for requests and responses, such as `filter_headers`,
+            `before_record_request`; needs vcrpy.
+        allow_in_ci: record even if CI is set.
 
     Raises:
-        UsageError: an unknown mode, matcher or filter, or a mode that CI does not allow.
-        UnreadableError: the cassette is there and damaged.
+        UsageError: an unknown mode, matcher or filter, or a mode that is not allowed in CI.
+        UnreadableError: the cassette exists and is damaged.
     """
 
     def __init__(  # noqa: PLR0913 - options of a context manager, all but one by name
@@ -134,20 +141,20 @@ class Recorder:
         *,
         mode: str | RecordMode = RecordMode.NONE,
         match_on: Sequence[str] = DEFAULT_MATCH,
-        scrub: Scrubber | None = None,
-        about: RecordingLabels | None = None,
+        scrubber: Scrubber | None = None,
+        labels: RecordingLabels | None = None,
         filters: Mapping[str, object] | None = None,
         allow_in_ci: bool = False,
     ) -> None:
         self.path = Path(path)
         self.mode = record_mode(mode, allow_in_ci=allow_in_ci)
-        self._hygiene = scrub or Scrubber()
-        self._about = about or RecordingLabels()
+        self._scrubber = scrubber or Scrubber()
+        self._labels = labels or RecordingLabels()
         self._filters = Filters(filters or {})
         self._matchers = matchers(tuple(match_on))
         self._old = load_cassette(self.path) if self.path.exists() else None
         self._left = list(self._old.interactions if self._old else ())
-        self._tapes: list[ResponseRecorder] = []
+        self._responses: list[ResponseRecorder] = []
         self._lock = Lock()
 
     def __enter__(self) -> Self:
@@ -166,7 +173,7 @@ class Recorder:
 
         Args:
             library: the module; its `Client` and `AsyncClient` both take the transport.
-            inner: the transport that asks the server; by default the library's own.
+            inner: the transport that sends requests; by default the library's own.
         """
 
         def play(request: Request) -> Answer | None:
@@ -177,12 +184,12 @@ class Recorder:
         return kind(library, play, self.record, inner)
 
     def play(self, request: Request) -> Interaction | None:
-        """Return what answers `request` from the cassette, or None where it may be asked.
+        """Return the recorded answer to `request`, or None if the request may be sent.
 
-        What a filter leaves out is none of ours: it is asked in every mode, as with vcrpy.
+        A request that a filter leaves out is sent in every mode, as in vcrpy.
 
         Raises:
-            BlockedRequestError: nothing recorded answers, and the mode lets nothing out.
+            BlockedRequestError: there is no recorded answer, and the mode sends no requests.
         """
         if self.mode is RecordMode.ALL or self._filters.request(request) is None:
             return None
@@ -192,96 +199,96 @@ class Recorder:
                 return self._left.pop(found)
         if self.mode is RecordMode.NONE or (self.mode is RecordMode.ONCE and self._old):
             raise BlockedRequestError(
-                f"nothing left in the cassette answers {request.method} {request.uri}, and the "
-                f"record mode {self.mode.value!r} asks no server",
+                f"no unplayed interaction answers {request.method} {request.uri}, and the record "
+                f"mode {self.mode.value!r} sends no requests",
                 where=str(self.path),
                 hint="Record it: mode 'new_episodes', or 'all' to record everything again.",
             )
         return None
 
     def record(self, request: Request) -> ResponseRecorder:
-        """Return the tape for the answer to a request that is sent now."""
-        tape = ResponseRecorder(request)
+        """Return a new recorder for the response to a request that is sent now."""
+        recorder = ResponseRecorder(request)
         with self._lock:
-            self._tapes.append(tape)
-        return tape
+            self._responses.append(recorder)
+        return recorder
 
     @property
     def count(self) -> int:
-        """How many responses were recorded so far."""
-        return sum(tape.answered for tape in self._tapes)
+        """The number of responses recorded so far."""
+        return sum(each.answered for each in self._responses)
 
     def cassette(self) -> Cassette:
-        """Return what would be written now: scrubbed, identified, in the order of the requests.
+        """Return the cassette as it would be written now, without secrets, in request order.
 
         Raises:
-            RecordingError: a response was too large to keep.
-            UnscrubbedError: something secret cannot be replaced.
+            RecordingError: a response is too large.
+            UnscrubbedError: a secret cannot be replaced.
         """
         recorded = self._recorded()
         kept = self._kept(recorded)
-        said = _with_labels(self._about, self._old) if self._old and kept else self._about
-        source = self._hygiene.text(self._source(recorded), f"{self.path}: source")
-        origin = Origin("recorded", said.by, _today(), source, said.licence)
+        labels = _with_labels(self._labels, self._old) if self._old and kept else self._labels
+        source = self._scrubber.text(self._source(recorded), f"{self.path}: source")
+        origin = Origin("recorded", labels.by, _today(), source, labels.licence)
         whole = Cassette(
             self.path.stem,
             (*kept, *recorded),
             origin,
-            provider=said.provider or UNKNOWN,
-            model=said.model or UNKNOWN,
-            prompt=said.prompt or UNKNOWN,
+            provider=labels.provider or UNKNOWN,
+            model=labels.model or UNKNOWN,
+            prompt=labels.prompt or UNKNOWN,
         )
-        told = whole.with_tools(said.tools).with_due(said.due)
-        return identify(told.in_dialect(said.dialect or UNKNOWN))
+        complete = whole.with_tools(labels.tools).with_due(labels.due)
+        return identify(complete.in_dialect(labels.dialect or UNKNOWN))
 
     def save(self) -> None:
-        """Write the cassette where anything was recorded; else leave the file as it is.
+        """Write the cassette if a response was recorded; else leave the file unchanged.
 
         Raises:
             RecordingError: as `cassette`.
         """
-        if any(tape.answered for tape in self._tapes):
+        if any(each.answered for each in self._responses):
             cassette = self.cassette()
             check_labels(cassette, str(self.path))
-            if cassette.interactions:  # filters may have left all of them out
+            if cassette.interactions:  # filters may leave out all of them
                 save_cassette(cassette, self.path)
 
     def _recorded(self) -> list[Interaction]:
         with self._lock:
-            tapes = [tape for tape in self._tapes if tape.answered]
-        if any(tape.overflowed for tape in tapes):
+            found = [each for each in self._responses if each.answered]
+        if any(each.overflowed for each in found):
             raise RecordingError(
-                "a response was too large to keep, so nothing is written", where=str(self.path)
+                "a response is too large, so no file was written", where=str(self.path)
             )
-        filtered = (self._filters.interaction(tape.interaction()) for tape in tapes)
-        return self._hygiene.cleaned([each for each in filtered if each], str(self.path))
+        filtered = (self._filters.interaction(each.interaction()) for each in found)
+        return self._scrubber.cleaned([each for each in filtered if each], str(self.path))
 
     def _kept(self, recorded: Sequence[Interaction]) -> Sequence[Interaction]:
-        """Return what stays of the old cassette: in mode `all` what was not recorded again."""
+        """Return the old interactions to keep: in mode `all`, those not recorded again."""
         old = self._old.interactions if self._old else ()
         if self.mode is not RecordMode.ALL:
             return old
         return [each for each in old if self._matching(each.request, recorded) is None]
 
     def _matching(self, request: Request, among: Sequence[Interaction]) -> int | None:
-        """Return the place of the first that matches, both as they would be written."""
+        """Return the index of the first match of the requests as they would be written."""
         cleaned = self._filters.request(request)
         if cleaned is None:
             return None
-        sent = self._hygiene.request(cleaned)
-        for place, each in enumerate(among):
+        sent = self._scrubber.request(cleaned)
+        for index, each in enumerate(among):
             if not any(differs(sent, each.request) for differs in self._matchers.values()):
-                return place
+                return index
         return None
 
     def _source(self, recorded: Sequence[Interaction]) -> str:
-        return self._about.source or (recorded[0].request.uri if recorded else "")
+        return self._labels.source or (recorded[0].request.uri if recorded else "")
 
 
-def _with_labels(said: RecordingLabels, old: Cassette) -> RecordingLabels:
-    """Return what is said, and what `old` says of its interactions where nothing is."""
-    open_ones = {name: getattr(old, name) for name in _LABELS if not getattr(said, name)}
-    return msgspec.structs.replace(said, **open_ones)
+def _with_labels(labels: RecordingLabels, old: Cassette) -> RecordingLabels:
+    """Return the labels, and those of `old` for empty ones."""
+    missing = {name: getattr(old, name) for name in _LABELS if not getattr(labels, name)}
+    return msgspec.structs.replace(labels, **missing)
 
 
 def _today() -> str:
@@ -295,13 +302,13 @@ def recorder_for_test(file: Path, test: str, mode: str, *, allow_in_ci: bool) ->
     """Return the recorder of a test.
 
     Args:
-        file: the test's file; its cassettes lie beside it.
+        file: the test's file; the folder of its cassettes is next to it.
         test: its name, with its parameters.
         mode: a record mode.
-        allow_in_ci: record even where CI is set.
+        allow_in_ci: record even if CI is set.
 
     Raises:
-        UsageError: the mode is unknown or not allowed here.
+        UsageError: the mode is unknown or not allowed in CI.
     """
     name = _UNSAFE.sub("-", test).strip(".-") or "test"
     path = file.parent / "cassettes" / file.stem / f"{name}.yaml"

@@ -1,7 +1,9 @@
-"""One response while it comes: each read with its time, and how it ended.
+"""Record one response while it arrives: each read with its time, and how the body ended.
 
-Only a clock and bytes: whoever carries the bytes to the client calls `add` with each read
-and `end` once. Bounded; a response beyond the limit goes on to the client and is not kept.
+The code that passes the bytes to the client calls `add` for each read, and `end` once. A response
+beyond the limit is passed to the client and not recorded. The client gets the bytes as they were
+sent. The cassette contains them without their content encoding, split where the network split them.
+Codings as in `wire.decompress`.
 """
 
 import re
@@ -21,10 +23,10 @@ _Feed = Callable[[bytes], bytes]
 def decode_pieces(
     pieces: list[bytes], headers: Headers, where: str
 ) -> tuple[list[bytes], Headers, str]:
-    """Return the pieces decoded, the headers true of them, and the encoding that came off.
+    """Return the decoded pieces, their headers, and the encoding that was removed.
 
     Raises:
-        UnreadableError: damaged, too large, several codings, or one that is not known here.
+        UnreadableError: damaged, too large, several codings, or an unknown one.
     """
     body = b"".join(pieces)
     plain, left = decode_body(body, headers, where)
@@ -37,7 +39,7 @@ def decode_pieces(
         raise UnreadableError(
             f"expected one content encoding of {', '.join(_FEEDS)}, found {coding!r}",
             where=where,
-            hint="Let the client ask for accept-encoding: identity.",
+            hint="Let the client send accept-encoding: identity.",
         )
     return decoded_pieces, left, coding
 
@@ -68,16 +70,16 @@ _FEEDS: Final[dict[str, Callable[[bytes], _Feed]]] = {
 MAX_BODY_BYTES: Final = 32 * 1024 * 1024
 MAX_READS: Final = 1_000_000
 
-# The last event of most chat streams. SDKs leave there, and not at the end of the body.
-_SAID_DONE: Final = re.compile(rb"^data: ?\[DONE\]\s*\Z", re.MULTILINE)
+# The last event of most chat streams. SDKs close the connection there, before the end of the body.
+_DONE: Final = re.compile(rb"^data: ?\[DONE\]\s*\Z", re.MULTILINE)
 
 
 class ResponseRecorder:
-    """Keeps one response; its times count from when it was made, as the request was sent.
+    """Records one response; its times count from its creation, when the request is sent.
 
     Args:
-        request: what was asked.
-        clock: seconds, never going back.
+        request: that is sent.
+        clock: returns seconds, monotonic.
     """
 
     def __init__(self, request: Request, clock: Callable[[], float] = monotonic) -> None:
@@ -94,16 +96,16 @@ class ResponseRecorder:
 
     @property
     def answered(self) -> bool:
-        """Whether the head of a response came."""
+        """Whether the head of a response arrived."""
         return self._status is not None
 
     def head(self, status: int, headers: Headers) -> None:
-        """Keep the head of the response."""
+        """Record the head of the response."""
         self._status = status
         self._headers = headers
 
     def add(self, piece: bytes) -> None:
-        """Keep what one read returned."""
+        """Record the bytes of one read."""
         time = self._clock()
         self._size += len(piece)
         full = self._size > MAX_BODY_BYTES or len(self._pieces) >= MAX_READS
@@ -115,16 +117,16 @@ class ResponseRecorder:
             self._times.append(time)
 
     def end(self, how: Ended) -> None:
-        """Note how it ended; what is said first counts."""
+        """Record how the body ended; the first call counts."""
         self.ended = self.ended or how
 
     def interaction(self) -> Interaction:
-        """Return what was kept, content encoding removed; not ended yet counts as aborted.
+        """Return the recorded interaction, without content encoding; without an end it is aborted.
 
-        A client that leaves once the stream has said that it is done has all of it.
+        If a client closes the connection after the last event, the response is complete.
 
         Raises:
-            UnreadableError: a content encoding that cannot be taken off.
+            UnreadableError: a content encoding that cannot be removed.
         """
         ends = [round((time - self._start) * 1_000) for time in self._times]
         delays = [end - before for before, end in zip([0, *ends], ends, strict=False)]
@@ -138,13 +140,13 @@ class ResponseRecorder:
             body,
             _reads(pieces, delays),
             dialect="unknown",
-            ended="complete" if left == "aborted" and _SAID_DONE.search(body) else left,
+            ended="complete" if left == "aborted" and _DONE.search(body) else left,
             encoding=encoding,
         )
 
 
 def _reads(pieces: list[bytes], delays: list[int]) -> tuple[Read, ...]:
-    """Return the reads; one that unpacked to nothing lends its time to the next."""
+    """Return the reads; the time of one that decodes to nothing counts for the next."""
     reads: list[Read] = []
     waited = 0
     for piece, delay in zip(pieces, delays, strict=True):

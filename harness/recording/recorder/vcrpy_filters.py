@@ -1,6 +1,6 @@
-"""vcrpy's filters on what is recorded, as its users know them: one place that calls vcrpy.
+"""Apply vcrpy's filters to recorded interactions; only this module calls its filters.
 
-Without any filter nothing is imported. A filter that returns None leaves the interaction out.
+Without filters, vcrpy is not imported. If a filter returns None, the interaction is left out.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Filters:
     """The filters of one recorder.
 
     Args:
-        options: vcrpy's own, by name.
+        options: of vcrpy, by name.
 
     Raises:
         UsageError: an unknown option, or vcrpy is not installed.
@@ -37,7 +37,7 @@ class Filters:
         self._config = _config(options) if options else None
 
     def request(self, request: Request) -> Request | None:
-        """Return `request` filtered, or None where it is not to be recorded."""
+        """Return `request` filtered, or None if it must not be recorded."""
         if self._config is None:
             return request
         package = import_module("vcr.request")
@@ -48,10 +48,10 @@ class Filters:
         return None if found is None else _request(found)
 
     def interaction(self, interaction: Interaction) -> Interaction | None:
-        """Return `interaction` filtered, or None where it is not to be recorded.
+        """Return `interaction` filtered, or None if it must not be recorded.
 
         Raises:
-            UsageError: a filter changed the length of a body, so its reads are not true.
+            UsageError: a filter changed the length of a body, so that its reads would be wrong.
         """
         if self._config is None:
             return interaction
@@ -73,7 +73,9 @@ class Filters:
 def _config(options: Mapping[str, object]) -> Any:  # noqa: ANN401 - vcrpy ships no types
     unknown = sorted(set(options) - set(_KNOWN))
     if unknown:
-        raise UsageError(f"there is no filter {unknown[0]!r}", hint=f"Known: {', '.join(_KNOWN)}.")
+        raise UsageError(
+            f"unknown filter {unknown[0]!r}", hint=f"Choose from: {', '.join(_KNOWN)}."
+        )
     try:
         package = import_module("vcr")
     except ImportError:
@@ -113,7 +115,7 @@ def _reads(interaction: Interaction, body: bytes) -> tuple[Read, ...]:
     if len(body) != len(interaction.body):
         raise UsageError(
             f"expected a filter that keeps the body's {len(interaction.body)} bytes, "
-            f"found {len(body)}: the reads would not be true",
-            hint="Replace what is secret by something of the same length.",
+            f"found {len(body)}: the reads would be wrong",
+            hint="Replace secrets by text of the same length.",
         )
     return interaction.reads
