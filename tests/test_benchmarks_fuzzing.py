@@ -24,7 +24,7 @@ def test_throughput_judges_every_chunking() -> None:
     assert list(benchmark.as_text(measured))[-1].split()[0] == "all"
 
 
-def test_a_normalizer_and_an_agent_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sensitivity_of_a_normalizer_and_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     few = select_subjects([shipped.bundled_folder("scenarios") / "mistral"])
     monkeypatch.setattr(benchmark, "select_subjects", lambda _paths: few)
     monkeypatch.setattr(benchmark, "EXAMPLES", 100)
@@ -36,7 +36,7 @@ def test_a_normalizer_and_an_agent_are_found(monkeypatch: pytest.MonkeyPatch) ->
     assert all(0 < row["worst"] <= 100 for row in rows.values())
 
 
-def test_one_that_is_not_found_has_no_median(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mutant_that_is_not_found_has_no_median(monkeypatch: pytest.MonkeyPatch) -> None:
     few = select_subjects([shipped.bundled_folder("scenarios") / "tgi"])
     monkeypatch.setattr(benchmark, "select_subjects", lambda _paths: few)
     monkeypatch.setattr(benchmark, "EXAMPLES", 1)
@@ -44,7 +44,7 @@ def test_one_that_is_not_found_has_no_median(monkeypatch: pytest.MonkeyPatch) ->
     assert (row["found"], row["median"], row["worst"]) == (0, None, None)
 
 
-def test_what_is_kept_is_what_the_kill_table_reads(tmp_path: Path) -> None:
+def test_kill_table_reads_the_stored_sensitivity(tmp_path: Path) -> None:
     path = tmp_path / "sensitivity.json"
     row = {"rule": "CALLS-KEPT", "seeds": 20, "found": 20, "median": 3.0, "worst": 5}
     benchmark.keep({"b": row}, path)

@@ -21,7 +21,7 @@ _FEW = max(5, settings().max_examples // 3)
 )
 @settings(max_examples=_FEW)
 @given(data=st.data())
-def test_agents_meant_to_pass_have_any_talk_as_expected(name: str, data: st.DataObject) -> None:
+def test_conforming_agents_pass_generated_conversations(name: str, data: st.DataObject) -> None:
     agent = load_agent(name)
     talk = data.draw(conversation_plans(agent))
     result, _ = judge_conversation(build_scenario(talk, agent).loaded(), agent, cuts="quick")
@@ -31,7 +31,7 @@ def test_agents_meant_to_pass_have_any_talk_as_expected(name: str, data: st.Data
 
 @settings(max_examples=_FEW)
 @given(talk=conversation_plans(load_agent("gateway")))
-def test_smaller_talks_are_smaller_and_can_be_staged(talk: ConversationPlan) -> None:
+def test_smaller_plans_are_smaller_and_build_scenarios(talk: ConversationPlan) -> None:
     for less in smaller_plans(talk):
         assert less.size < talk.size
         assert build_scenario(less, load_agent("gateway")).loaded().cassette.interactions
@@ -40,13 +40,13 @@ def test_smaller_talks_are_smaller_and_can_be_staged(talk: ConversationPlan) -> 
 @pytest.mark.parametrize("name", ["reference", "tag-extract", "action-protocol"])
 @settings(max_examples=_FEW)
 @given(data=st.data())
-def test_spoken_answers_mean_what_their_parts_say(name: str, data: st.DataObject) -> None:
+def test_text_call_answers_mean_what_their_parts_mean(name: str, data: st.DataObject) -> None:
     normalizer = load_normalizer(name)
     trial = data.draw(text_call_trials(readable_text_dialects(normalizer)))
     assert trial.seed.text_dialect in normalizer.text_dialects
     assert evaluate(trial, normalizer).findings == ()
 
 
-def test_only_who_reads_text_calls_is_asked() -> None:
+def test_only_readers_of_text_calls_get_text_call_inputs() -> None:
     assert readable_text_dialects(load_normalizer("naive")) == ()
     assert set(readable_text_dialects(load_normalizer("reference"))) == set(TEXT_DIALECTS)

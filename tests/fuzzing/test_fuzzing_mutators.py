@@ -74,7 +74,7 @@ def _meant(call: ToolCall) -> ToolCall:
 
 @pytest.mark.parametrize("mutator", PRESERVING, ids=name_of)
 @given(data=st.data())
-def test_what_preserves_leaves_the_turn_as_it_is(mutator: Mutator, data: st.DataObject) -> None:
+def test_preserving_mutators_keep_the_turn(mutator: Mutator, data: st.DataObject) -> None:
     found = data.draw(mutated(mutator))
     if found is not None:
         before, after, how = found
@@ -83,7 +83,9 @@ def test_what_preserves_leaves_the_turn_as_it_is(mutator: Mutator, data: st.Data
 
 @pytest.mark.parametrize("mutator", CHANGING, ids=name_of)
 @given(data=st.data())
-def test_what_changes_is_read_as_what_it_is(mutator: Mutator, data: st.DataObject) -> None:
+def test_changing_mutators_are_read_as_the_oracle_reads_them(
+    mutator: Mutator, data: st.DataObject
+) -> None:
     found = data.draw(mutated(mutator))
     if found is None:
         return
@@ -108,7 +110,7 @@ def _calls(turn: Turn) -> list[tuple[str, object]]:
 
 
 @pytest.mark.parametrize("mutator", MUTATORS, ids=name_of)
-def test_each_applies_to_some_clean_interaction(mutator: Mutator) -> None:
+def test_each_mutator_applies_to_a_clean_interaction(mutator: Mutator) -> None:
     # What is found is spelled out, so that it must be small: no interactions.
     differs, how = find(
         mutated(mutator).map(lambda it: (it[0] != it[1], it[2]) if it else (False, "")),
@@ -119,12 +121,8 @@ def test_each_applies_to_some_clean_interaction(mutator: Mutator) -> None:
     assert "\n" not in how
 
 
-def test_each_says_what_it_is() -> None:
-    for mutator in MUTATORS:
-        _check_declaration(mutator)
-
-
-def _check_declaration(mutator: Mutator) -> None:
+@pytest.mark.parametrize("mutator", MUTATORS, ids=name_of)
+def test_each_mutator_has_a_complete_declaration(mutator: Mutator) -> None:
     assert re.fullmatch("[a-z]+(-[a-z]+)*", mutator.name)
     assert mutator.summary
     assert "\n" not in mutator.summary
@@ -134,13 +132,13 @@ def _check_declaration(mutator: Mutator) -> None:
     assert not (mutator.preserving and mutator.new_calls)
 
 
-def test_names_are_unique() -> None:
+def test_mutator_names_are_unique() -> None:
     names = [mutator.name for mutator in MUTATORS]
     assert len(set(names)) == len(names)
 
 
 @given(st.data())
-def test_a_mutant_has_a_trail_of_the_steps_that_applied(data: st.DataObject) -> None:
+def test_mutated_input_lists_the_steps_that_applied(data: st.DataObject) -> None:
     interaction = data.draw(st.sampled_from(clean()["openai-chat"]))
     mutated = data.draw(mutated_inputs(interaction, most=3))
     known = {mutator.name: mutator for mutator in MUTATORS}
@@ -152,7 +150,7 @@ def test_a_mutant_has_a_trail_of_the_steps_that_applied(data: st.DataObject) -> 
         assert same_turn(turn_of(mutated.interaction)) == same_turn(turn_of(interaction))
 
 
-def test_fitting_leaves_out_other_dialects_and_what_is_not_declared() -> None:
+def test_fitting_excludes_other_dialects_and_undeclared_capabilities() -> None:
     names = {mutator.name for mutator in fitting("anthropic", capabilities=())}
     assert "unknown-event" in names
     assert "name-repeated" not in names
@@ -161,13 +159,13 @@ def test_fitting_leaves_out_other_dialects_and_what_is_not_declared() -> None:
     assert "index-missing" in {mutator.name for mutator in fitting("openai-chat")}
 
 
-def test_more_calls_may_come_after_other_arguments_only() -> None:
+def test_only_some_mutators_may_add_calls() -> None:
     assert may_call_more([Mutation("comment", ""), Mutation("arguments-other", "")])
     assert not may_call_more([Mutation("comment", ""), Mutation("text-example", "")])
     assert not may_call_more([])
 
 
-def test_the_reference_lists_them_all() -> None:
+def test_reference_lists_all_mutators() -> None:
     written = (ROOT / "docs" / "reference" / "mutators.md").read_text(encoding="utf-8")
     assert with_tables(written) == written, "run `python -m scripts.mutator_reference`"
 
@@ -219,7 +217,7 @@ _WITHOUT_INDEX = (_entry(id="a"), _entry(id="b"))
     ],
 )
 @given(data=st.data())
-def test_a_step_is_left_out_where_it_would_change_which_call_is_meant(
+def test_step_does_not_apply_if_it_changes_the_call(
     name: str, deltas: tuple[dict[str, Any], ...], data: st.DataObject
 ) -> None:
     mutator = next(each for each in MUTATORS if each.name == name)
@@ -228,7 +226,7 @@ def test_a_step_is_left_out_where_it_would_change_which_call_is_meant(
 
 @pytest.mark.parametrize("text", ["```json\n{}\n", "So:\n```\n```\n  ~~~ xml", "~~~\n```\n"])
 @given(data=st.data())
-def test_an_example_is_never_put_into_an_open_code_fence(text: str, data: st.DataObject) -> None:
+def test_example_is_not_added_to_an_open_code_fence(text: str, data: st.DataObject) -> None:
     mutator = next(each for each in MUTATORS if each.name == "text-example")
     tool = {"name": "get_time", "description": "", "parameters": {"type": "object"}}
     before = replace(_chat({"content": text}, finish="stop"), dialect="openai-chat", tools=(tool,))
@@ -236,7 +234,7 @@ def test_an_example_is_never_put_into_an_open_code_fence(text: str, data: st.Dat
 
 
 @given(data=st.data())
-def test_a_comment_never_comes_into_an_event_that_breaks_off(data: st.DataObject) -> None:
+def test_comment_is_not_added_to_a_truncated_event(data: st.DataObject) -> None:
     mutator = next(each for each in MUTATORS if each.name == "comment")
     event = b'data: {"a": 1}\n\n'
     changed = data.draw(_step(mutator, Interaction(Request(), 200, (), event + event[:-1], ())))
@@ -245,7 +243,7 @@ def test_a_comment_never_comes_into_an_event_that_breaks_off(data: st.DataObject
 
 
 @given(data=st.data())
-def test_only_the_spaces_of_the_framing_go(data: st.DataObject) -> None:
+def test_only_spaces_of_the_framing_are_removed(data: st.DataObject) -> None:
     mutator = next(each for each in MUTATORS if each.name == "no-space")
     event = b'event: x\r\ndata:{"data: ": 1}\r\ndata: 2\r\ndata:  3\r\n\r\n'
     changed = data.draw(_step(mutator, Interaction(Request(), 200, (), event, ())))
@@ -254,7 +252,7 @@ def test_only_the_spaces_of_the_framing_go(data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-def test_pieces_that_may_be_the_text_so_far_are_not_made(data: st.DataObject) -> None:
+def test_ambiguous_snapshots_are_not_made(data: st.DataObject) -> None:
     mutator = next(each for each in MUTATORS if each.name == "pieces-of-one")
     deltas = (ReasoningDelta("--"), Finish(FinishReason.STOP))
     body = b"".join(DIALECTS["dashscope"].write(deltas))
@@ -263,7 +261,7 @@ def test_pieces_that_may_be_the_text_so_far_are_not_made(data: st.DataObject) ->
 
 
 @given(data=st.data())
-def test_an_unknown_event_is_never_all_that_there_is(data: st.DataObject) -> None:
+def test_unknown_event_is_never_the_only_event(data: st.DataObject) -> None:
     mutator = next(each for each in MUTATORS if each.name == "unknown-event")
     nothing = Interaction(Request(), 200, (), b"data: [DONE]\n\n", ())
     assert data.draw(_step(mutator, nothing)) is None
@@ -271,7 +269,7 @@ def test_an_unknown_event_is_never_all_that_there_is(data: st.DataObject) -> Non
 
 @pytest.mark.parametrize("name", ["key-order", "escaped", "compact"])
 @given(data=st.data())
-def test_an_exception_of_aws_stays_one(name: str, data: st.DataObject) -> None:
+def test_aws_exception_stays_an_exception(name: str, data: st.DataObject) -> None:
     mutator = next(each for each in MUTATORS if each.name == name)
     body = encode_exception(b'{"message": "M\xc3\xbcde", "code": 1}', "throttlingException")
     before = Interaction(Request(), 200, (), body, (), dialect="bedrock-converse")

@@ -37,7 +37,7 @@ def _loaded(folder: Path) -> list[LoadedSubject]:
     return [load_subject(subject) for subject in select_subjects([folder])]
 
 
-def test_saved_findings_fail_until_they_are_mended(
+def test_saved_findings_fail_until_they_are_fixed(
     findings: tuple[FuzzFinding, ...], tmp_path: Path
 ) -> None:
     must = [each for each in findings if each.finding.level == "MUST"]
@@ -59,7 +59,7 @@ def _with_all_open(finding: FuzzFinding) -> FuzzFinding:
     return replace(finding, slug="all-open", expectation=nothing)
 
 
-def test_each_saved_finding_fails_in_pytest_by_its_own_id_until_mended(
+def test_each_saved_finding_is_a_failing_pytest_item(
     findings: tuple[FuzzFinding, ...], pytester: pytest.Pytester
 ) -> None:
     must = [each for each in findings if each.finding.level == "MUST"]
@@ -75,7 +75,7 @@ def test_each_saved_finding_fails_in_pytest_by_its_own_id_until_mended(
     mended.assert_outcomes(passed=len(must))
 
 
-def test_saved_findings_are_small_and_say_where_they_come_from(
+def test_saved_findings_are_small_and_name_their_source(
     findings: tuple[FuzzFinding, ...], tmp_path: Path
 ) -> None:
     save(findings, tmp_path)
@@ -88,7 +88,7 @@ def test_saved_findings_are_small_and_say_where_they_come_from(
         assert origin.source.endswith("seed 3")
 
 
-def test_the_database_knows_them_and_forgets_what_is_mended(
+def test_database_replays_and_deletes_findings(
     findings: tuple[FuzzFinding, ...], tmp_path: Path
 ) -> None:
     assert list(replay_saved(tmp_path, "naive")) == []
@@ -100,24 +100,24 @@ def test_the_database_knows_them_and_forgets_what_is_mended(
     assert list(tmp_path.rglob("*.yaml")) == []
 
 
-def test_the_command_names_cell_and_folder(findings: tuple[FuzzFinding, ...]) -> None:
+def test_command_names_cell_and_folder(findings: tuple[FuzzFinding, ...]) -> None:
     words = command_of(findings[0], Path("kept")).split()
     assert words[:2] == ["harness", "replay"]
     assert words[-2:] == ["--in", "kept"]
     assert findings[0].slug in words[2]
 
 
-def test_a_name_becomes_a_folder_that_stays_where_it_is_put() -> None:
+def test_plain_name_is_a_safe_folder_name() -> None:
     assert plain_name("my.llm:normalize") == "my.llm.normalize"
     assert plain_name("../..") == "normalizer"
     assert "/" not in plain_name("a/../b")
 
 
-def test_merged_keeps_the_smaller_of_two(findings: tuple[FuzzFinding, ...]) -> None:
+def test_merge_findings_keeps_the_smaller(findings: tuple[FuzzFinding, ...]) -> None:
     assert merge_findings([*findings, *findings]) == findings
 
 
-def test_an_agents_finding_is_a_conversation_that_fails_in_the_gate(tmp_path: Path) -> None:
+def test_finding_on_an_agent_is_a_failing_conversation(tmp_path: Path) -> None:
     agent = load_agent("last-result-lost")
     found = fuzz_agent(agent, Profile("few", 12, 60, 30), random=1)
     save(found.findings, tmp_path)

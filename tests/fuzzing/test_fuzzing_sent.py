@@ -15,7 +15,7 @@ SAMPLES = [each for interactions in shipped().values() for each in interactions[
 
 
 @given(st.sampled_from(SAMPLES))
-def test_joined_frames_are_the_body(interaction: Interaction) -> None:
+def test_joined_frames_equal_the_body(interaction: Interaction) -> None:
     found = sent(interaction.body)
     if found is None:
         return
@@ -25,7 +25,7 @@ def test_joined_frames_are_the_body(interaction: Interaction) -> None:
 
 
 @given(st.sampled_from(SAMPLES), st.data())
-def test_a_changed_frame_says_the_new_and_the_others_keep_their_bytes(
+def test_changed_frame_keeps_the_bytes_of_the_others(
     interaction: Interaction, data: st.DataObject
 ) -> None:
     found = sent(interaction.body)
@@ -41,7 +41,7 @@ def test_a_changed_frame_says_the_new_and_the_others_keep_their_bytes(
 
 
 @given(st.sampled_from(SAMPLES))
-def test_a_value_is_written_again_as_it_was(interaction: Interaction) -> None:
+def test_payload_value_round_trips(interaction: Interaction) -> None:
     found = sent(interaction.body)
     for frame in found.frames if found is not None else ():
         value = value_of(frame)
@@ -52,13 +52,13 @@ def test_a_value_is_written_again_as_it_was(interaction: Interaction) -> None:
 @pytest.mark.parametrize(
     "payload", [b'{"a": 1.10}', b'{"a": 1e400}', b'{"a": 1, "a": 2}', b"[1]", b"[DONE]", b'{"a":']
 )
-def test_what_writing_would_change_has_no_value(payload: bytes) -> None:
+def test_value_of_is_none_if_encoding_changes_it(payload: bytes) -> None:
     found = sent(b"data: " + payload + b"\n\n")
     assert found is not None
     assert value_of(found.frames[0]) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"<html></html>", b"\0\0", b"{\n}\n" * 2])
-def test_a_body_without_frames_has_none(body: bytes) -> None:
+def test_body_without_frames_is_none(body: bytes) -> None:
     found = sent(body)
     assert found is None or all(value_of(frame) is None for frame in found.frames)

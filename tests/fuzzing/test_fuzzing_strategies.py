@@ -13,7 +13,6 @@ from harness.fuzzing import strategies
 from harness.fuzzing.strategies import (
     CLASSES,
     Malformed,
-    ProviderReply,
     TurnScript,
     argument_texts,
     arguments,
@@ -82,7 +81,7 @@ def test_arguments_fit_their_schema(value: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("schema", [True, {"type": "string"}, {"$ref": "#/nowhere"}, {"$ref": "#"}])
 @given(data=st.data())
-def test_whatever_the_schema_is_arguments_are_objects(schema: Any, data: st.DataObject) -> None:  # noqa: ANN401 - any schema
+def test_arguments_are_objects_for_any_schema(schema: Any, data: st.DataObject) -> None:  # noqa: ANN401 - any schema
     assert isinstance(data.draw(arguments(schema)), dict)
 
 
@@ -92,7 +91,7 @@ def test_argument_texts_are_usable(text: str) -> None:
 
 
 @given(malformed_arguments(TREE))
-def test_malformed_arguments_are_not(found: Malformed) -> None:
+def test_malformed_arguments_are_not_usable(found: Malformed) -> None:
     assert found.kind in CLASSES
     assert parse(found.text).value is None
     assert found.text.strip()
@@ -111,7 +110,7 @@ def test_malformed_arguments_are_not(found: Malformed) -> None:
     ],
 )
 @given(data=st.data())
-def test_a_class_is_what_it_is_called(
+def test_malformed_class_matches_its_name(
     kind: str, wanted: set[ArgumentClass], data: st.DataObject
 ) -> None:
     assert classify(data.draw(malformed_arguments(TREE, kind)).text) in wanted
@@ -127,7 +126,7 @@ def test_chunkings_cut_within_the_body(body: bytes, data: st.DataObject) -> None
 
 
 @given(turn_scripts(tools=(WEATHER,)))
-def test_a_script_folds_to_its_turn(script: TurnScript) -> None:
+def test_turn_script_folds_to_its_turn(script: TurnScript) -> None:
     turn = fold(script.deltas())
     assert [call.name for call in turn.tool_calls] == [name for _, name, _ in script.calls]
     assert turn.parse_errors == ()
@@ -135,7 +134,7 @@ def test_a_script_folds_to_its_turn(script: TurnScript) -> None:
 
 
 @given(deltas(most_calls=1), turns(most_calls=1))
-def test_deltas_fold_and_turns_have_ended(told: tuple[Delta, ...], turn: Turn) -> None:
+def test_deltas_fold_to_finished_turns(told: tuple[Delta, ...], turn: Turn) -> None:
     assert fold(told).finish is not None
     assert turn.finish is not None
     assert len(turn.tool_calls) <= 1
@@ -143,7 +142,7 @@ def test_deltas_fold_and_turns_have_ended(told: tuple[Delta, ...], turn: Turn) -
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "openai-responses"])
 @given(data=st.data())
-def test_a_body_reads_back_to_its_turn(dialect: str, data: st.DataObject) -> None:
+def test_body_round_trips_to_its_turn(dialect: str, data: st.DataObject) -> None:
     turn = data.draw(turns(tools=(WEATHER,), most_calls=2).filter(_can_be_said))
     body = data.draw(bodies(dialect, turn, quirks={"line_end": "crlf"}))
     read = fold(reference.normalize(_interaction(dialect, body), [body]))
@@ -167,7 +166,7 @@ def _interaction(dialect: str, body: bytes) -> Interaction:
 
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
 @given(data=st.data())
-def test_spellings_are_of_their_dialect(dialect: str, data: st.DataObject) -> None:
+def test_writer_options_are_of_their_dialect(dialect: str, data: st.DataObject) -> None:
     spelling = data.draw(writer_options(dialect))
     assert isinstance(spelling, DIALECTS[dialect].writer_options)
     name, value = data.draw(st.sampled_from(option_values(dialect)))
@@ -175,7 +174,7 @@ def test_spellings_are_of_their_dialect(dialect: str, data: st.DataObject) -> No
 
 
 @given(st.sampled_from(("tagged-json", "glm", "bare-json", "kimi")), st.data())
-def test_calls_in_text_come_out_of_it(name: str, data: st.DataObject) -> None:
+def test_text_calls_round_trip(name: str, data: st.DataObject) -> None:
     reply: TextReply = data.draw(texts_with_calls(name, (WEATHER,), most_blocks=2))
     policy = TextPolicy(frozenset((name,)), code="calls", quoted="calls")
     said: list[Delta] = [TextDelta(reply.text), Finish(FinishReason.STOP, "stop")]
@@ -188,21 +187,17 @@ def test_calls_in_text_come_out_of_it(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "ollama"])
 @given(data=st.data())
-def test_of_a_reply_only_whole_calls_may_run(dialect: str, data: st.DataObject) -> None:
-    for said in data.draw(conversations((WEATHER,), dialect=dialect, most=3)):
-        _check_reply(said, dialect)
+def test_only_complete_calls_of_a_reply_may_run(dialect: str, data: st.DataObject) -> None:
+    for reply in data.draw(conversations((WEATHER,), dialect=dialect, most=3)):
+        interaction = Interaction(Request(), reply.status, (), reply.body, (), dialect=dialect)
+        turn = fold(reference.normalize(interaction, [reply.body]))
+        assert [call.name for call in turn.tool_calls] == [name for name, _ in reply.may_run]
+        for call, (_, text) in zip(turn.tool_calls, reply.may_run, strict=True):
+            assert same_value(call.arguments, text)
+        assert bool(turn.parse_errors) >= (reply.kind == "malformed")
 
 
-def _check_reply(said: ProviderReply, dialect: str) -> None:
-    interaction = Interaction(Request(), said.status, (), said.body, (), dialect=dialect)
-    turn = fold(reference.normalize(interaction, [said.body]))
-    assert [call.name for call in turn.tool_calls] == [name for name, _ in said.may_run]
-    for call, (_, text) in zip(turn.tool_calls, said.may_run, strict=True):
-        assert same_value(call.arguments, text)
-    assert bool(turn.parse_errors) >= (said.kind == "malformed")
-
-
-def test_the_reference_names_every_strategy_and_class() -> None:
+def test_reference_names_every_strategy_and_class() -> None:
     root = Path(__file__).parents[2]
     page = (root / "docs" / "reference" / "fuzzing-strategies.md").read_text(encoding="utf-8")
     functions = [name for name in strategies.__all__ if name.islower() and name != "option_values"]

@@ -27,7 +27,7 @@ found = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(tuple(Outcome))
 
 
 @given(baselines, found)
-def test_it_never_grows_by_itself(baseline: Baseline, run: Run) -> None:
+def test_baseline_never_grows_by_itself(baseline: Baseline, run: Run) -> None:
     after, moved = update_baseline(baseline, run, frozenset(), EXISTING, accept_new=False)
     assert after.cells.keys() <= baseline.cells.keys()
     for cell, outcome in after.cells.items():
@@ -37,7 +37,7 @@ def test_it_never_grows_by_itself(baseline: Baseline, run: Run) -> None:
 
 
 @given(baselines, found)
-def test_what_it_excuses_fails_no_worse_than_it_says(baseline: Baseline, run: Run) -> None:
+def test_baseline_accepts_no_worse_outcome(baseline: Baseline, run: Run) -> None:
     _, moved = update_baseline(baseline, run, frozenset(), EXISTING, accept_new=False)
     now = {result.cell: result.outcome for result in run.results}
     for cell in moved.known:
@@ -46,14 +46,14 @@ def test_what_it_excuses_fails_no_worse_than_it_says(baseline: Baseline, run: Ru
 
 
 @given(baselines, found)
-def test_accepted_failures_are_all_known_the_next_time(baseline: Baseline, run: Run) -> None:
+def test_accepted_failures_are_in_the_next_baseline(baseline: Baseline, run: Run) -> None:
     after, moved = update_baseline(baseline, run, frozenset(), EXISTING, accept_new=True)
     again, settled = update_baseline(after, run, frozenset(), EXISTING, accept_new=False)
     assert (again, settled.moved) == (after, False)
     assert settled.known == moved.known
 
 
-def test_a_cell_that_does_not_exist_any_more_leaves_it() -> None:
+def test_missing_cell_is_removed_from_baseline() -> None:
     baseline = Baseline(SCHEMA, {"old/x/ours": Outcome.LEAK, "area/a/ours": Outcome.LEAK})
     after, moved = update_baseline(
         baseline, a_run([], "ours"), frozenset(), EXISTING, accept_new=False
@@ -61,7 +61,7 @@ def test_a_cell_that_does_not_exist_any_more_leaves_it() -> None:
     assert (moved.gone, tuple(after.cells)) == (("old/x/ours",), ("area/a/ours",))
 
 
-def test_what_has_an_expectation_of_its_own_needs_no_baseline() -> None:
+def test_cell_with_an_entry_is_not_in_the_baseline() -> None:
     run = a_run([a_result("area/a", "ours", outcome=Outcome.LEAK)], "ours")
     excused = frozenset({"area/a/ours"})
     after, moved = update_baseline(Baseline(SCHEMA, {}), run, excused, EXISTING, accept_new=True)
@@ -69,9 +69,7 @@ def test_what_has_an_expectation_of_its_own_needs_no_baseline() -> None:
 
 
 @given(baselines)
-def test_it_comes_back_as_it_was_written(
-    tmp_path_factory: pytest.TempPathFactory, baseline: Baseline
-) -> None:
+def test_baseline_round_trips(tmp_path_factory: pytest.TempPathFactory, baseline: Baseline) -> None:
     path = tmp_path_factory.mktemp("baseline") / "baseline.json"
     write_baseline(baseline, path)
     assert read_baseline(path) == baseline
@@ -84,21 +82,21 @@ def test_it_comes_back_as_it_was_written(
 @pytest.mark.parametrize(
     "text", ["", "{}", '{"schema": 1}', '{"schema": 99, "cells": {}}', '{"schema": 1, "cells": 3}']
 )
-def test_what_cannot_be_read_is_an_error(tmp_path: Path, text: str) -> None:
+def test_unreadable_baseline_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "baseline.json"
     path.write_text(text)
     with pytest.raises(UnreadableError):
         read_baseline(path, may_be_missing=True)
 
 
-def test_a_missing_one_is_an_error_unless_it_is_about_to_be_made(tmp_path: Path) -> None:
+def test_missing_baseline_is_an_error_unless_accepted(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     with pytest.raises(UnreadableError, match="--accept-new"):
         read_baseline(path)
     assert read_baseline(path, may_be_missing=True) == Baseline(SCHEMA, {})
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_unwritable_baseline_names_its_path(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot write"):
         write_baseline(Baseline(SCHEMA, {}), tmp_path / "file" / "baseline.json")

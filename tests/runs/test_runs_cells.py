@@ -35,7 +35,7 @@ def _project(folder: Path, table: str) -> None:
     (folder / "pyproject.toml").write_text(f"[tool.harness]\n{table}")
 
 
-def test_without_a_word_scenarios_and_recordings_that_ship() -> None:
+def test_bundled_scenarios_and_recordings_are_the_default() -> None:
     found = requested_cells(SelectedClients(("reference",), ()))
     assert (found.paths, found.words) == ((), "")
     assert found.subjects == select_subjects((), recordings=True)
@@ -43,7 +43,7 @@ def test_without_a_word_scenarios_and_recordings_that_ship() -> None:
     assert [job.subject for job in found.jobs] == [s for s in found.subjects if s.of_turns]
 
 
-def test_what_the_project_says_counts_where_nothing_else_is_said(folder: Path) -> None:
+def test_project_settings_are_the_default(folder: Path) -> None:
     _project(folder, f'paths = ["{DASHSCOPE.as_posix()}"]\nselect = "id:*/s*"\n')
     found = requested_cells(BOTH)
     assert found.words == "id:*/s*"
@@ -54,7 +54,7 @@ def test_what_the_project_says_counts_where_nothing_else_is_said(folder: Path) -
     )
 
 
-def test_a_conversation_is_judged_twice_and_what_agents_cannot_have_is_counted(
+def test_recorded_conversation_has_cells_of_both_kinds(
     folder: Path,
 ) -> None:
     save_cassette(ROUND_TRIP, folder / "talk.yaml")
@@ -74,7 +74,7 @@ def test_a_conversation_is_judged_twice_and_what_agents_cannot_have_is_counted(
 TWICE = recorded(CALL, CALL)
 
 
-def test_a_conversation_is_judged_through_agents_and_its_turns_through_normalizers(
+def test_recording_is_judged_with_agents_and_normalizers(
     tmp_path: Path,
 ) -> None:
     save_cassette(ROUND_TRIP, tmp_path / "a" / "b.yaml")
@@ -91,7 +91,7 @@ def test_a_conversation_is_judged_through_agents_and_its_turns_through_normalize
     assert (line.rate.compared, line.rate.as_recorded) == (1, 1)
 
 
-def test_what_agents_cannot_have_is_counted_with_the_reason(tmp_path: Path) -> None:
+def test_refused_recordings_are_counted_by_reason(tmp_path: Path) -> None:
     for name in ("one", "two"):
         save_cassette(TWICE, tmp_path / f"{name}.yaml")
     save_cassette(recorded(CALL), tmp_path / "single.yaml")
@@ -100,7 +100,7 @@ def test_what_agents_cannot_have_is_counted_with_the_reason(tmp_path: Path) -> N
     assert found.refused == {"its requests do not follow one another": 2}
 
 
-def test_a_recording_that_is_none_any_more_is_an_error(tmp_path: Path) -> None:
+def test_changed_recording_is_an_error(tmp_path: Path) -> None:
     save_cassette(ROUND_TRIP, tmp_path / "b.yaml")
     (subject,) = recorded_conversations(select_subjects([tmp_path])).subjects
     load_subject.cache_clear()
@@ -109,7 +109,7 @@ def test_a_recording_that_is_none_any_more_is_an_error(tmp_path: Path) -> None:
         load_subject(subject)
 
 
-def test_a_recording_that_stops_at_calls_counts_for_no_model(tmp_path: Path) -> None:
+def test_unfinished_recording_counts_for_no_model(tmp_path: Path) -> None:
     first, last = ROUND_TRIP.interactions
     open_end = recorded(
         (first.request.body, first.body), (last.request.body, first.body.replace(b"c1", b"d1"))
@@ -121,7 +121,7 @@ def test_a_recording_that_stops_at_calls_counts_for_no_model(tmp_path: Path) -> 
     assert rankings(a_run([result])).conversations == ()
 
 
-def test_a_process_that_died_took_the_conversation_with_it(tmp_path: Path) -> None:
+def test_crash_of_a_recorded_conversation_is_a_result(tmp_path: Path) -> None:
     save_cassette(ROUND_TRIP, tmp_path / "b.yaml")
     (subject,) = recorded_conversations(select_subjects([tmp_path])).subjects
     result = crash_result(Job(subject, "plain-loop"), "killed")
@@ -133,7 +133,7 @@ def _subjects() -> tuple[Subject, ...]:
     return select_subjects([shipped.bundled_folder("scenarios") / "dashscope"])
 
 
-def test_without_words_all_are_kept(subjects: tuple[Subject, ...]) -> None:
+def test_filter_subjects_without_filters_keeps_all(subjects: tuple[Subject, ...]) -> None:
     assert tuple(filter_subjects(subjects, " ")) == subjects
 
 
@@ -151,11 +151,13 @@ def test_without_words_all_are_kept(subjects: tuple[Subject, ...]) -> None:
         ("quirk:DELTA-ADDITIONAL-KWARGS", ["dashscope/additional-kwargs"]),
     ],
 )
-def test_each_word_must_fit(subjects: tuple[Subject, ...], words: str, ids: list[str]) -> None:
+def test_filter_subjects_requires_each_filter(
+    subjects: tuple[Subject, ...], words: str, ids: list[str]
+) -> None:
     assert [subject_id(each) for each in filter_subjects(subjects, words)] == ids
 
 
 @pytest.mark.parametrize("words", ["dialekt:x", "dialect", "dialect:", ":x"])
-def test_a_word_of_another_kind_is_refused(subjects: tuple[Subject, ...], words: str) -> None:
+def test_invalid_filter_is_an_error(subjects: tuple[Subject, ...], words: str) -> None:
     with pytest.raises(UsageError, match="expected words `key:glob`"):
         filter_subjects(subjects, words)

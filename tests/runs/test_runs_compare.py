@@ -18,7 +18,7 @@ def _run(rows: dict[str, Outcome]) -> Run:
 
 
 @given(outcomes, outcomes)
-def test_each_judged_cell_is_in_one_place(
+def test_each_judged_cell_is_counted_once(
     before: dict[str, Outcome], after: dict[str, Outcome]
 ) -> None:
     found = compare(_run(before), _run(after))
@@ -36,7 +36,7 @@ def test_each_judged_cell_is_in_one_place(
 
 
 @given(outcomes, outcomes)
-def test_turned_round_broken_is_fixed_and_new_is_missing(
+def test_reversed_comparison_reverses_the_changes(
     before: dict[str, Outcome], after: dict[str, Outcome]
 ) -> None:
     there, back = compare(_run(before), _run(after)), compare(_run(after), _run(before))
@@ -45,7 +45,7 @@ def test_turned_round_broken_is_fixed_and_new_is_missing(
     assert there.counts["changed"] == back.counts["changed"]
 
 
-def test_a_run_is_the_same_as_itself() -> None:
+def test_run_equals_itself() -> None:
     run = _run({"a": Outcome.PASS, "b": Outcome.LEAK})
     found = compare(run, run)
     assert (found.changes, found.same, found.warnings) == ((), 2, ())
@@ -53,7 +53,7 @@ def test_a_run_is_the_same_as_itself() -> None:
     assert (rate.before, rate.after, rate.p, rate.sure) == (0.5, 0.5, 1.0, False)
 
 
-def test_a_parse_error_instead_of_a_pass_is_no_change() -> None:
+def test_parse_error_instead_of_pass_is_not_a_change() -> None:
     found = compare(_run({"a": Outcome.PASS}), _run({"a": Outcome.PARSE_ERROR}))
     assert found.changes == ()
 
@@ -87,7 +87,7 @@ def test_models_are_paired_by_recorded_turns() -> None:
     assert compare(run("1", origin="emulated"), run("1")).turn_success == ()
 
 
-def test_what_makes_two_runs_hard_to_compare_is_told() -> None:
+def test_compare_warns_about_different_options() -> None:
     run = _run({"a": Outcome.PASS})
     selection = msgspec.structs.replace(run.header.selection, cuts="quick")
     other = msgspec.structs.replace(

@@ -49,7 +49,7 @@ def test_agents_and_normalizers_get_their_own_cells() -> None:
     )
 
 
-def test_who_names_one_kind_wants_that_alone() -> None:
+def test_naming_one_kind_of_client_selects_only_it() -> None:
     assert selected_clients(("n", "n"), ()).agents == ()
     assert selected_clients((), ("a",)).normalizers == ()
     both = selected_clients((), ())
@@ -57,7 +57,7 @@ def test_who_names_one_kind_wants_that_alone() -> None:
     assert "gateway" in both.agents
 
 
-def test_a_run_keeps_what_was_said(tmp_path: Path) -> None:
+def test_run_stores_the_conversation(tmp_path: Path) -> None:
     result, case = judge_job(Job(RETRIED, "gateway"))
     assert (result.outcome, result.kind) == (Outcome.PARSE_ERROR, "conversation")
     with RunWriter(tmp_path / "run.jsonl") as writer:
@@ -70,14 +70,14 @@ def test_a_run_keeps_what_was_said(tmp_path: Path) -> None:
     assert run.cases == {}
 
 
-def test_a_process_that_died_took_its_conversation_with_it() -> None:
+def test_crash_of_a_conversation_is_a_result() -> None:
     result = crash_result(Job(RETRIED, "gateway"), "killed")
     assert (result.outcome, result.kind) == (Outcome.CRASH, "conversation")
     assert result.conversation is not None
     assert result.conversation.why == "killed"
 
 
-def test_a_mock_that_nobody_can_call_is_refused(tmp_path: Path) -> None:
+def test_mock_tool_that_is_not_offered_is_an_error(tmp_path: Path) -> None:
     source = Path(RETRIED.path)
     text = (
         source.read_text()
@@ -97,7 +97,7 @@ def _run(*results: Result) -> Run:
     return a_run(results)
 
 
-def test_agents_are_ranked_apart_from_normalizers() -> None:
+def test_agents_and_normalizers_are_ranked_separately() -> None:
     run = _run(a_result("a/turns"), a_talk("a/talk"), a_talk("b/talk", "other", success=False))
     found = rankings(run)
     assert [each.name for each in found.normalizers] == ["reference"]
@@ -105,7 +105,7 @@ def test_agents_are_ranked_apart_from_normalizers() -> None:
     assert [(each.name, each.n) for each in found.models] == [("m", 1)]
 
 
-def test_conversation_success_is_of_model_prompt_and_agent() -> None:
+def test_conversation_success_is_by_model_prompt_and_agent() -> None:
     results = [a_talk(f"a/{n}", success=n > 0) for n in range(3)]
     (line,) = rankings(_run(*results)).conversations
     rate = line.rate
@@ -116,13 +116,13 @@ def test_conversation_success_is_of_model_prompt_and_agent() -> None:
     assert 0 < line.low < 2 / 3 < line.high < 1
 
 
-def test_nobody_measured_the_model_of_an_emulated_conversation() -> None:
+def test_emulated_conversation_measures_no_model() -> None:
     found = rankings(_run(a_talk("a/one", origin="emulated")))
     assert found.conversations == ()
     assert [each.name for each in found.agents] == ["gateway"]
 
 
-def test_a_cassette_counts_once_for_an_agent() -> None:
+def test_cassette_counts_once_for_an_agent() -> None:
     twice = [msgspec.structs.replace(a_talk(name), cassette="one") for name in ("a/1", "a/2")]
     (line,) = rankings(_run(*twice)).conversations
     assert line.rate.n == 1

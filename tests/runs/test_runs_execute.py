@@ -61,20 +61,20 @@ def listener() -> Listener:
 
 
 @given(st.integers(0, 200), st.integers(1, 9))
-def test_batches_hold_each_job_once_and_stay_small(count: int, workers: int) -> None:
+def test_batches_contain_each_job_once_and_are_small(count: int, workers: int) -> None:
     jobs = a_plan(count).jobs
     cut = batches(jobs, workers)
     assert tuple(job for batch in cut for job in batch) == jobs
     assert all(1 <= len(batch) <= MAX_BATCH for batch in cut)
 
 
-def test_the_jobs_of_a_subject_stand_together() -> None:
+def test_jobs_of_a_subject_are_adjacent() -> None:
     assert [job.normalizer for job in a_plan(2, "a", "b").jobs] == ["a", "b", "a", "b"]
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(a_plan(2)), type=Plan) == a_plan(2)
 
 
 @pytest.mark.parametrize("parallel", [1, 2])
-def test_every_job_is_handed_over_once(listener: Listener, parallel: int) -> None:
+def test_every_job_has_one_result(listener: Listener, parallel: int) -> None:
     progress = listener.run(a_plan(40, "fine", "with-case").jobs, parallel)
     assert progress == Progress(80, 80)
     assert progress.not_run == 0
@@ -85,11 +85,11 @@ def test_every_job_is_handed_over_once(listener: Listener, parallel: int) -> Non
 
 
 @pytest.mark.parametrize("parallel", [1, 2])
-def test_nothing_to_do_is_done(listener: Listener, parallel: int) -> None:
+def test_execute_without_jobs(listener: Listener, parallel: int) -> None:
     assert listener.run((), parallel) == Progress(0, 0)
 
 
-def test_any_executor_will_do(listener: Listener) -> None:
+def test_execute_accepts_any_executor(listener: Listener) -> None:
     progress = execute(
         a_plan(30).jobs,
         worker,
@@ -119,7 +119,7 @@ class CountingExecutor(ThreadPoolExecutor):
         return self.flying[-1]
 
 
-def test_few_batches_are_in_flight_at_a_time(listener: Listener) -> None:
+def test_few_batches_are_in_flight(listener: Listener) -> None:
     execute(
         a_plan(200, "slow").jobs,
         worker,
@@ -132,7 +132,7 @@ def test_few_batches_are_in_flight_at_a_time(listener: Listener) -> None:
     assert 8 <= CountingExecutor.most <= 16
 
 
-def test_a_job_that_kills_its_process_costs_only_itself(listener: Listener) -> None:
+def test_job_that_kills_its_process_loses_no_other_result(listener: Listener) -> None:
     jobs = list(a_plan(30).jobs)
     jobs[7:7] = a_plan(2, "dies").jobs
     assert listener.run(tuple(jobs), 2) == Progress(32, 32)
@@ -141,22 +141,20 @@ def test_a_job_that_kills_its_process_costs_only_itself(listener: Listener) -> N
     assert {row.title for row in broken.values()} == {DIED}
 
 
-def test_a_job_that_dies_once_is_tried_again(listener: Listener, tmp_path: Path) -> None:
+def test_job_that_dies_once_is_retried(listener: Listener, tmp_path: Path) -> None:
     jobs = (*a_plan(5).jobs, *a_plan(1, "dies-once", root=str(tmp_path)).jobs)
     assert listener.run(jobs, 2) == Progress(6, 6)
     assert {row.outcome for row in listener.results.values()} == {Outcome.PASS}
 
 
 @pytest.mark.parametrize("parallel", [1, 2])
-def test_an_exit_is_a_crash_and_ends_nothing(listener: Listener, parallel: int) -> None:
+def test_exit_is_a_crash_of_the_cell(listener: Listener, parallel: int) -> None:
     assert listener.run((*a_plan(1, "exits").jobs, *a_plan(3).jobs), parallel) == Progress(4, 4)
     assert listener.results["s000/exits"].title == "SystemExit: 0"
 
 
 @pytest.mark.parametrize("parallel", [1, 2])
-def test_an_unreadable_cassette_stops_the_run_and_says_what_to_mend(
-    listener: Listener, parallel: int
-) -> None:
+def test_unreadable_cassette_stops_the_run_with_a_hint(listener: Listener, parallel: int) -> None:
     jobs = (*a_plan(3).jobs, *a_plan(1, "broken-cassette").jobs)
     with pytest.raises(UnreadableError, match="damaged") as caught:
         listener.run(jobs, parallel)
@@ -167,7 +165,7 @@ def test_an_unreadable_cassette_stops_the_run_and_says_what_to_mend(
     assert multiprocessing.active_children() == []
 
 
-def test_a_bug_in_a_worker_keeps_its_traceback(listener: Listener) -> None:
+def test_worker_error_keeps_its_traceback(listener: Listener) -> None:
     with pytest.raises(WorkerError, match=r"(?s)Traceback.*KeyError: 'bug'"):
         listener.run(a_plan(1, "bug").jobs, 2)
     with pytest.raises(KeyError):
@@ -188,7 +186,7 @@ def start(normalizer: str, parallel: int, after: int) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize("parallel", [1, 2])
 @pytest.mark.parametrize("group", [False, True])
-def test_an_interruption_keeps_what_was_finished(parallel: int, group: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_interruption_keeps_finished_results(parallel: int, group: bool) -> None:  # noqa: FBT001 - a parameter of the test
     process = start("slow", parallel, 5)
     assert process.stdout is not None
     assert process.stdout.readline() == "going\n"
@@ -202,7 +200,7 @@ def test_an_interruption_keeps_what_was_finished(parallel: int, group: bool) -> 
 
 
 @pytest.mark.parametrize("parallel", [1, 2])
-def test_a_second_interruption_stops_at_once(parallel: int) -> None:
+def test_second_interruption_stops_at_once(parallel: int) -> None:
     process = start("stuck", parallel, 0)
     assert process.stdout is not None
     assert process.stdout.readline() == "going\n"
@@ -225,7 +223,7 @@ def heard() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("heard")
-def test_an_interrupt_from_within_is_an_interruption(listener: Listener) -> None:
+def test_interrupt_in_a_worker_is_an_interruption(listener: Listener) -> None:
     jobs = (*a_plan(2).jobs, *a_plan(2, "interrupts").jobs)
     assert listener.run(jobs, 1) == Progress(2, 4, interrupted=True)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -255,7 +253,7 @@ def test_a_worker_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) 
     assert multiprocessing.active_children() == []
 
 
-def test_workers_do_not_outlive_a_killed_parent() -> None:
+def test_workers_end_with_a_killed_parent() -> None:
     process = start("slow", 2, 5)
     assert process.stdout is not None
     assert process.stdout.readline() == "going\n"

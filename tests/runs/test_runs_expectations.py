@@ -32,14 +32,14 @@ def _failing(*, then: Outcome = Outcome.LOST_CALL) -> Run:
     return a_run([*rows, a_result("area/two", "ours", outcome=then)], "ours")
 
 
-def test_a_failure_that_is_expected_is_excused() -> None:
+def test_expected_failure_is_accepted() -> None:
     held = apply_entries(_failing(), [_entry()], DAY, NOBODY)
     assert [each.cell for each in held.excused] == ["area/one/ours", "area/two/ours"]
     assert {each.reason for each in held.excused} == {"the server is old"}
     assert held.stale == ()
 
 
-def test_an_unexpected_pass_is_stale_and_excuses_nothing() -> None:
+def test_unexpected_pass_is_stale() -> None:
     held = apply_entries(_failing(then=Outcome.PASS), [_entry()], DAY, NOBODY)
     (stale,) = held.stale
     assert (stale.kind, stale.cells) == ("unexpected_pass", ("area/two/ours",))
@@ -47,20 +47,20 @@ def test_an_unexpected_pass_is_stale_and_excuses_nothing() -> None:
     assert "area/two/ours conforms" in stale.message
 
 
-def test_a_flaky_cell_may_pass() -> None:
+def test_flaky_cell_may_pass() -> None:
     held = apply_entries(_failing(then=Outcome.PASS), [_entry(expect="flaky")], DAY, NOBODY)
     assert (len(held.excused), held.stale) == (2, ())
 
 
 @pytest.mark.parametrize(("expires", "stale"), [(DAY, 0), (date(2026, 11, 21), 1)])
-def test_it_holds_up_to_its_last_day(expires: date, stale: int) -> None:
+def test_entry_applies_until_its_last_day(expires: date, stale: int) -> None:
     held = apply_entries(_failing(), [_entry(expires=expires)], DAY, NOBODY)
     assert [each.kind for each in held.stale] == ["expired"] * stale
     assert bool(held.excused) is not bool(stale)
 
 
 @pytest.mark.parametrize("changes", [{"id": "aera/*"}, {"normalizer": "uors"}])
-def test_a_pattern_that_matches_nothing_is_stale(changes: dict[str, str]) -> None:
+def test_entry_that_matches_nothing_is_stale(changes: dict[str, str]) -> None:
     known = ExistingNames(
         frozenset({"area/one", "area/two", "other/one"}), frozenset({"ours", "theirs"})
     )
@@ -69,20 +69,20 @@ def test_a_pattern_that_matches_nothing_is_stale(changes: dict[str, str]) -> Non
 
 
 @pytest.mark.parametrize("changes", [{"id": "other/*"}, {"normalizer": "theirs"}])
-def test_a_pattern_about_what_was_not_asked_for_is_not(changes: dict[str, str]) -> None:
+def test_entry_for_unselected_cells_is_not_stale(changes: dict[str, str]) -> None:
     known = ExistingNames(
         frozenset({"area/one", "area/two", "other/one"}), frozenset({"ours", "theirs"})
     )
     assert apply_entries(_failing(), [_entry(**changes)], DAY, known).stale == ()
 
 
-def test_an_unsupported_cell_is_no_cell() -> None:
+def test_unsupported_cell_is_ignored() -> None:
     run = a_run([a_result("area/one", "ours", outcome=Outcome.UNSUPPORTED)], "ours")
     (stale,) = apply_entries(run, [_entry()], DAY, NOBODY).stale
     assert stale.kind == "matches_nothing"
 
 
-def test_a_skipped_cell_is_matched_and_excused() -> None:
+def test_skipped_cell_is_accepted() -> None:
     run = a_run([], "ours")
     selection = msgspec.structs.replace(run.header.selection, skipped=("area/one/ours",))
     header = msgspec.structs.replace(run.header, selection=selection)
@@ -92,7 +92,7 @@ def test_a_skipped_cell_is_matched_and_excused() -> None:
     assert held.stale == ()
 
 
-def test_the_first_entry_that_holds_counts() -> None:
+def test_first_matching_entry_applies() -> None:
     old = _entry(expires=date(2020, 1, 1))
     first, second = _entry(expect="flaky"), _entry(expect="skip")
     assert entry_for_cell([old, first, second], "area/one", "ours", DAY) is first
@@ -110,7 +110,7 @@ expires = 2026-12-31
 """
 
 
-def test_the_file_is_read(tmp_path: Path) -> None:
+def test_read_expectations(tmp_path: Path) -> None:
     path = tmp_path / "expectations.toml"
     path.write_text(FILE)
     (entry,) = read_expectations(path)
@@ -131,7 +131,7 @@ def test_the_file_is_read(tmp_path: Path) -> None:
         ("expires", "expires =", "cannot be read"),
     ],
 )
-def test_a_file_that_says_something_else_is_refused(
+def test_invalid_expectations_file_is_an_error(
     tmp_path: Path, old: str, new: str, told: str
 ) -> None:
     path = tmp_path / "expectations.toml"
@@ -141,6 +141,6 @@ def test_a_file_that_says_something_else_is_refused(
     assert told in str(error.value)
 
 
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+def test_missing_expectations_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError):
         read_expectations(tmp_path / "none.toml")

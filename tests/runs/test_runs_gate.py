@@ -20,7 +20,7 @@ from tests.runs.runs_samples import a_result, a_run, a_turn
 RANKED = {"name", "k", "n", "low", "high", "parse_error"}
 
 
-def test_the_public_keys_are_there() -> None:
+def test_summary_has_its_public_keys() -> None:
     run = a_run([a_result("a"), a_result("b", outcome=Outcome.LOST_CALL)])
     found = msgspec.json.decode(msgspec.json.encode(summarize(run)))
     assert set(found) >= {"scenarios", "replays", "outcomes", "rankings", "gate"}
@@ -35,7 +35,7 @@ def test_the_public_keys_are_there() -> None:
     assert len(found["gate"]["reasons"]) == 1
 
 
-def test_an_empty_run_has_the_same_keys() -> None:
+def test_summary_of_an_empty_run_has_the_same_keys() -> None:
     found = msgspec.to_builtins(summarize(a_run([])))
     assert found["outcomes"] == {}
     empty: dict[str, object] = {
@@ -51,14 +51,14 @@ def test_an_empty_run_has_the_same_keys() -> None:
     assert found["gate"]["verdict"] == "nothing"
 
 
-def test_a_run_in_which_all_conform_passes() -> None:
+def test_gate_passes_if_all_cells_conform() -> None:
     rows = [a_result("a"), a_result("b", outcome=Outcome.PARSE_ERROR)]
     gate = judge_gate(a_run([*rows, a_result("c", outcome=Outcome.UNSUPPORTED)]))
     assert gate.verdict == "pass"
     assert gate.reasons == ("2 cells conform",)
 
 
-def test_failures_are_told_worst_first_with_the_command_that_shows_them() -> None:
+def test_failure_reasons_are_sorted_and_have_commands() -> None:
     rows = [
         a_result("a", "x", outcome=Outcome.MISMATCH),
         a_result("b", "x", outcome=Outcome.MISMATCH),
@@ -72,26 +72,26 @@ def test_failures_are_told_worst_first_with_the_command_that_shows_them() -> Non
     )
 
 
-def test_an_interrupted_run_fails() -> None:
+def test_interrupted_run_fails() -> None:
     gate = judge_gate(a_run([a_result()], interrupted=True))
     assert gate.verdict == "fail"
     assert gate.reasons == ("the run was interrupted after 1 of 2 cells",)
     assert judge_gate(a_run([], interrupted=True)).verdict == "fail"
 
 
-def test_a_killed_run_fails() -> None:
+def test_killed_run_fails() -> None:
     run = msgspec.structs.replace(a_run([a_result()]), footer=None)
     assert judge_gate(run).reasons == ("the run was killed after 1 cell",)
 
 
-def test_cells_that_did_not_run_fail() -> None:
+def test_run_with_missing_cells_fails() -> None:
     run = a_run([a_result()])
     assert run.footer is not None
     footer = msgspec.structs.replace(run.footer, not_run=2)
     assert judge_gate(msgspec.structs.replace(run, footer=footer)).verdict == "fail"
 
 
-def test_where_nothing_was_judged_there_is_no_verdict() -> None:
+def test_run_without_judged_cells_has_no_verdict() -> None:
     assert judge_gate(a_run([])).verdict == "nothing"
     assert judge_gate(a_run([a_result(outcome=Outcome.UNSUPPORTED)])).verdict == "nothing"
 
@@ -107,7 +107,7 @@ def _accepting(cell: str = "a") -> AcceptedFailure:
     return AcceptedFailure(cell, "reference", "fail", "known")
 
 
-def test_an_accepted_failure_turns_the_gate_green() -> None:
+def test_gate_passes_with_accepted_failure() -> None:
     run = a_run([a_result("a", outcome=Outcome.LEAK), a_result("b")])
     gate = judge_gate(run, _policy(expectations=(_accepting(),)))
     assert gate.verdict == "pass"
@@ -115,13 +115,13 @@ def test_an_accepted_failure_turns_the_gate_green() -> None:
     assert [each.cell for each in gate.excused] == ["a/reference"]
 
 
-def test_a_stale_expectation_turns_it_red_again() -> None:
+def test_gate_fails_with_stale_entry() -> None:
     gate = judge_gate(a_run([a_result("a")]), _policy(expectations=(_accepting(),)))
     assert (gate.verdict, len(gate.stale)) == ("fail", 1)
     assert "stale expectation a x reference" in gate.reasons[0]
 
 
-def test_the_baseline_excuses_what_it_knows_and_nothing_worse() -> None:
+def test_baseline_accepts_listed_failures_only() -> None:
     baseline = Baseline(1, {"a/reference": Outcome.LEAK})
     for outcome, verdict in ((Outcome.LEAK, "pass"), (Outcome.SILENT_WRONG, "fail")):
         run = a_run([a_result("a", outcome=outcome), a_result("b")])
@@ -130,21 +130,21 @@ def test_the_baseline_excuses_what_it_knows_and_nothing_worse() -> None:
     assert following == Baseline(1, {})
 
 
-def test_accepting_new_failures_passes_and_grows_the_baseline() -> None:
+def test_accept_new_passes_and_grows_the_baseline() -> None:
     run = a_run([a_result("a", outcome=Outcome.LEAK)])
     policy = _policy(baseline=Baseline(1, {}), accept_new=True)
     assert judge_gate(run, policy).verdict == "pass"
     assert next_baseline(run, policy) == Baseline(1, {"a/reference": Outcome.LEAK})
 
 
-def test_a_run_that_is_not_complete_never_moves_the_baseline() -> None:
+def test_incomplete_run_never_changes_the_baseline() -> None:
     run = a_run([a_result("a")], interrupted=True)
     policy = _policy(baseline=Baseline(1, {"a/reference": Outcome.LEAK}))
     assert next_baseline(run, policy) is None
     assert judge_gate(run, policy).verdict == "fail"
 
 
-def test_rules_are_beside_the_one_that_all_conform() -> None:
+def test_rules_apply_in_addition_to_conformance() -> None:
     run = a_run([a_result("a", outcome=Outcome.LEAK), a_result("b")])
     beside = judge_gate(run, _policy(rules=(GateRule("silent_wrong", max=0.0),)))
     assert beside.verdict == "fail"
@@ -153,7 +153,7 @@ def test_rules_are_beside_the_one_that_all_conform() -> None:
     assert instead.verdict == "pass"
 
 
-def test_what_is_not_sure_is_inconclusive_and_no_pass() -> None:
+def test_uncertain_rule_is_inconclusive() -> None:
     rules = (GateRule("turn_success", min=0.5, min_n=30),)
     gate = judge_gate(a_run([a_result("a")]), _policy(rules=rules))
     assert gate.verdict == "inconclusive"
@@ -185,7 +185,9 @@ def _turns(good: int, bad: int, *, asked: str = "", model: str = "m") -> list[Re
     st.floats(0.01, 0.99),
     st.sampled_from(["point", "interval"]),
 )
-def test_a_bound_is_kept_broken_or_open(counts: tuple[int, int], bound: float, basis: str) -> None:
+def test_bound_is_met_broken_or_inconclusive(
+    counts: tuple[int, int], bound: float, basis: str
+) -> None:
     k, n = counts
     rule = GateRule("turn_success", min=bound, basis=basis)  # type: ignore[arg-type]  # a Basis
     verdict = _judge(rule, _turns(k, n - k))
@@ -195,35 +197,35 @@ def test_a_bound_is_kept_broken_or_open(counts: tuple[int, int], bound: float, b
     assert verdict.verdict == (expected if n else "fail")
 
 
-def test_a_rule_that_matches_nothing_fails() -> None:
+def test_rule_that_matches_nothing_fails() -> None:
     rule = GateRule("turn_success", Where(model="nobody"), min=0.0)
     verdict = _judge(rule, _turns(3, 0))
     assert (verdict.verdict, verdict.n, verdict.rate) == ("fail", 0, None)
     assert "nothing in the run matches it" in verdict.reason
 
 
-def test_too_few_are_inconclusive_whatever_they_say() -> None:
+def test_too_few_trials_are_inconclusive() -> None:
     rule = GateRule("turn_success", min=0.9, min_n=30)
     assert _judge(rule, _turns(29, 0)).verdict == "inconclusive"
     assert _judge(rule, _turns(0, 29)).verdict == "inconclusive"
     assert _judge(rule, _turns(30, 0)).verdict == "pass"
 
 
-def test_repeats_of_a_request_are_no_independent_trials() -> None:
+def test_repeated_requests_are_not_independent_trials() -> None:
     rule = GateRule("turn_success", min=0.8, basis="interval")
     assert _judge(rule, _turns(20, 0)).verdict == "pass"
     repeated = _judge(rule, _turns(20, 0, asked="the same"))
     assert (repeated.verdict, repeated.n, repeated.groups) == ("inconclusive", 20, 2)
 
 
-def test_globs_choose_models_and_areas() -> None:
+def test_globs_select_models_and_areas() -> None:
     results = [*_turns(2, 0, model="qwen-plus"), *_turns(0, 3, model="qwen-max")]
     assert _judge(GateRule("turn_success", Where(model="qwen-*"), min=0.0), results).n == 5
     assert _judge(GateRule("turn_success", Where(model="*-plus"), min=0.0), results).n == 2
     assert _judge(GateRule("turn_success", Where(area="qwen-max"), min=0.0), results).k == 0
 
 
-def test_a_rate_about_a_model_counts_no_emulated_turn() -> None:
+def test_model_rate_excludes_emulated_turns() -> None:
     emulated = a_result("e", origin="emulated", turns=(a_turn(success=False, parse_errors=1),))
     assert _judge(GateRule("turn_success", min=0.0), [emulated]).n == 0
     about = GateRule("parse_error_rate", Where(model="m"), max=0.0)
@@ -231,7 +233,7 @@ def test_a_rate_about_a_model_counts_no_emulated_turn() -> None:
     assert _judge(GateRule("parse_error_rate", max=0.0), [emulated]).verdict == "fail"
 
 
-def test_blame_says_what_counts_against_a_rate() -> None:
+def test_blame_filters_failures_of_a_rate() -> None:
     blamed = a_result("a", turns=(a_turn(success=False, parse_errors=1, blame="model"),))
     for metric, where, k in (
         ("turn_success", Where(blame="normalizer"), 1),
@@ -254,7 +256,7 @@ def test_each_failing_outcome_is_a_metric(outcome: Outcome) -> None:
     assert (conformance.k, conformance.n) == (1, 2)
 
 
-def test_excused_cells_count_in_no_rule() -> None:
+def test_accepted_cells_count_in_no_rule() -> None:
     results = [a_result("a", outcome=Outcome.LEAK), a_result("b")]
     verdict = _judge(GateRule("conformance", min=1.0), results, ("a/reference",))
     assert (verdict.k, verdict.n, verdict.verdict) == (1, 1, "pass")
@@ -267,7 +269,7 @@ def _talk(name: str, *, success: bool = True, **counts: int) -> Result:
     return msgspec.structs.replace(row, kind="conversation", conversation=facts, turns=())
 
 
-def test_conversations_are_counted_whole() -> None:
+def test_only_complete_conversations_are_counted() -> None:
     results = [
         _talk("a", retries=2, broken_turns=3, recovered=2),
         _talk("b", success=False),

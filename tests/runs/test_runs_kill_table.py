@@ -37,7 +37,7 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", AGENT_MINIATURES)
-def test_the_kept_rows_of_an_agent_are_those_that_judging_gives(
+def test_stored_rows_of_an_agent_match_judging(
     name: str, conversations: tuple[LoadedSubject, ...]
 ) -> None:
     kept = tuple(r for r in stored_rows() if r.mutant == name and r.rule in CONVERSATION_RULES)
@@ -54,7 +54,7 @@ def test_every_rule_and_mutant_has_a_row_and_none_survives() -> None:
     assert abouts == sorted(abouts, reverse=True)  # turns first
 
 
-def test_rows_are_kept_one_to_a_line_and_read_back(catalogue: Path) -> None:
+def test_kill_table_round_trips_one_row_a_line(catalogue: Path) -> None:
     other = KillRow("CONV-PROBE", "probe-failure-is-no", "", 0)
     path = write_kill_table([other, ROW])
     assert path.parent == catalogue
@@ -66,7 +66,7 @@ def test_rows_are_kept_one_to_a_line_and_read_back(catalogue: Path) -> None:
     assert (second.about, second.scenario) == ("conversation", "")
 
 
-def test_what_fuzzing_measured_stands_at_the_rule_that_it_was_measured_for(
+def test_benchmark_is_shown_with_its_rule(
     catalogue: Path,
 ) -> None:
     write_kill_table([ROW, KillRow("CALL-ID-EXACT", "name-lost", "x/y", 1)])
@@ -77,7 +77,7 @@ def test_what_fuzzing_measured_stands_at_the_rule_that_it_was_measured_for(
     assert by_rule["CALL-ID-EXACT"].fuzz_median is None
 
 
-def test_an_agent_is_measured_under_its_own_name(catalogue: Path) -> None:
+def test_agent_benchmark_has_its_name(catalogue: Path) -> None:
     rules = ("TRUNCATED-CALL-NOT-RUN", "CONV-CALL-FROM-BROKEN-TURN")
     write_kill_table(KillRow(rule, "truncated-run", "x/y", 1) for rule in rules)
     measured = {
@@ -90,7 +90,7 @@ def test_an_agent_is_measured_under_its_own_name(catalogue: Path) -> None:
     assert (agent.fuzz_median, agent.fuzz_found, agent.fuzz_seeds) == (None, 7, 20)
 
 
-def test_without_files_the_table_is_empty(catalogue: Path) -> None:
+def test_kill_table_without_files_is_empty(catalogue: Path) -> None:
     assert catalogue.is_dir()
     assert load_kill_table() == ()
 
@@ -108,7 +108,7 @@ def test_without_files_the_table_is_empty(catalogue: Path) -> None:
         ),
     ],
 )
-def test_a_table_that_cannot_be_used_is_told(
+def test_unreadable_kill_table_is_an_error(
     catalogue: Path, name: str, text: str, said: str
 ) -> None:
     (catalogue / name).write_text(text)
@@ -116,7 +116,7 @@ def test_a_table_that_cannot_be_used_is_told(
         load_kill_table()
 
 
-def test_stale_rows_are_told_and_numbers_alone_are_not(catalogue: Path) -> None:
+def test_stale_rows_ignore_numbers_of_scenarios(catalogue: Path) -> None:
     assert catalogue.is_dir()
     write_kill_table([ROW, KillRow("CALL-ORDER", "gone", "x/y", 1)])
     now = KillRow("CALL-NAMED", "name-lost", "anthropic/call", 1)

@@ -65,7 +65,7 @@ def run_of(*paths: Path) -> Run:
 RETRIED = a_log(a_turn(errors=2, retries=1), a_turn(strategy="json_fallback"))
 
 
-def test_a_log_is_a_row_of_model_prompt_and_agent(tmp_path: Path) -> None:
+def test_log_is_ranked_by_model_prompt_and_agent(tmp_path: Path) -> None:
     lost = a_log(a_turn(errors=1), ending="limit")
     (line,) = rankings(run_of(written(tmp_path, RETRIED, lost))).conversations
     rate = line.rate
@@ -74,7 +74,7 @@ def test_a_log_is_a_row_of_model_prompt_and_agent(tmp_path: Path) -> None:
     assert (rate.parse_error_turns, rate.tool_use, rate.json_fallback) == (2, 2, 1)
 
 
-def test_a_log_counts_beside_what_was_replayed_and_is_never_judged(tmp_path: Path) -> None:
+def test_log_is_counted_and_never_judged(tmp_path: Path) -> None:
     run = run_of(written(tmp_path, RETRIED))
     found = rankings(run)
     assert (found.agents, found.normalizers, found.models) == ((), (), ())
@@ -85,7 +85,7 @@ def test_a_log_counts_beside_what_was_replayed_and_is_never_judged(tmp_path: Pat
     assert judge_gate(both).verdict == "pass"
 
 
-def test_the_row_says_what_it_is_and_the_reader_sees_the_messages(tmp_path: Path) -> None:
+def test_log_result_shows_its_messages(tmp_path: Path) -> None:
     result, case = judge_job(Job(select_subjects([written(tmp_path, RETRIED)])[0], "gateway"))
     assert (result.kind, result.outcome, result.origin) == ("log", Outcome.UNSUPPORTED, "imported")
     assert (result.cell, result.provider) == ("log:log/gateway", "q")
@@ -95,7 +95,7 @@ def test_the_row_says_what_it_is_and_the_reader_sees_the_messages(tmp_path: Path
     assert "Clear." in render_page(run_of(written(tmp_path, RETRIED)))
 
 
-def test_each_conversation_of_a_file_has_its_own_cell(tmp_path: Path) -> None:
+def test_each_logged_conversation_has_a_cell(tmp_path: Path) -> None:
     other = a_log(a_turn(), about=ConversationLabels())
     subjects = select_subjects(
         [written(tmp_path, RETRIED, other, name="imported/q/m/log.jsonl").parents[2]]
@@ -111,9 +111,7 @@ WHOLE = b'{"model": "n", "messages": [{"role": "user", "content": "?"}]}\n' * 2
 
 
 @pytest.mark.parametrize(("data", "count"), [(FOREIGN, 1), (WHOLE, 2)])
-def test_other_peoples_messages_count_where_they_are_named(
-    tmp_path: Path, data: bytes, count: int
-) -> None:
+def test_third_party_messages_count_if_named(tmp_path: Path, data: bytes, count: int) -> None:
     path = tmp_path / "theirs.jsonl"
     path.write_bytes(data)
     assert len(select_subjects([path])) == count
@@ -122,7 +120,7 @@ def test_other_peoples_messages_count_where_they_are_named(
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"type": "header"}\n', b"\x00\xff", b"[1]\n{}\n"])
-def test_what_is_no_log_is_refused_where_it_is_named(tmp_path: Path, data: bytes) -> None:
+def test_named_file_without_conversations_is_an_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "other.jsonl"
     path.write_bytes(data)
     with pytest.raises(UnreadableError, match="expected conversations") as caught:
@@ -131,42 +129,43 @@ def test_what_is_no_log_is_refused_where_it_is_named(tmp_path: Path, data: bytes
 
 
 @given(st.binary(max_size=60))
-def test_no_file_of_any_bytes_is_more_than_an_error(
+def test_file_of_any_bytes_is_read_or_an_error(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
     path = tmp_path_factory.mktemp("any") / "any.jsonl"
     path.write_bytes(data)
     try:
-        select_subjects([path])
+        subjects = select_subjects([path])
     except UnreadableError:
         return
+    assert {subject.kind for subject in subjects} == {"log"}
 
 
-def test_a_damaged_log_of_ours_is_an_error_with_its_line(tmp_path: Path) -> None:
+def test_damaged_log_is_an_error_with_its_line(tmp_path: Path) -> None:
     path = written(tmp_path, RETRIED)
     path.write_bytes(path.read_bytes() + b"{]\n")
     with pytest.raises(UnreadableError, match="expected one JSON object"):
         select_subjects([tmp_path])
 
 
-def test_a_file_that_became_shorter_is_an_error(tmp_path: Path) -> None:
+def test_log_that_became_shorter_is_an_error(tmp_path: Path) -> None:
     subject = select_subjects([written(tmp_path, RETRIED)])[0]
     gone = msgspec.structs.replace(subject, place=7)
     with pytest.raises(UnreadableError, match="missing at its end"):
         judge_job(Job(gone, "gateway"))
 
 
-def test_a_process_that_died_loses_no_log(tmp_path: Path) -> None:
+def test_crash_loses_no_log(tmp_path: Path) -> None:
     job = Job(select_subjects([written(tmp_path, RETRIED)])[0], "gateway")
     assert crash_result(job, "killed") == judge_job(job)[0]
 
 
-def test_a_log_needs_no_agent_of_that_name() -> None:
+def test_log_needs_no_installed_agent() -> None:
     subject = Subject("log", "a.jsonl", agent="somebody's own")
     assert plan([subject], ("n",), ()).jobs == (Job(subject, "somebody's own"),)
 
 
-def test_the_search_for_inputs_passes_logs_over(tmp_path: Path) -> None:
+def test_fuzzing_skips_logs(tmp_path: Path) -> None:
     subjects = select_subjects([written(tmp_path, RETRIED)])
     assert not any(each.of_turns for each in subjects)
     assert seeds(subjects, load_normalizer("reference")) == ()

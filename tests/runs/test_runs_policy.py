@@ -22,11 +22,11 @@ RECORDING = "cassette:llama-cpp/gemma-3-270m/action-protocol-en-dentist-t02"
 ENTRY = '[[expectation]]\nid = "*"\nnormalizer = "x"\nexpect = "skip"\nreason = "slow"\n'
 
 
-def test_without_files_there_is_nothing_to_hold(tmp_path: Path) -> None:
+def test_policy_without_files_is_empty(tmp_path: Path) -> None:
     assert policy_of(Project(tmp_path), DAY) == GatePolicy(today=DAY)
 
 
-def test_the_file_of_expectations_is_found_where_it_lies_by_custom(tmp_path: Path) -> None:
+def test_expectations_file_is_found_by_default(tmp_path: Path) -> None:
     (tmp_path / "expectations.toml").write_text(ENTRY)
     policy = policy_of(Project(tmp_path), DAY)
     assert [entry.reason for entry in policy.expectations] == ["slow"]
@@ -35,21 +35,21 @@ def test_the_file_of_expectations_is_found_where_it_lies_by_custom(tmp_path: Pat
     assert RECORDING in policy.known.scenarios, "an entry for it is not stale beside another run"
 
 
-def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
+def test_named_policy_file_must_exist(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError):
         expectations_of(Project(tmp_path, Table(expectations="none.toml")))
     with pytest.raises(UnreadableError):
         policy_of(Project(tmp_path, Table(baseline="none.json")), DAY)
 
 
-def test_cells_to_be_skipped_are_no_jobs() -> None:
+def test_skipped_cells_have_no_jobs() -> None:
     jobs = tuple(Job(Subject("scenario", "scenarios/a.yaml", ("scenarios",)), n) for n in "xy")
     policy = GatePolicy(expectations=(AcceptedFailure("a", "x", "skip", "slow"),), today=DAY)
     assert without_skipped(jobs, policy) == (jobs[1:], ("a/x",))
     assert without_skipped(jobs, GatePolicy()) == (jobs, ())
 
 
-def test_paths_of_the_project_are_told_from_here(
+def test_project_paths_are_relative_to_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.harness]\npaths = ["scenarios"]\n')

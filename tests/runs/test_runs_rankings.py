@@ -18,7 +18,7 @@ def counts(ranked: tuple[Ranked, ...]) -> list[tuple[str, int, int]]:
     return [(line.name, line.k, line.n) for line in ranked]
 
 
-def test_models_are_ranked_by_the_pessimistic_bound() -> None:
+def test_models_are_ranked_by_lower_bound() -> None:
     many = [
         a_result(f"s{i}", model="many", turns=(a_turn(success=i > 1),), origin="imported")
         for i in range(100)
@@ -29,7 +29,7 @@ def test_models_are_ranked_by_the_pessimistic_bound() -> None:
     assert [(line.rank_low, line.rank_high) for line in found] == [(1, 2), (1, 2)]
 
 
-def test_ties_go_by_trials_then_by_name() -> None:
+def test_ties_are_sorted_by_trials_then_name() -> None:
     rows = [
         a_result("a", model="z", turns=(FAILED,)),
         a_result("b", model="y", turns=(FAILED,)),
@@ -47,7 +47,7 @@ def test_turns_of_two_cassettes_with_one_id_both_count(digests: tuple[str, str],
     assert counts(rankings(a_run(rows)).models) == [("m", n, n)]
 
 
-def test_the_best_normalizer_is_found_for_each_body() -> None:
+def test_best_normalizer_is_chosen_for_each_body() -> None:
     rows = [
         a_result("s", cassette="x", turns=(a_turn(success=False, digest="d1"),)),
         a_result("t", cassette="x", turns=(a_turn(success=False, digest="d2"),)),
@@ -65,7 +65,7 @@ def test_emulated_turns_never_count_for_a_model() -> None:
 
 
 @pytest.mark.parametrize("scenario", ["a", "z"])
-def test_a_recorded_turn_counts_once_however_many_judge_it(scenario: str) -> None:
+def test_recorded_turn_counts_once(scenario: str) -> None:
     rows = [
         a_result(scenario, cassette="c"),
         a_result("cassette:c", cassette="c", turns=(FAILED,)),
@@ -74,13 +74,13 @@ def test_a_recorded_turn_counts_once_however_many_judge_it(scenario: str) -> Non
     assert counts(rankings(a_run(rows, "naive", "reference")).models) == [("m", 1, 1)]
 
 
-def test_without_reference_the_first_normalizer_leads() -> None:
+def test_first_normalizer_leads_without_reference() -> None:
     rows = [a_result(normalizer="b"), a_result(normalizer="a", turns=(FAILED,))]
     assert counts(rankings(a_run(rows, "b", "a")).models) == [("m", 1, 1)]
     assert counts(rankings(a_run(rows, "a", "b")).models) == [("m", 0, 1)]
 
 
-def test_best_of_normalizers_takes_only_those_that_conform() -> None:
+def test_best_normalizer_must_conform() -> None:
     rows = [
         a_result("one", turns=(FAILED,)),
         a_result("one", "good"),
@@ -105,7 +105,7 @@ def test_parse_errors_are_counted_by_turn_and_blame() -> None:
     assert found.normalizers[0].parse_error == BlameSplit(2, 1, 1)
 
 
-def test_conformance_leaves_unsupported_cells_out() -> None:
+def test_conformance_excludes_unsupported_cells() -> None:
     rows = [
         a_result("a", outcome=Outcome.PARSE_ERROR),
         a_result("b", outcome=Outcome.UNSUPPORTED),
@@ -139,7 +139,7 @@ def test_outcomes_are_counted_worst_first() -> None:
     assert [*counted["reference"].items()] == [("leak", 1), ("pass", 2)]
 
 
-def test_failures_that_look_alike_are_one_signature() -> None:
+def test_equal_failures_have_one_signature() -> None:
     lost = a_finding("calls.kept")
     rows = [
         a_result("a", outcome=Outcome.LOST_CALL, findings=(lost, lost), quirks=("Q2", "Q1")),
@@ -161,7 +161,7 @@ def test_failures_that_look_alike_are_one_signature() -> None:
     assert (late.rule, late.level, late.cells) == ("late", "SHOULD", ("d/reference",))
 
 
-def test_losses_are_told_by_quirk() -> None:
+def test_losses_are_grouped_by_quirk() -> None:
     rows = [
         a_result("a", outcome=Outcome.LOST_CALL, quirks=("Q1", "Q2")),
         a_result("b", quirks=("Q1",)),
@@ -176,12 +176,12 @@ def test_losses_are_told_by_quirk() -> None:
 
 
 @pytest.mark.parametrize("name", ["'; DROP TABLE results; --", "a\x00b", "\ud83d", "$lead", ""])
-def test_names_are_data_and_never_sql(name: str) -> None:
+def test_names_are_never_sql(name: str) -> None:
     (model,) = rankings(a_run([a_result(model=name)])).models
     assert model.name == name.replace("\ud83d", "\ufffd")
 
 
-def test_the_database_reaches_no_file() -> None:
+def test_database_has_no_access_to_files() -> None:
     with Questions(a_run([])) as questions, pytest.raises(Exception, match="disabled"):
         questions._rows("SELECT * FROM read_csv('/etc/hostname')", {})
 
@@ -220,7 +220,7 @@ def test_normalizers_are_ranked_within_each_text_dialect() -> None:
     assert [line.n for line in found.normalizers if line.name == "two"] == [45]
 
 
-def test_answers_to_one_request_are_no_independent_trials() -> None:
+def test_answers_to_one_request_are_not_independent_trials() -> None:
     def turns(model: str, asked: str) -> list[Result]:
         said = [
             msgspec.structs.replace(

@@ -16,7 +16,7 @@ def interaction(*texts: str, finish: str = '"stop"', **changes: object) -> Inter
     return msgspec.structs.replace(made, **changes)
 
 
-def test_other_words_cut_otherwise_mean_the_same() -> None:
+def test_differences_ignores_texts_and_reads() -> None:
     assert differences(interaction("It rains."), interaction("The sun", " shines", ".")) == ()
 
 
@@ -42,11 +42,11 @@ def test_other_words_cut_otherwise_mean_the_same() -> None:
         ),
     ],
 )
-def test_what_means_otherwise_is_told(new: Interaction, told: str) -> None:
+def test_differences_reports_changes_of_meaning(new: Interaction, told: str) -> None:
     assert told in differences(interaction("a"), new)
 
 
-def test_bodies_of_no_dialect_are_compared_too() -> None:
+def test_differences_of_unknown_dialects() -> None:
     old = interaction("a", dialect="unknown")
     assert differences(old, interaction("b", dialect="unknown")) == ()
     deep = b"data: " + b'{"a":' * 40 + b"1" + b"}" * 40 + b"\n\n"

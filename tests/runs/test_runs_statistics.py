@@ -43,14 +43,14 @@ pvalues = st.lists(st.floats(0, 1), max_size=12)
         ((27, 0, 0, 27), -0.0351, 0.0351),
     ],
 )
-def test_newcombe_gives_the_published_values(
+def test_newcombe_matches_published_values(
     cells: tuple[int, int, int, int], low: float, high: float
 ) -> None:
     assert newcombe(Pairs(*cells)) == pytest.approx((-high, -low), abs=6e-5)
 
 
 @given(tables)
-def test_the_paired_interval_holds_the_difference_and_turns_with_the_sides(pairs: Pairs) -> None:
+def test_newcombe_contains_the_difference_and_is_symmetric(pairs: Pairs) -> None:
     low, high = newcombe(pairs)
     difference = (pairs.only_b - pairs.only_a) / pairs.n
     assert -1 - 1e-12 <= low <= difference + 1e-12
@@ -59,37 +59,37 @@ def test_the_paired_interval_holds_the_difference_and_turns_with_the_sides(pairs
     assert turned == pytest.approx((-high, -low), abs=1e-12)
 
 
-def test_without_a_pair_nothing_is_known() -> None:
+def test_newcombe_without_pairs_is_the_widest_interval() -> None:
     assert newcombe(Pairs()) == (-1.0, 1.0)
 
 
 @given(pair_counts, pair_counts)
-def test_mcnemar_is_the_binomial_test(b: int, c: int) -> None:
+def test_mcnemar_equals_the_binomial_test(b: int, c: int) -> None:
     n, few = b + c, min(b, c)
     exact = min(1.0, 2 * sum(comb(n, k) for k in range(few + 1)) / 2**n)
     assert mcnemar(b, c) == pytest.approx(exact, rel=1e-9)
     assert mcnemar(b, c) == mcnemar(c, b)
 
 
-def test_mcnemar_takes_large_counts() -> None:
+def test_mcnemar_accepts_large_counts() -> None:
     assert mcnemar(50_000, 50_000) == 1.0
     assert mcnemar(0, 100_000) == 0.0
     # The normal approximation with continuity correction: z = 399 / sqrt(100000).
     assert mcnemar(49_800, 50_200) == pytest.approx(0.2071, abs=1e-3)
 
 
-def test_negative_counts_are_refused() -> None:
+def test_mcnemar_rejects_negative_counts() -> None:
     with pytest.raises(ValueError, match="expected counts"):
         mcnemar(-1, 2)
 
 
-def test_holm_steps_down() -> None:
+def test_holm_adjusts_step_down() -> None:
     # By hand: 4 x 0.005, 3 x 0.01, 2 x 0.03, and never below the one before.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
 
 
 @given(pvalues)
-def test_holm_keeps_the_order_and_never_lowers(values: list[float]) -> None:
+def test_holm_keeps_order_and_never_lowers(values: list[float]) -> None:
     adjusted = holm(values)
     assert all(0 <= p <= q <= 1 for p, q in zip(values, adjusted, strict=True))
     order = sorted(range(len(values)), key=values.__getitem__)
@@ -132,22 +132,22 @@ intervals = st.lists(
         (20, 20, 0.8389, 1.0),
     ],
 )
-def test_wilson_gives_the_published_values(k: int, n: int, low: float, high: float) -> None:
+def test_wilson_matches_published_values(k: int, n: int, low: float, high: float) -> None:
     assert wilson(k, n) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_nothing_tried_is_nothing_known() -> None:
+def test_wilson_without_trials_is_the_widest_interval() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(("k", "n"), [(-1, 3), (4, 3), (0, -1)])
-def test_impossible_counts_are_refused(k: int, n: int) -> None:
+def test_wilson_rejects_impossible_counts(k: int, n: int) -> None:
     with pytest.raises(ValueError, match="0 <= k <= n"):
         wilson(k, n)
 
 
 @given(counts)
-def test_the_interval_holds_the_rate_and_is_symmetric(pair: tuple[int, int]) -> None:
+def test_wilson_contains_the_rate_and_is_symmetric(pair: tuple[int, int]) -> None:
     k, n = pair
     low, high = wilson(k, n)
     assert 0 <= low <= (k / n if n else 0.5) <= high <= 1
@@ -155,7 +155,7 @@ def test_the_interval_holds_the_rate_and_is_symmetric(pair: tuple[int, int]) -> 
 
 
 @given(counts, st.integers(2, 9))
-def test_more_trials_narrow_it(pair: tuple[int, int], factor: int) -> None:
+def test_wilson_narrows_with_more_trials(pair: tuple[int, int], factor: int) -> None:
     k, n = pair
     low, high = wilson(k, n + 1)
     more_low, more_high = wilson(k * factor, (n + 1) * factor)
@@ -163,7 +163,7 @@ def test_more_trials_narrow_it(pair: tuple[int, int], factor: int) -> None:
 
 
 @given(intervals)
-def test_rank_ranges_are_what_counting_says(entries: list[Interval]) -> None:
+def test_rank_ranges_match_counting(entries: list[Interval]) -> None:
     assert rank_ranges(entries) == tuple(
         (
             1 + sum(other.low > entry.high for other in entries),
@@ -173,7 +173,7 @@ def test_rank_ranges_are_what_counting_says(entries: list[Interval]) -> None:
     )
 
 
-def test_entries_that_meet_share_their_ranks() -> None:
+def test_overlapping_entries_share_ranks() -> None:
     entries = [Interval(0.8, 0.9), Interval(0.7, 0.85), Interval(0.1, 0.2)]
     assert rank_ranges(entries) == ((1, 2), (1, 2), (3, 3))
 
@@ -187,14 +187,14 @@ alikes = st.floats(0, 1)
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=30), alikes)
-def test_without_repeats_it_is_wilson(successes: list[int], alike: float) -> None:
+def test_clustered_interval_without_repeats_is_wilson(successes: list[int], alike: float) -> None:
     found = clustered_interval([Cluster(k, 1) for k in successes], alike)
     assert found.interval == pytest.approx(wilson(sum(successes), len(successes)))
     assert (found.groups, found.effective_n) == (len(successes), len(successes))
 
 
 @given(clusters, alikes)
-def test_repeats_never_narrow_it(groups: list[Cluster], alike: float) -> None:
+def test_repeats_never_narrow_the_interval(groups: list[Cluster], alike: float) -> None:
     found = clustered_interval(groups, alike)
     k, n = sum(it.k for it in groups), sum(it.n for it in groups)
     low, high = wilson(k, n)
@@ -204,7 +204,7 @@ def test_repeats_never_narrow_it(groups: list[Cluster], alike: float) -> None:
 
 
 @given(st.integers(1, 9), st.integers(2, 9))
-def test_repeats_that_all_agree_are_worth_one_each(count: int, size: int) -> None:
+def test_equal_repeats_count_once(count: int, size: int) -> None:
     groups = [Cluster(size * (place % 2), size) for place in range(count)]
     found = clustered_interval(groups, intraclass_correlation([groups]))
     assert found.effective_n == pytest.approx(count)
@@ -225,7 +225,7 @@ def test_more_successes_never_rank_lower(
 
 
 @given(st.lists(clusters, max_size=4))
-def test_likeness_is_a_share_and_counts_times(entries: list[list[Cluster]]) -> None:
+def test_intraclass_correlation_is_a_share(entries: list[list[Cluster]]) -> None:
     found = intraclass_correlation(entries)
     assert 0 <= found <= 1
     doubled = [[Cluster(it.k, it.n, 2) for it in groups] for groups in entries]
@@ -233,7 +233,7 @@ def test_likeness_is_a_share_and_counts_times(entries: list[list[Cluster]]) -> N
     assert intraclass_correlation(doubled) == pytest.approx(intraclass_correlation(spelled))
 
 
-def test_likeness_is_what_analysis_of_variance_says() -> None:
+def test_intraclass_correlation_matches_anova() -> None:
     # Three requests of four answers each, with 4, 3 and no successes; worked by hand.
     groups = [Cluster(4, 4), Cluster(3, 4), Cluster(0, 4)]
     between = 4 * ((1 - 7 / 12) ** 2 + (3 / 4 - 7 / 12) ** 2 + (7 / 12) ** 2) / 2
@@ -243,12 +243,12 @@ def test_likeness_is_what_analysis_of_variance_says() -> None:
     )
 
 
-def test_answers_that_do_not_depend_on_the_request_are_worth_their_number() -> None:
+def test_independent_repeats_count_fully() -> None:
     groups = [Cluster(2, 4, times=10)]
     assert intraclass_correlation([groups]) == 0.0
     assert clustered_interval(groups, 0.0).effective_n == 40
 
 
 @pytest.mark.parametrize("entries", [[], [[Cluster(3, 9)]], [[Cluster(4, 4), Cluster(4, 4)]]])
-def test_what_cannot_be_told_is_taken_for_alike(entries: list[list[Cluster]]) -> None:
+def test_intraclass_correlation_without_estimate_is_one(entries: list[list[Cluster]]) -> None:
     assert intraclass_correlation(entries) == 1.0

@@ -38,7 +38,7 @@ def lines_of(path: Path) -> list[bytes]:
 
 @settings(max_examples=25, deadline=None)  # each writes files
 @given(order=st.permutations(NAMES))
-def test_results_come_back_sorted_and_equal_runs_are_equal_bytes(
+def test_run_file_is_sorted_and_reproducible(
     tmp_path_factory: pytest.TempPathFactory, order: list[str]
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
@@ -57,7 +57,7 @@ def test_results_come_back_sorted_and_equal_runs_are_equal_bytes(
     assert {path.name for path in folder.iterdir()} == {"run.jsonl", "same.jsonl"}
 
 
-def test_an_interrupted_run_says_how_far_it_came(tmp_path: Path) -> None:
+def test_interrupted_run_stores_its_progress(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "run.jsonl"
     with RunWriter(path) as writer:
         writer.header(a_header())
@@ -68,7 +68,7 @@ def test_an_interrupted_run_says_how_far_it_came(tmp_path: Path) -> None:
     assert not run.complete
 
 
-def test_an_older_run_stays_until_a_new_one_with_results_is_finished(tmp_path: Path) -> None:
+def test_older_run_stays_until_a_new_one_is_finished(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     write(path, [a_result("old")])
     before = path.read_bytes()
@@ -82,7 +82,7 @@ def test_an_older_run_stays_until_a_new_one_with_results_is_finished(tmp_path: P
     assert [result.scenario for result in read_run(path).results] == ["new"]
 
 
-def test_an_empty_run_is_written_where_there_is_none(tmp_path: Path) -> None:
+def test_empty_run_is_written_if_there_is_none(tmp_path: Path) -> None:
     write(tmp_path / "run.jsonl", [])
     assert read_run(tmp_path / "run.jsonl").results == ()
 
@@ -100,7 +100,7 @@ with RunWriter(Path(sys.argv[1])) as writer:
 """
 
 
-def test_a_kill_loses_no_finished_result(tmp_path: Path) -> None:
+def test_killed_run_keeps_finished_results(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     died = subprocess.run([sys.executable, "-c", KILLED, path], env=environment, check=False)
@@ -124,7 +124,7 @@ def _each_lock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("_each_lock")
-def test_what_a_killed_run_left_does_not_block_a_new_one(tmp_path: Path) -> None:
+def test_killed_run_does_not_block_a_new_one(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with RunWriter(path) as killed:
         killed.header(a_header())
@@ -134,7 +134,7 @@ def test_what_a_killed_run_left_does_not_block_a_new_one(tmp_path: Path) -> None
     assert [found.name for found in tmp_path.iterdir()] == ["run.jsonl"]
 
 
-def test_a_second_run_into_one_folder_is_refused_and_harms_nothing(tmp_path: Path) -> None:
+def test_second_run_in_one_folder_is_an_error(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     path = tmp_path / "run.jsonl"
     with RunWriter(path) as first:
@@ -153,7 +153,7 @@ def test_a_second_run_into_one_folder_is_refused_and_harms_nothing(tmp_path: Pat
 
 
 @pytest.mark.parametrize("still", [True, False])
-def test_without_flock_a_partial_that_cannot_be_removed_is_taken(
+def test_locked_partial_file_without_flock_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, still: bool
 ) -> None:
     path = tmp_path / "run.jsonl"
@@ -170,7 +170,7 @@ def test_without_flock_a_partial_that_cannot_be_removed_is_taken(
         RunWriter(path).header(a_header())
 
 
-def test_a_partial_that_went_away_before_the_lock_is_not_written(
+def test_removed_partial_file_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fcntl = pytest.importorskip("fcntl")
@@ -191,7 +191,7 @@ def test_a_partial_that_went_away_before_the_lock_is_not_written(
 
 @settings(max_examples=25, deadline=None)  # each writes files
 @given(cut=st.integers(1, 400))
-def test_a_torn_last_line_is_counted(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
+def test_truncated_last_line_is_counted(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
     path = tmp_path_factory.mktemp("run") / "run.jsonl"
     write(path, [a_result("a"), a_result("b")])
     lines = lines_of(path)
@@ -201,7 +201,7 @@ def test_a_torn_last_line_is_counted(tmp_path_factory: pytest.TempPathFactory, c
     assert (run.footer, run.torn_lines) == (None, 1)
 
 
-def test_text_that_cannot_be_encoded_does_not_stop_a_run(tmp_path: Path) -> None:
+def test_lone_surrogates_do_not_stop_a_run(tmp_path: Path) -> None:
     turn = msgspec.structs.replace(a_turn(), why="half \ud83d, pair \ud83d\ude00")
     write(tmp_path / "run.jsonl", [a_result(turns=(turn,))])
     (result,) = read_run(tmp_path / "run.jsonl").results
@@ -237,7 +237,7 @@ DAMAGE: dict[str, tuple[Callable[[list[bytes]], bytes], str]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_what_is_no_run_is_refused_with_its_place(tmp_path: Path, damage: str) -> None:
+def test_damaged_run_file_is_an_error_with_its_line(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "run.jsonl"
     write(path, [a_result("a"), a_result("b")])
     change, message = DAMAGE[damage]
@@ -246,25 +246,25 @@ def test_what_is_no_run_is_refused_with_its_place(tmp_path: Path, damage: str) -
         read_run(path)
 
 
-def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+def test_missing_run_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match=r"(?s)no such run.*harness run"):
         read_run(tmp_path / "run.jsonl")
     with pytest.raises(UnreadableError, match="cannot be read"):
         read_run(tmp_path)
 
 
-def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:
+def test_unwritable_run_file_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="cannot write the run"):
         RunWriter(tmp_path / "file" / "run.jsonl").header(a_header())
 
 
-def test_the_header_comes_first(tmp_path: Path) -> None:
+def test_header_must_come_first(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="header"):
         RunWriter(tmp_path / "run.jsonl").add(a_result())
 
 
-def test_a_declaration_is_kept_in_a_fixed_order() -> None:
+def test_declaration_is_sorted() -> None:
     normalizer = Normalizer("x", lambda _, __: iter(()), frozenset({"b", "a"}), policies={"z": "1"})
     facts = facts_of(normalizer)
     assert facts.dialects == ("a", "b")
@@ -275,5 +275,5 @@ def test_a_declaration_is_kept_in_a_fixed_order() -> None:
     ("names", "lead"),
     [(("naive", "reference"), "reference"), (("b", "a"), "b")],
 )
-def test_the_lead_normalizer(names: tuple[str, ...], lead: str) -> None:
+def test_lead_is_reference_or_the_first_normalizer(names: tuple[str, ...], lead: str) -> None:
     assert a_header(*names).lead == lead

@@ -76,12 +76,12 @@ def run(name: str, data: BundledData | None = None) -> Check:
     return Check(name, ok=not wrong, count=count(data), detail=wrong)
 
 
-def test_the_names_are_a_contract() -> None:
+def test_names_of_checks_are_stable() -> None:
     assert set(upkeep._CHECKS) == NAMES
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - set(_SLOW)))
-def test_what_ships_is_clean(name: str, data: BundledData) -> None:
+def test_bundled_data_passes_the_check(name: str, data: BundledData) -> None:
     check = run(name, data)
     assert check.detail == ()
     assert check.ok
@@ -166,14 +166,14 @@ _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
         ),
     ],
 )
-def test_each_check_finds_what_it_is_there_for(
+def test_each_check_finds_its_problem(
     tree: Path, name: str, damage: Callable[[Path], object], said: str
 ) -> None:
     damage(tree)
     assert said in _detail(name)
 
 
-def test_a_scenario_with_too_few_turns_stops_no_other_check(tree: Path) -> None:
+def test_scenario_with_too_few_turns_stops_no_other_check(tree: Path) -> None:
     path = tree / "scenarios/dashscope/multi-round.yaml"
     text = path.read_text()
     second = text.index("\n- ", text.index("expect:\n- ") + len("expect:\n- "))
@@ -182,13 +182,13 @@ def test_a_scenario_with_too_few_turns_stops_no_other_check(tree: Path) -> None:
     assert run("conforming normalizers break no rule").ok
 
 
-def test_a_rule_without_a_miniature_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rule_without_a_mutant_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     others = {name: item for name, item in MUTANTS.items() if name != "name-lost"}
     monkeypatch.setattr(upkeep, "MUTANTS", others)
     assert _detail("each rule has a mutant") == "CALL-NAMED: no mutant violates it alone"
 
 
-def test_a_miniature_of_an_unknown_rule_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mutant_of_an_unknown_rule_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     others = {name: rule for name, rule in TURN_RULES.items() if name != "CALL-NAMED"}
     monkeypatch.setattr(upkeep, "TURN_RULES", others)
     assert _detail("each rule has a mutant") == "name-lost: there is no rule CALL-NAMED"
@@ -205,6 +205,6 @@ _KEY = "sk-" + "a1B2" * 8
         ("You are a helpful assistant", f"My key is {_KEY}", "request body: key of 32 characters"),
     ],
 )
-def test_what_looks_like_a_secret_is_told(tree: Path, old: str, new: str, said: str) -> None:
+def test_possible_secret_is_reported(tree: Path, old: str, new: str, said: str) -> None:
     _edit(tree / _BODY, old, new)
     assert said in _detail("cassettes are scrubbed")

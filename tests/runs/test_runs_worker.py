@@ -35,31 +35,31 @@ def own_scenario(text: str) -> Subject:
     return subject(path)
 
 
-def test_a_scenario_with_its_cassette() -> None:
+def test_judge_scenario_with_its_cassette() -> None:
     result, case = judge_job(Job(subject(SPLIT), "reference"), cuts="quick")
     assert (result.cell, result.outcome) == ("dashscope/split-chunks/reference", Outcome.PASS)
     assert (result.cassette, result.model, case) == (CASSETTE, "qwen-plus", None)
 
 
-def test_a_cell_that_fails_brings_its_case() -> None:
+def test_failing_cell_has_a_case() -> None:
     result, case = judge_job(Job(subject(SPLIT), "naive"), cuts="quick")
     assert case is not None
     assert case.cell == result.cell
 
 
-def test_a_cassette_alone() -> None:
+def test_judge_cassette_without_scenario() -> None:
     path = shipped.bundled_folder("cassettes") / f"{CASSETTE}.yaml"
     result, _ = judge_job(Job(subject(path), "reference"), cuts="quick")
     assert (result.cell, result.outcome) == (f"cassette:{CASSETTE}/reference", Outcome.PASS)
 
 
-def test_a_scenario_of_ones_own_may_use_a_cassette_that_ships() -> None:
+def test_own_scenario_may_use_a_bundled_cassette() -> None:
     own = own_scenario(f"title: t\ncassette: {CASSETTE}\nexpect:\n- finish: stop\n  text: x\n")
     assert load_subject(own).cassette.id == CASSETTE
     assert judge_job(Job(own, "reference"), cuts="quick")[0].outcome is Outcome.SILENT_WRONG
 
 
-def test_ones_own_cassette_goes_before_one_that_ships() -> None:
+def test_own_cassette_takes_precedence() -> None:
     own = Path("cassettes") / f"{CASSETTE}.yaml"
     own.parent.mkdir(parents=True)
     other = shipped.bundled_folder("cassettes") / "openai" / "gpt-4o-mini" / "plain-text.yaml"
@@ -73,7 +73,7 @@ def test_ones_own_cassette_goes_before_one_that_ships() -> None:
 @pytest.mark.parametrize(
     "name", ["missing", "/", "..", "../secret", "/etc/hostname", '"a\\0b"', "dashscope", "a/../.."]
 )
-def test_a_cassette_that_is_not_there_or_lies_outside(name: str) -> None:
+def test_missing_or_outside_cassette_is_an_error(name: str) -> None:
     Path("secret.yaml").write_text("interactions: []\nversion: 1\n")
     own = own_scenario(f"title: t\ncassette: {name}\nexpect:\n- finish: stop\n")
     with pytest.raises(UnreadableError, match="there is no cassette") as caught:
@@ -82,20 +82,20 @@ def test_a_cassette_that_is_not_there_or_lies_outside(name: str) -> None:
 
 
 @pytest.mark.parametrize("turns", [0, 2, 3])
-def test_there_must_be_a_turn_for_each_interaction(turns: int) -> None:
+def test_each_interaction_needs_an_expected_turn(turns: int) -> None:
     expect = "\n".join(["- finish: stop"] * turns) or "[]"
     own = own_scenario(f"title: t\ncassette: {CASSETTE}\nexpect:\n{expect}\n")
     with pytest.raises(UnreadableError, match="expect"):
         load_subject(own)
 
 
-def test_an_unknown_normalizer_is_a_usage_error() -> None:
+def test_unknown_normalizer_is_a_usage_error() -> None:
     with pytest.raises(UsageError):
         judge_job(Job(subject(SPLIT), "no-such-thing"))
 
 
 @pytest.mark.parametrize("name", ["reference", "own.module:normalize"])
-def test_a_job_that_took_its_process_with_it_is_a_crash_of_the_normalizer(name: str) -> None:
+def test_killed_process_is_a_crash_of_the_normalizer(name: str) -> None:
     result = crash_result(Job(subject(SPLIT), name), "killed")
     assert (result.cell, result.normalizer) == (f"dashscope/split-chunks/{name}", name)
     assert (result.outcome, result.blame) == (Outcome.CRASH, "normalizer")
@@ -105,13 +105,13 @@ def test_a_job_that_took_its_process_with_it_is_a_crash_of_the_normalizer(name: 
     assert result.quirks == load_subject(subject(SPLIT)).scenario.quirks  # type: ignore[union-attr]  # it has one
 
 
-def test_a_crash_of_an_unlabelled_cassette() -> None:
+def test_crash_with_a_cassette_without_scenario() -> None:
     path = shipped.bundled_folder("cassettes") / f"{CASSETTE}.yaml"
     result = crash_result(Job(subject(path), "reference"), "killed")
     assert (result.scenario, result.quirks) == (f"cassette:{CASSETTE}", ())
 
 
-def test_a_crash_takes_every_turn_from_its_user() -> None:
+def test_crash_fails_every_turn() -> None:
     path = SCENARIOS / "dashscope" / "multi-round.yaml"
     job = Job(subject(path), "reference")
     lost, (judged, _) = crash_result(job, "killed").turns, judge_job(job, cuts="quick")
@@ -124,7 +124,7 @@ def test_a_crash_takes_every_turn_from_its_user() -> None:
     assert [turn.digest for turn in lost] == [body_digest(body) for body in bodies]
 
 
-def test_the_same_subject_is_loaded_once() -> None:
+def test_subject_is_loaded_once() -> None:
     assert load_subject(subject(SPLIT)) is load_subject(subject(SPLIT))
 
 
@@ -135,7 +135,7 @@ def test_the_same_subject_is_loaded_once() -> None:
         ("rules: [CALL-NAME]", "CALL-NAMED"),
     ],
 )
-def test_a_misspelt_name_is_an_error_and_not_an_unsupported_cell(line: str, near: str) -> None:
+def test_misspelt_name_is_an_error(line: str, near: str) -> None:
     text = (SCENARIOS / "calls" / "interleaved.yaml").read_text(encoding="utf-8") + line + "\n"
     with pytest.raises(UnreadableError, match=f"did you mean '{near}'"):
         load_subject(own_scenario(text))
@@ -152,12 +152,12 @@ def _reads(*interactions: Interaction) -> str:
     return source_of(Cassette("c", interactions, Origin("recorded"))).reads
 
 
-def test_reads_are_kept_synthetic_or_both() -> None:
+def test_reads_are_recorded_synthetic_or_mixed() -> None:
     assert _reads(_CLEAN, _CLEAN) == "recorded"
     assert _reads(_SYNTHETIC) == "synthetic"
     assert _reads(_CLEAN, _SYNTHETIC) == "mixed"
 
 
-def test_each_credential_is_counted() -> None:
+def test_credentials_are_counted() -> None:
     facts = source_of(Cassette("c", (_CLEAN, _LEAKY), Origin("recorded", at="2026-11-22")))
     assert (facts.leaks, facts.interactions, facts.size, facts.at) == (2, 2, 20, "2026-11-22")
