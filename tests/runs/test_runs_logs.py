@@ -150,7 +150,7 @@ def test_damaged_log_is_an_error_with_its_line(tmp_path: Path) -> None:
 
 def test_log_that_became_shorter_is_an_error(tmp_path: Path) -> None:
     subject = select_subjects([written(tmp_path, RETRIED)])[0]
-    gone = msgspec.structs.replace(subject, place=7)
+    gone = msgspec.structs.replace(subject, index=7)
     with pytest.raises(UnreadableError, match="missing at its end"):
         judge_job(Job(gone, "gateway"))
 
