@@ -1,19 +1,30 @@
 """Search one normalizer or agent, replay its saved findings, and save the new ones."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Future, wait
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.plans import DIALECT_KEY
-from harness.fuzzing.found import FuzzFinding, FuzzReport
+from harness.fuzzing.conversations.search import fuzz_agent
+from harness.fuzzing.found import FuzzFinding, FuzzReport, merge_findings
 from harness.fuzzing.saving import delete_saved, replay_saved, save
-from harness.fuzzing.search import Profile
-from harness.fuzzing.shards import FuzzTask, fuzz_here, fuzz_in_processes
+from harness.fuzzing.search import Profile, find_profile
+from harness.fuzzing.turns.search import fuzz_normalizer
+from harness.fuzzing.turns.seeds import seeds
 from harness.judging.results import Result
+from harness.normalizers.discovery import load_normalizer
 from harness.runs.plan import Subject
+from harness.runs.pool import Batch, Exited, interruptible, open_processes
+from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
+
+_POLL_SECONDS = 0.1
 
 
 class FuzzTarget(msgspec.Struct, frozen=True):
@@ -42,23 +53,106 @@ class FuzzOptions(msgspec.Struct, frozen=True):
     folder: Path | None = None
 
 
+class FuzzTask(msgspec.Struct, frozen=True):
+    """The search of one process; small, so that it can be pickled."""
+
+    target: FuzzTarget
+    options: FuzzOptions
+    share: int = 0
+    shares: int = 1
+
+
+def fuzz_here(task: FuzzTask) -> FuzzReport:
+    """Search in this process."""
+    name, options = task.target.name, task.options
+    shared = {"random": options.random, "share": task.share, "shares": task.shares}
+    # The output of a normalizer must not mix with the findings on standard output.
+    with redirect_stdout(sys.stderr):
+        if task.target.kind == "agent":
+            return fuzz_agent(load_agent(name), options.profile, **shared)
+        normalizer = load_normalizer(name)
+        found = seeds(options.subjects, normalizer, clean=options.clean)
+        return fuzz_normalizer(normalizer, found, options.profile, **shared)
+
+
+def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
+    """Search in several worker processes; the report counts those that crashed.
+
+    Ctrl-C ends each search, which then reports what it has.
+
+    Raises:
+        HarnessError: the normalizer or a seed cannot be loaded.
+    """
+    shares = (
+        msgspec.structs.replace(task, share=number, shares=processes) for number in range(processes)
+    )
+    with interruptible() as interruption, open_processes(processes) as pool:
+        futures = [pool.submit(fuzz_here, (share,)) for share in shares]
+        while wait(futures, timeout=_POLL_SECONDS).not_done:
+            if interruption.requested:
+                pool.stop(futures)
+                break
+        return _join_reports([_report(future) for future in futures])
+
+
+def _report(future: Future[Batch[FuzzReport]]) -> FuzzReport:
+    try:
+        batch = future.result()
+    except BrokenExecutor:
+        return FuzzReport(crashed=1)
+    if batch.fault is not None:
+        raise batch.fault.rebuild()
+    if not batch.results:  # stopped before it began
+        return FuzzReport(interrupted=True)
+    (report,) = batch.results
+    return FuzzReport(crashed=1) if isinstance(report, Exited) else report
+
+
+def _join_reports(reports: Sequence[FuzzReport]) -> FuzzReport:
+    return FuzzReport(
+        findings=merge_findings(finding for each in reports for finding in each.findings),
+        examples=sum(each.examples for each in reports),
+        chunkings=sum(each.chunkings for each in reports),
+        interrupted=any(each.interrupted for each in reports),
+        crashed=sum(each.crashed for each in reports),
+    )
+
+
+def fuzz_findings(
+    name: str,
+    profile: str = "ci",
+    *,
+    kind: Literal["normalizer", "agent"] = "normalizer",
+    paths: Iterable[Path] = (),
+    random: int = 0,
+) -> tuple[FuzzFinding, ...]:
+    """Search one normalizer or agent in this process and return its bugs, the worst first.
+
+    Args:
+        name: its name or `module:callable`.
+        profile: `dev`, `ci` or `deep`.
+        kind: what `name` is.
+        paths: scenarios and cassettes to start from; without any, the bundled scenarios. The
+            conversations of an agent are generated.
+        random: the seed of the search.
+
+    Raises:
+        UsageError: there is no normalizer, agent or profile of that name.
+        NormalizerLoadError, AgentLoadError: it cannot be loaded.
+        UnreadableError: a file of `paths` cannot be used.
+    """
+    options = FuzzOptions(select_subjects(paths), find_profile(profile), random)
+    return fuzz_here(FuzzTask(FuzzTarget(kind, name), options)).findings
+
+
 def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
     """Search one normalizer or agent; the report includes saved findings that still fail.
 
     Raises:
         HarnessError: it cannot be loaded, or a file cannot be used.
     """
-    task = FuzzTask(
-        target.kind,
-        target.name,
-        options.subjects,
-        options.profile,
-        clean=options.clean,
-        random=options.random,
-    )
-    found = (
-        fuzz_here(task) if options.processes == 1 else fuzz_in_processes(task, options.processes)
-    )
+    task, processes = FuzzTask(target, options), options.processes
+    found = fuzz_here(task) if processes == 1 else fuzz_in_processes(task, processes)
     new = {finding.slug for finding in found.findings}
     old: tuple[FuzzFinding, ...] = ()
     if options.database is not None:

@@ -161,7 +161,7 @@ def _seed_paths(cells: Collection[Job]) -> list[Path]:
 
 def _fuzz_check(kind: _Kind, name: str, profile: str, seeds: list[Path], command: str) -> _Check:
     def check(_config: pytest.Config) -> None:
-        from harness.fuzzing.shards import fuzz_findings  # noqa: PLC0415 - as above
+        from harness.fuzzing.targets import fuzz_findings  # noqa: PLC0415 - as above
 
         found = fuzz_findings(name, profile, kind=kind, paths=seeds, random=_SEED)
         if any(each.fails_gate for each in found):

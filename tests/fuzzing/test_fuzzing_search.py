@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import msgspec
 import pytest
@@ -12,12 +13,13 @@ from harness.fuzzing import search
 from harness.fuzzing.found import BugSignature, FailureLocation, FoundBugs, merge_findings
 from harness.fuzzing.mutators import MutatedInput, Mutation
 from harness.fuzzing.search import PROFILES, Budget, EnoughError, Profile, Search, find_profile
-from harness.fuzzing.shards import FuzzTask, fuzz_here, fuzz_in_processes
+from harness.fuzzing.targets import FuzzOptions, FuzzTarget, FuzzTask, fuzz_here, fuzz_in_processes
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.search import TurnSource, fuzz_normalizer
 from harness.fuzzing.turns.seeds import Seed, by_round, seeds, varied_seeds
 from harness.judging.results import Finding, Outcome
 from harness.normalizers.discovery import load_normalizer
+from harness.runs.plan import Subject
 from harness.runs.selection import select_subjects
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
@@ -160,15 +162,21 @@ def test_slug_depends_on_signature_alone() -> None:
     assert BugSignature(place).slug.startswith("calls-kept-openai-chat-glm-")
 
 
+def _task(
+    kind: Literal["normalizer", "agent"], name: str, subjects: tuple[Subject, ...] = ()
+) -> FuzzTask:
+    return FuzzTask(FuzzTarget(kind, name), FuzzOptions(subjects, FEW, random=3))
+
+
 def test_search_stops_when_the_parent_asks_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "stop_requested", lambda: True)
-    report = fuzz_here(FuzzTask("agent", "plain-loop", (), FEW))
+    report = fuzz_here(_task("agent", "plain-loop"))
     assert (report.interrupted, report.examples) == (True, 0)
 
 
 def test_search_in_processes_joins_their_reports() -> None:
     subjects = select_subjects([shipped.bundled_folder("scenarios") / "finish"])
-    task = FuzzTask("normalizer", "naive", subjects, FEW, random=3)
+    task = _task("normalizer", "naive", subjects)
     report = fuzz_in_processes(task, 2)
     assert (report.examples, report.crashed, report.interrupted) == (2 * FEW.examples, 0, False)
     assert report.findings == merge_findings(report.findings)
@@ -176,7 +184,7 @@ def test_search_in_processes_joins_their_reports() -> None:
 
 def test_crashed_process_is_counted_and_the_others_are_kept() -> None:
     killer = f"{__name__}:killer"
-    report = fuzz_in_processes(FuzzTask("normalizer", killer, select_subjects(()), FEW), 2)
+    report = fuzz_in_processes(_task("normalizer", killer, select_subjects(())), 2)
     assert report.crashed > 0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 # pytester forgets what was imported first beside it, and a pool imported twice cannot pickle.
-import harness.fuzzing.shards  # noqa: F401 - see above
+import harness.fuzzing.targets  # noqa: F401 - see above
 from harness.errors import UsageError
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.search import PROFILES, Profile

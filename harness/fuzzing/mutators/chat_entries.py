@@ -1,4 +1,4 @@
-"""The `tool_calls` entries of an openai-chat stream in the spellings of its many servers.
+"""The `tool_calls` entries of an openai-chat stream in the forms of its many servers.
 
 Each edit changes entries in place; texts, ends and all other frames keep their bytes.
 """

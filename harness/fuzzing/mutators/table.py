@@ -9,7 +9,6 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from harness.fuzzing.mutators import (
     calls,
     chat_chunks,
-    chat_ends,
     chat_entries,
     chat_options,
     endings,
@@ -28,7 +27,6 @@ _ALL: Final[tuple[Mutator, ...]] = (
     *pieces.MUTATORS,
     *chat_entries.MUTATORS,
     *chat_chunks.MUTATORS,
-    *chat_ends.MUTATORS,
     *chat_options.MUTATORS,
     *endings.MUTATORS,
     *calls.MUTATORS,
