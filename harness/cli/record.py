@@ -30,7 +30,8 @@ from harness.runs.refresh import differences
 from harness.runs.selection import named_folder
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import dump, load_cassette, save_cassette
+from harness.wire.cassette_file import load_cassette, save_cassette
+from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Due, Headers, Request
 
 # Path of the API of each dialect on a server.
@@ -353,6 +354,11 @@ def _difference_lines(old: Cassette, new: Cassette, changes: list[str]) -> Itera
     yield from (f"  {line}" for line in changes)
     yield "in text:"
     lines = difflib.unified_diff(
-        dump(old).splitlines(), dump(new).splitlines(), "recorded", "now", n=1, lineterm=""
+        format_cassette(old).splitlines(),
+        format_cassette(new).splitlines(),
+        "recorded",
+        "now",
+        n=1,
+        lineterm="",
     )
     yield from (f"  {line}" for line in lines)

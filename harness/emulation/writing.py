@@ -6,7 +6,7 @@ from pathlib import Path
 from harness.emulation.cassette import emulate
 from harness.emulation.recipe import ByHand, Recipe, load_recipe
 from harness.errors import HarnessError, UnreadableError
-from harness.wire import cassette_file
+from harness.wire import cassette_file, cassette_text
 
 
 def load_recipes(scenarios: Iterable[Path], root: Path) -> tuple[Recipe | ByHand, ...]:
@@ -52,7 +52,7 @@ def is_stale(recipe: Recipe | ByHand, folder: Path) -> bool:
     path = cassette_path(recipe, folder)
     if isinstance(recipe, ByHand):
         return not path.is_file()
-    text = cassette_file.dump(emulate(recipe)).encode()
+    text = cassette_text.format_cassette(emulate(recipe)).encode()
     return not path.is_file() or path.read_bytes() != text
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final, NoReturn
 
+import msgspec
 import yaml
 from yaml import CSafeLoader
 
@@ -113,17 +114,14 @@ def _constructor(reader: TagReader) -> Callable[[_PlainLoader, yaml.Node], objec
     return construct
 
 
-class _Open:
+class _Open(msgspec.Struct):
     """A collection that is being read, and the totals from before it began."""
 
-    __slots__ = ("anchor", "at_key", "before", "is_map", "keys")
-
-    def __init__(self, anchor: str | None, before: tuple[int, int], *, is_map: bool) -> None:
-        self.anchor = anchor
-        self.before = before
-        self.is_map = is_map
-        self.at_key = is_map
-        self.keys: set[str] = set()
+    anchor: str | None
+    before: tuple[int, int]
+    is_map: bool
+    at_key: bool
+    keys: set[str] = msgspec.field(default_factory=set)
 
 
 class _Walk:
@@ -159,7 +157,7 @@ class _Walk:
             self._anchored.pop(event.anchor, None)
         before = (self._values, self._chars)
         is_map = isinstance(event, yaml.MappingStartEvent)
-        self._stack.append(_Open(event.anchor, before, is_map=is_map))
+        self._stack.append(_Open(event.anchor, before, is_map, is_map))
 
     def closed(self, event: yaml.CollectionEndEvent) -> None:
         """Come out of a mapping or sequence."""

@@ -20,7 +20,7 @@ from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.cassette_text import dump
+from harness.wire.cassette_text import format_cassette
 from harness.wire.cuts import split
 from harness.wire.interaction import Interaction, Read
 
@@ -77,7 +77,10 @@ def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
 
 def _save_one(finding: FuzzFinding, folder: Path) -> None:
     name = _name(finding)
-    texts = {"cassettes": dump(_cassette(finding)), "scenarios": scenario_text(finding, name)}
+    texts = {
+        "cassettes": format_cassette(_cassette(finding)),
+        "scenarios": scenario_text(finding, name),
+    }
     for kind, text in texts.items():
         path = folder / kind / f"{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)

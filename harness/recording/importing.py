@@ -22,7 +22,7 @@ from harness.recording.importers import raw_body, read
 from harness.recording.importers.container import BY
 from harness.recording.secrets import credentials
 from harness.wire.cassette import Cassette
-from harness.wire.cassette_data import VCRPY
+from harness.wire.cassette_file import VCRPY
 from harness.wire.decompress import why_encoded
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Headers, Interaction

@@ -67,9 +67,8 @@ class TokenCalls(TextDialect):
         plain = name.removeprefix(NAMESPACE).partition(":")[0]
         return offered.begins(plain) or any(kind.startswith(name) for kind in self.kinds)
 
-    def ending(self, opener: str) -> Ending:
+    def ending(self, _opener: str) -> Ending:
         """The end of the JSON, or any token of a section where it is broken or missing."""
-        del opener
         begins = (*self.section_begins, *self.call_begins)
         closers = (*self.call_ends, *self.section_ends, *begins, *self.ends)
         return SequenceEnd(literal_end(*self.separators), lambda _text, _at: HeadedEnd(closers))

@@ -288,6 +288,8 @@ def _text_header(headers: Headers, name: str) -> str:
 
 # The way back
 
+_JSON: Final = {":content-type": "application/json"}
+
 
 def encode_message(payload: bytes, headers: Mapping[str, str]) -> bytes:
     """Write one message with right checksums; its headers are text."""
@@ -300,17 +302,12 @@ def encode_message(payload: bytes, headers: Mapping[str, str]) -> bytes:
 
 def encode_event(payload: bytes, event: str) -> bytes:
     """Write one event with a JSON payload, with the headers that AWS gives it."""
-    headers = {":event-type": event, ":content-type": "application/json", ":message-type": "event"}
-    return encode_message(payload, headers)
+    return encode_message(payload, {":event-type": event, **_JSON, ":message-type": "event"})
 
 
 def encode_exception(payload: bytes, name: str) -> bytes:
     """Write one exception, which ends its stream."""
-    headers = {
-        ":exception-type": name,
-        ":content-type": "application/json",
-        ":message-type": "exception",
-    }
+    headers = {":exception-type": name, **_JSON, ":message-type": "exception"}
     return encode_message(payload, headers)
 
 

@@ -1,18 +1,243 @@
 """Cassettes on disk: load any vcrpy cassette, save ours so that vcrpy replays it.
 
-The one module of `wire` that opens files. A file is written whole or not at all.
+All that a file claims is checked. What it does not contain stays "unknown", reads that it did not
+keep become one for each event; nothing is ever repaired silently. A file is written completely or
+not at all.
 """
 
 import os
 from pathlib import Path
+from typing import Final, cast, get_args
 
+import msgspec
+
+from harness.errors import UnreadableError
 from harness.files import yaml_text
 from harness.files.load import read_file
-from harness.wire import cassette_data
-from harness.wire.cassette import Cassette
-from harness.wire.cassette_text import dump
+from harness.files.names import nearest_name
+from harness.files.typed import (
+    expect_list,
+    expect_mapping,
+    expect_text,
+    refuse_type,
+    refuse_unknown_keys,
+)
+from harness.providers import UNKNOWN, provider_of
+from harness.wire import prompt_tools
+from harness.wire import reads as reads_text
+from harness.wire.cassette import Cassette, Origin, OriginKind
+from harness.wire.cassette_text import digest, format_cassette
+from harness.wire.decompress import decode_body, decode_body_if_possible
+from harness.wire.interaction import Due, Ended, Headers, Interaction, Read, Request
 
-__all__ = ["dump", "load_cassette", "parse_cassette", "save_cassette"]
+_ORIGIN_KEYS: Final = Origin.__struct_fields__
+_HARNESS_KEYS: Final = (
+    *("origin", "provider", "model", "prompt", "dialect", "due", "tools", "body_sha256"),
+)
+VCRPY: Final = "vcrpy"
+_VCRPY_ORIGIN: Final = Origin("imported", by=VCRPY, kept="bodies and headers; no reads")
+_RESTORE_HINT: Final = "Restore the file from version control, or record it again."
+
+
+def cassette_from_data(
+    document: object, cassette_id: str, where: str, *, keep_encoded: bool = False
+) -> Cassette:
+    """Return the cassette that `document` contains.
+
+    Args:
+        document: plain data, as `yaml_guard.load` gives it.
+        cassette_id: the id that it gets.
+        where: the file's name, for messages.
+        keep_encoded: leave a body whose content encoding cannot be taken off unchanged, with
+            its headers, instead of refusing the whole cassette.
+
+    Raises:
+        UnreadableError: it is not a vcrpy cassette, or claims what is not so.
+    """
+    if not isinstance(document, dict) or "interactions" not in document:
+        refuse_type("a vcrpy cassette with the key 'interactions'", document, where)
+    _check_top_keys(document, where)
+    items = expect_list(document["interactions"], f"{where}: interactions")
+    interactions = tuple(
+        _interaction(item, f"{where}: interactions[{n}]", keep_encoded=keep_encoded)
+        for n, item in enumerate(items)
+    )
+    if "harness" in document:
+        return _own(document["harness"], interactions, cassette_id, f"{where}: harness")
+    providers = {provider_of(interaction.request.uri) for interaction in interactions}
+    provider = providers.pop() if len(providers) == 1 else UNKNOWN
+    return Cassette(cassette_id, interactions, _VCRPY_ORIGIN, provider=provider).in_dialect(UNKNOWN)
+
+
+def _check_top_keys(document: dict[object, object], where: str) -> None:
+    """Let the keys of other tools pass, but not a misspelled `harness`."""
+    strange = [key for key in document if isinstance(key, str) and key != "harness"]
+    if key := nearest_name("harness", strange, cutoff=0.8):
+        raise UnreadableError(f"unknown key {key!r}", where=where, hint="Did you mean 'harness'?")
+
+
+def _own(
+    value: object, interactions: tuple[Interaction, ...], cassette_id: str, where: str
+) -> Cassette:
+    fields = expect_mapping(value, where)
+    refuse_unknown_keys(fields, _HARNESS_KEYS, where)
+    _check_digests(fields.get("body_sha256"), interactions, f"{where}.body_sha256")
+    named = {
+        key: expect_text(fields.get(key), f"{where}.{key}") or UNKNOWN
+        for key in ("provider", "model", "prompt")
+    }
+    origin = _origin(fields.get("origin"), f"{where}.origin")
+    dialect = expect_text(fields.get("dialect"), f"{where}.dialect") or UNKNOWN
+    tools = prompt_tools.read_prompt_tools(fields.get("tools"), f"{where}.tools")
+    found = Cassette(cassette_id, interactions, origin, **named)
+    due = _due(fields.get("due"), f"{where}.due")
+    return found.in_dialect(dialect).with_tools(tools).with_due(due)
+
+
+def _origin(value: object, where: str) -> Origin:
+    fields = expect_mapping(value, where)
+    refuse_unknown_keys(fields, _ORIGIN_KEYS, where)
+    said = {key: expect_text(item, f"{where}.{key}") for key, item in fields.items()}
+    kinds = get_args(OriginKind)
+    if said.get("kind") not in kinds:
+        refuse_type(f"one of {', '.join(kinds)}", fields.get("kind"), f"{where}.kind")
+    return msgspec.convert(said, Origin)
+
+
+def _check_digests(value: object, interactions: tuple[Interaction, ...], where: str) -> None:
+    digests = expect_list(value, where)
+    if len(digests) != len(interactions):
+        raise UnreadableError(
+            f"expected {len(interactions)} digests, one for each interaction, found {len(digests)}",
+            where=where,
+            hint=_RESTORE_HINT,
+        )
+    for n, (said, interaction) in enumerate(zip(digests, interactions, strict=True)):
+        found = digest(interaction.body)
+        if said != found:
+            raise UnreadableError(
+                f"expected a body with SHA-256 {said}, found {found}: an editor or a git filter "
+                "changed the body",
+                where=f"{where}[{n}]",
+                hint=_RESTORE_HINT,
+            )
+
+
+def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interaction:
+    fields = expect_mapping(value, where)
+    response = expect_mapping(fields.get("response"), f"{where}.response")
+    if not response:
+        refuse_type("a response", fields.get("response"), f"{where}.response")
+    headers = _headers(response.get("headers"), f"{where}.response.headers")
+    place = f"{where}.response.body"
+    stored = _response_body(response, place)
+    body, headers = (
+        decode_body_if_possible(stored, headers)
+        if keep_encoded
+        else decode_body(stored, headers, place)
+    )
+    kept, reads = _reads(response, body, f"{where}.response.reads")
+    return Interaction(
+        request=_request(fields.get("request"), f"{where}.request"),
+        status=_status(response, f"{where}.response.status"),
+        headers=headers,
+        body=body,
+        reads=reads,
+        reads_kept=kept,
+        ended=_ended(response.get("ended"), f"{where}.response.ended"),
+        encoding=expect_text(response.get("encoding"), f"{where}.response.encoding"),
+    )
+
+
+def _ended(value: object, where: str) -> Ended:
+    said = expect_text(value, where) or "complete"
+    if said not in get_args(Ended):
+        refuse_type(f"one of {', '.join(get_args(Ended))}", value, where)
+    return cast("Ended", said)
+
+
+def _due(value: object, where: str) -> Due:
+    said = expect_text(value, where)
+    if said not in get_args(Due):
+        refuse_type(f"one of {', '.join(filter(None, get_args(Due)))}", value, where)
+    return cast("Due", said)
+
+
+def _request(value: object, where: str) -> Request:
+    fields = expect_mapping(value, where)
+    body = fields.get("body")
+    if body is None and "parsed_body" in fields:
+        body = msgspec.json.encode(fields["parsed_body"])
+    return Request(
+        method=expect_text(fields.get("method"), f"{where}.method") or "POST",
+        uri=expect_text(fields.get("uri"), f"{where}.uri"),
+        headers=_headers(fields.get("headers"), f"{where}.headers"),
+        body=_bytes(body, f"{where}.body"),
+    )
+
+
+def _response_body(response: dict[str, object], where: str) -> bytes:
+    """Take the body from where this or an older vcrpy, or a tool above it, keeps it."""
+    body = response.get("body", response.get("content"))
+    if isinstance(body, dict):
+        body = body.get("string", body.get("base64_string"))
+    if body is None and "parsed_body" in response:
+        body = msgspec.json.encode(response["parsed_body"])
+    return _bytes(body, where)
+
+
+def _bytes(value: object, where: str) -> bytes:
+    if value is None:
+        return b""
+    if isinstance(value, str):
+        return value.encode("utf-8")
+    if not isinstance(value, bytes):
+        refuse_type("text or bytes", value, where, "Store the body as one string or as !!binary.")
+    return value
+
+
+def _status(response: dict[str, object], where: str) -> int:
+    status = response.get("status", response.get("status_code"))
+    code = status.get("code") if isinstance(status, dict) else status
+    if not isinstance(code, int) or isinstance(code, bool) or not 0 <= code <= 999:  # noqa: PLR2004 - HTTP has three digits
+        refuse_type("a status code", status, where)
+    return code
+
+
+def _headers(value: object, where: str) -> Headers:
+    return tuple(
+        (name, _header_value(item, f"{where}.{name}"))
+        for name, items in expect_mapping(value, where).items()
+        for item in (items if isinstance(items, list) else [items])
+    )
+
+
+def _header_value(value: object, where: str) -> str:
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, dict | list):
+        refuse_type("text", value, where)
+    return "" if value is None else str(value)
+
+
+def _reads(response: dict[str, object], body: bytes, where: str) -> tuple[bool, tuple[Read, ...]]:
+    said = response.get("reads", reads_text.SYNTHETIC)
+    if said == reads_text.SYNTHETIC:
+        return False, reads_text.synthetic_reads(body)
+    reads = reads_text.parse_reads(said) if isinstance(said, str) else None
+    if reads is None:
+        refuse_type(
+            "reads such as \"0:412 31:598\" (milliseconds:bytes), or 'synthetic'", said, where
+        )
+    total = sum(read.size for read in reads)
+    if total != len(body):
+        raise UnreadableError(
+            f"expected reads that add up to the body's {len(body)} bytes, found {total}",
+            where=where,
+            hint=_RESTORE_HINT,
+        )
+    return True, reads
+
 
 # Tags that older vcrpy wrote for plain text.
 _VCRPY_TAGS = {f"tag:yaml.org,2002:python/{name}": str for name in ("str", "unicode")}
@@ -46,12 +271,12 @@ def parse_cassette(
     With `keep_encoded` a body whose content encoding cannot be taken off stays unchanged.
     """
     document = yaml_text.load_yaml(data, where, tags=_VCRPY_TAGS)
-    return cassette_data.cassette_from_data(document, cassette_id, where, keep_encoded=keep_encoded)
+    return cassette_from_data(document, cassette_id, where, keep_encoded=keep_encoded)
 
 
 def save_cassette(cassette: Cassette, path: Path) -> None:
     """Write `cassette` to `path`, making its folders; an old file is replaced at once."""
-    data = dump(cassette).encode("utf-8")
+    data = format_cassette(cassette).encode("utf-8")
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -20,7 +20,7 @@ from harness.wire.reads import SYNTHETIC, format_reads
 _BASE64_LINE = 76
 
 
-def dump(cassette: Cassette) -> str:
+def format_cassette(cassette: Cassette) -> str:
     """Return the YAML text of `cassette`, which `cassette_file.load` reads back as equal.
 
     Reads that were not kept are written as `synthetic`, so they come back as one for each

@@ -112,18 +112,15 @@ def _is_text(body: bytes) -> bool:
     return True
 
 
-def _unchanged(body: bytes, coding: str, where: str) -> bytes:
-    del coding, where
+def _unchanged(body: bytes, _coding: str, _where: str) -> bytes:
     return body
 
 
-def _gzip(body: bytes, coding: str, where: str) -> bytes:
-    del coding
+def _gzip(body: bytes, _coding: str, where: str) -> bytes:
     return _inflate(body, _ANY_WINDOW, where)
 
 
-def _deflate(body: bytes, coding: str, where: str) -> bytes:
-    del coding
+def _deflate(body: bytes, _coding: str, where: str) -> bytes:
     return _inflate(body, inflate_window(body), where)
 
 

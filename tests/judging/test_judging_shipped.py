@@ -17,7 +17,7 @@ from harness.judging.catalogue import load_catalogue, load_excluded
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.protocol import CAPABILITIES
-from harness.wire import cassette_file
+from harness.wire import cassette_file, cassette_text
 from harness.wire.cassette import Cassette
 
 CASSETTES = shipped.bundled_folder("cassettes")
@@ -56,7 +56,7 @@ def test_scenarios_emulate_exactly_the_committed_cassettes(made: dict[str, Casse
     stale = [
         name
         for name, cassette in made.items()
-        if cassette_file.dump(cassette).encode() != committed[name].read_bytes()
+        if cassette_text.format_cassette(cassette).encode() != committed[name].read_bytes()
     ]
     assert stale == [], "run `harness cassettes`"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.recording.importing import Labels, import_file
-from harness.wire.cassette_file import dump, parse_cassette
+from harness.wire.cassette_file import parse_cassette
+from harness.wire.cassette_text import format_cassette
 
 CORPUS = Path(
     os.environ.get("HARNESS_CORPUS") or Path(__file__).parents[2] / ".." / "shared/corpus"
@@ -58,7 +59,7 @@ def test_every_stream_is_taken_byte_exact_in_its_dialect() -> None:
     taken: Taken = defaultdict(dict)
     for path, source in files():
         for cassette in import_file(path, path.read_bytes(), source, Labels()).cassettes:
-            again = parse_cassette(dump(cassette).encode(), cassette.id, where=source)
+            again = parse_cassette(format_cassette(cassette).encode(), cassette.id, where=source)
             assert again == cassette
             for place in cassette.origin.source.rpartition("#")[2].split(","):
                 taken[source][place] = (cassette.dialect, cassette.provider)

@@ -11,7 +11,7 @@ import yaml
 from harness.errors import UnreadableError
 from harness.recording.importers import READERS, read
 from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import dump
+from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Read
 from tests.recording.recording_samples import flow, flows, trace
 
@@ -228,7 +228,7 @@ def test_event_names_come_back() -> None:
 
 def test_our_own_cassette_keeps_what_it_says() -> None:
     _, cassette = found(vcr_yaml())
-    again = found(dump(cassette).encode())[1]
+    again = found(format_cassette(cassette).encode())[1]
     assert (again.origin, again.interactions) == (cassette.origin, cassette.interactions)
 
 

@@ -16,7 +16,8 @@ from harness.recording.importers.http_message import chunk_ranges, without_chunk
 from harness.recording.importing import Labels, import_file
 from harness.wire.aws import encode_event
 from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import dump, parse_cassette
+from harness.wire.cassette_file import parse_cassette
+from harness.wire.cassette_text import format_cassette
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Read
 from tests.recording.recording_samples import ASKED, URI, flow, flows, tnetstring, trace
@@ -113,7 +114,9 @@ def test_no_reader_crashes_on_a_damaged_file(name: str, noise: bytes, cut: int) 
     for data in (whole[:cut] + noise, whole[:cut] + whole[cut + 3 :], noise + whole):
         with suppress(UnreadableError):
             for cassette in import_file(PurePath("a.x"), data, "a.x", Labels()).cassettes:
-                assert parse_cassette(dump(cassette).encode(), "a", where="a").interactions
+                assert parse_cassette(
+                    format_cassette(cassette).encode(), "a", where="a"
+                ).interactions
 
 
 # The last one is half a surrogate pair, which JSON can spell.
@@ -143,7 +146,9 @@ def test_words_of_the_formats_in_any_order_crash_nothing(
     for data in (text, SAMPLES[first] + b"\n" + text, json.dumps(objects).encode()):
         with suppress(UnreadableError):
             for cassette in import_file(PurePath("a.x"), data, "a.x", Labels()).cassettes:
-                assert parse_cassette(dump(cassette).encode(), "a", where="a").interactions
+                assert parse_cassette(
+                    format_cassette(cassette).encode(), "a", where="a"
+                ).interactions
 
 
 # curl
@@ -322,7 +327,10 @@ def test_what_no_cassette_can_hold_is_put_right() -> None:
     data = lines({"request": request, "response": {"status": 10**9, "body": ANSWER}})
     (cassette,) = import_file(PurePath("a"), data, "a", Labels()).cassettes
     assert (
-        parse_cassette(dump(cassette).encode(), cassette.id, where="a").interactions[0].status == 0
+        parse_cassette(format_cassette(cassette).encode(), cassette.id, where="a")
+        .interactions[0]
+        .status
+        == 0
     )
 
 

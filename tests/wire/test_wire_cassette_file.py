@@ -16,7 +16,8 @@ from harness.files import load
 from harness.providers import provider_of
 from harness.wire import decompress as decompress_module
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.cassette_file import dump, load_cassette, parse_cassette, save_cassette
+from harness.wire.cassette_file import load_cassette, parse_cassette, save_cassette
+from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Interaction, Read, Request
 from harness.wire.reads import format_reads, parse_reads, synthetic_reads
 
@@ -76,7 +77,7 @@ def test_any_bytes_come_back_here_and_in_vcrpy(body: bytes, sent: bytes) -> None
     request = Request("POST", URI, (), sent)
     reads = (Read(1, 7), Read(len(body) - 1, 0)) if len(body) > 1 else synthetic_reads(body)
     saved = cassette(Interaction(request, 200, (), body, reads))
-    text = dump(saved)
+    text = format_cassette(saved)
     assert parse_cassette(text.encode(), "a/b", where="x") == saved
     requests, responses = vcr.serialize.deserialize(text, vcr.serializers.yamlserializer)
     assert responses[0]["body"]["string"] == body
@@ -89,7 +90,7 @@ def test_any_words_come_back(name: str, value: str, model: str) -> None:
     request = Request("POST", value, ((name, value), (name, model)), b"")
     origin = Origin("imported", source=value, licence=model)
     saved = Cassette("a", (Interaction(request, 418, (), b"", ()),), origin, model=model)
-    assert parse_cassette(dump(saved).encode(), "a", where="x") == saved
+    assert parse_cassette(format_cassette(saved).encode(), "a", where="x") == saved
 
 
 def test_vcrpy_replays_what_is_saved(tmp_path: Path) -> None:
@@ -122,11 +123,11 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 def test_bodies_are_readable_blocks_where_yaml_allows() -> None:
-    text = dump(cassette(interaction(STREAM + b"data: x \n")))
+    text = format_cassette(cassette(interaction(STREAM + b"data: x \n")))
     assert '      string: |\n        data: {"id": "é"}\n\n        data: [DONE]\n' in text
-    crlf = dump(cassette(interaction(b"data: 1\r\n\r\n data: 2\r\n")))
+    crlf = format_cassette(cassette(interaction(b"data: 1\r\n\r\n data: 2\r\n")))
     assert '"data: 1\\r\\n\\\n        \\r\\n\\\n        \\ data: 2\\r\\n"' in crlf
-    assert "string: !!binary |\n" in dump(cassette(interaction(b"\xff" * 100)))
+    assert "string: !!binary |\n" in format_cassette(cassette(interaction(b"\xff" * 100)))
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_a_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         parse_cassette(plain(body={"string": b"\x1f\x8b\x00\x00"}), "x", where="x")
 
 
-GOOD = dump(cassette(interaction(STREAM, (Read(len(STREAM), 3),))))
+GOOD = format_cassette(cassette(interaction(STREAM, (Read(len(STREAM), 3),))))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from harness.errors import UnreadableError
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.cassette_file import dump, parse_cassette
+from harness.wire.cassette_file import parse_cassette
+from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Due, Interaction, Request
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -43,36 +44,36 @@ def a_cassette(*tools: tuple[dict[str, Any], ...]) -> Cassette:
 @given(TOOLS)
 def test_any_tools_come_back_in_each_interaction(tools: tuple[dict[str, Any], ...]) -> None:
     saved = a_cassette(tools, tools)
-    assert parse_cassette(dump(saved).encode(), "a", where="x") == saved
+    assert parse_cassette(format_cassette(saved).encode(), "a", where="x") == saved
 
 
 def test_a_file_without_tools_says_nothing_of_them() -> None:
-    assert "tools" not in dump(a_cassette(()))
-    assert parse_cassette(dump(a_cassette(())).encode(), "a", where="x").tools == ()
+    assert "tools" not in format_cassette(a_cassette(()))
+    assert parse_cassette(format_cassette(a_cassette(())).encode(), "a", where="x").tools == ()
     assert a_cassette().tools == ()
 
 
 @pytest.mark.parametrize("due", ["", "call", "answer"])
 def test_what_is_due_comes_back_in_each_interaction(due: Due) -> None:
     saved = a_cassette((), ()).with_due(due)
-    assert parse_cassette(dump(saved).encode(), saved.id, where="x") == saved
+    assert parse_cassette(format_cassette(saved).encode(), saved.id, where="x") == saved
     assert saved.due == due
 
 
 def test_what_nobody_can_owe_is_refused() -> None:
-    text = dump(a_cassette(()).with_due("call")).replace("due: call", "due: thanks")
+    text = format_cassette(a_cassette(()).with_due("call")).replace("due: call", "due: thanks")
     with pytest.raises(UnreadableError, match="one of call, answer"):
         parse_cassette(text.encode(), "a", where="x")
 
 
 def test_a_tool_is_readable_in_a_review() -> None:
-    text = dump(a_cassette((SEARCH,)))
+    text = format_cassette(a_cassette((SEARCH,)))
     assert "  tools:\n  - name: search\n    parameters: {type: object}\n" in text
 
 
 def test_interactions_with_different_tools_are_no_cassette() -> None:
     with pytest.raises(ValueError, match="the same `tools`"):
-        dump(a_cassette((SEARCH,), ()))
+        format_cassette(a_cassette((SEARCH,), ()))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,9 @@ def test_interactions_with_different_tools_are_no_cassette() -> None:
     ],
 )
 def test_what_is_no_list_of_tools_is_refused(tools: str, place: str, fact: str) -> None:
-    text = dump(a_cassette(())).replace("  body_sha256:", f"  tools: {tools}\n  body_sha256:")
+    text = format_cassette(a_cassette(())).replace(
+        "  body_sha256:", f"  tools: {tools}\n  body_sha256:"
+    )
     with pytest.raises(UnreadableError) as caught:
         parse_cassette(text.encode(), "a", where="x")
     assert place in caught.value.where

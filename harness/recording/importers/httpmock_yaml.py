@@ -10,7 +10,7 @@ from pathlib import PurePath
 from harness.files import yaml_text
 from harness.files.typed import expect_mapping, expect_text, refuse_type
 from harness.recording.importers.container import ContainerFile, container_file, decode_base64
-from harness.wire import cassette_data
+from harness.wire import cassette_file
 
 _KEYS = (re.compile(rb"^when:", re.MULTILINE), re.compile(rb"^then:", re.MULTILINE))
 
@@ -22,7 +22,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     where = str(path)
     documents = yaml_text.load_yaml_documents(data, where)
     items = [_as_vcrpy(item, f"{where}: document {n}") for n, item in enumerate(documents)]
-    cassette = cassette_data.cassette_from_data(
+    cassette = cassette_file.cassette_from_data(
         {"interactions": items}, path.name, where, keep_encoded=True
     )
     return container_file(

@@ -12,9 +12,8 @@ import msgspec
 from harness.files import yaml_text
 from harness.files.typed import expect_list, expect_mapping
 from harness.recording.importers.container import BY, ContainerFile, container_file, decode_base64
-from harness.wire import cassette_data
-from harness.wire.cassette_data import VCRPY
-from harness.wire.cassette_file import parse_cassette
+from harness.wire import cassette_file
+from harness.wire.cassette_file import VCRPY, parse_cassette
 
 _VCRPY_KEY = re.compile(rb"^interactions:", re.MULTILINE)
 
@@ -43,7 +42,7 @@ def read_ruby(path: PurePath, data: bytes) -> ContainerFile | None:
     place = f"{where}: http_interactions"
     items = expect_list(document.get("http_interactions"), place)
     plain = {"interactions": [_as_vcrpy(item, f"{place}[{n}]") for n, item in enumerate(items)]}
-    cassette = cassette_data.cassette_from_data(plain, path.name, where, keep_encoded=True)
+    cassette = cassette_file.cassette_from_data(plain, path.name, where, keep_encoded=True)
     return container_file(path, cassette.interactions, "bodies and headers; no reads, no times")
 
 

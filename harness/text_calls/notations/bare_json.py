@@ -109,9 +109,8 @@ class BareAnywhere(BareJson):
             return False if start.final or len(start.head) >= _BLANK_CHARACTERS else None
         return body[0] in _BEGINS[start.opener] or (start.opener == "{" and body[0].isidentifier())
 
-    def ending(self, opener: str) -> Ending:
+    def ending(self, _opener: str) -> Ending:
         """The bracket that closes it, JSON or not."""
-        del opener
         return LooseEnd(_KEYS)
 
 

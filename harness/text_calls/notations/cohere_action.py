@@ -46,9 +46,8 @@ class CohereAction(TextDialect):
         """Return the reasoning."""
         return Section(reasoning=True, closers=(_THOUGHT,)) if start.opener == _THINKING else None
 
-    def ending(self, opener: str) -> Ending:
+    def ending(self, _opener: str) -> Ending:
         """The end of the JSON, or the closing token where it is broken."""
-        del opener
         return JsonEnd(closers=(_CLOSER, _OPENER, "<|END_OF_TURN_TOKEN|>"))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:

@@ -49,9 +49,8 @@ class FencedJson(TextDialect):
             return False
         return BARE_JSON.starts(BlockStart(body[0], body[1:], start.offered, start.final))
 
-    def ending(self, opener: str) -> Ending:
+    def ending(self, _opener: str) -> Ending:
         """The end of the JSON, or the next line that begins with a fence where it is broken."""
-        del opener
         return JsonEnd(lead=True, several=True, closers=("\n```", "\n~~~"))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:

@@ -120,9 +120,8 @@ class Harmony(TextDialect):
             return Section(reasoning=False, closers=(), header=header)
         return Section(reasoning=True, closers=ENDS, header=header, ended_by=self.openers)
 
-    def ending(self, opener: str) -> Ending:
+    def ending(self, _opener: str) -> Ending:
         """An end token outside strings, or the next message."""
-        del opener
         return SequenceEnd(
             PatternEnd(_HEADER_END, len(MESSAGE)), lambda _text, _at: QuotedEnd(_CONTENT)
         )

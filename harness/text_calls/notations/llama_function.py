@@ -39,9 +39,8 @@ class LlamaFunction(TextDialect):
     orphans = (_CLOSER,)
     markers = (_CALL, _CLOSER)
 
-    def ending(self, opener: str) -> Ending:
+    def ending(self, _opener: str) -> Ending:
         """The end of the object."""
-        del opener
         closers = (_CLOSER, "</tool_call>", _CALL, _BLOCK)
         return SequenceEnd(
             literal_end("{", inclusive=False), lambda _text, _at: JsonEnd(closers=closers)

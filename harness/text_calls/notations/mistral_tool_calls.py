@@ -124,9 +124,8 @@ class MistralToolCalls(TextDialect):
             return False
         return (bool(rest) or start.offered.begins(name[1])) if start.final else None
 
-    def ending(self, opener: str) -> Ending:
+    def ending(self, _opener: str) -> Ending:
         """The end of the JSON, or the next marker where it is broken or missing."""
-        del opener
         return chosen_end(_ending)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:

@@ -49,9 +49,8 @@ class PythonTag(TextDialect):
     noise = _ENDS
     markers = (_TAG, *_ENDS)
 
-    def ending(self, opener: str) -> Ending:
+    def ending(self, _opener: str) -> Ending:
         """The end of the last object, or of the call."""
-        del opener
         return chosen_end(_ending)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:

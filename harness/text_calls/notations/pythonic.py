@@ -56,9 +56,8 @@ class Pythonic(TextDialect):
         known = clean_name(name, start.offered) in start.offered if name and gap else begins
         return None if known and not start.final else False
 
-    def ending(self, opener: str) -> Ending:
+    def ending(self, _opener: str) -> Ending:
         """The bracket that closes the list."""
-        del opener
         return QuotedEnd(_LIST, depth=1)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
