@@ -1,7 +1,7 @@
-"""Where the data that ships with the suite lies: cassettes, scenarios, catalogue.
+"""Where the bundled data is: cassettes, scenarios, catalogue.
 
-In a wheel it lies inside the package; in a checkout at the top of the repository, where
-people edit it.
+In a wheel it is inside the package. In a checkout it is in the top folder of the repository,
+where people edit it.
 """
 
 from pathlib import Path
@@ -11,6 +11,6 @@ _IN_WHEEL = _PACKAGE / "shipped_data"
 
 
 def bundled_folder(name: str) -> Path:
-    """Return the folder `cassettes`, `scenarios` or `catalogue` that ships."""
+    """Return the folder `cassettes`, `scenarios` or `catalogue` of the bundled data."""
     root = _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent
     return root / name

@@ -73,7 +73,7 @@ def search_results(value: object) -> tuple[SearchResult, ...] | None:
 
     An entry is an object with a title and a source, under the keys that search services use. All
     objects of the list must be entries, because of other objects every field may matter. For the
-    same reason, a list next to an error, or an empty list next to other fields, is no such result.
+    same reason, a list next to an error, or an empty list next to other fields, does not count.
     """
     listed = _listed(value)
     if listed is None:

@@ -41,7 +41,7 @@ class OneKey(File, frozen=True, omit_defaults=True):
         return tuple(name for name in self.__struct_fields__ if getattr(self, name) is not UNSET)
 
     @property
-    def value(self) -> Any:  # noqa: ANN401 - each key has a type of its own
+    def value(self) -> Any:  # noqa: ANN401 - each key has its own type
         """The value of the one key."""
         return getattr(self, self.keys[0])
 

@@ -31,7 +31,7 @@ _TABLE: Final = "kill-table.json"
 _SENSITIVITY: Final = "sensitivity.json"
 
 
-class KillRow(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):
+class KillRow(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):  # codespell:ignore
     """One row as it is stored; the stored name of `mutant` is part of the file format.
 
     Fields:
@@ -45,7 +45,7 @@ class KillRow(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):
     scenarios: int
 
 
-class MeasuredKill(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):
+class MeasuredKill(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):  # codespell:ignore
     """One row as it is shown, with its rule and what the benchmark of the fuzzer measured.
 
     Fields:

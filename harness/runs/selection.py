@@ -119,7 +119,7 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
         raise UsageError(
             "no such file or folder",
             where=str(path),
-            hint="`harness list scenarios` prints those that ship",
+            hint="`harness list scenarios` prints the bundled ones",
         )
 
 

@@ -56,7 +56,7 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
         answer: the final text of each; its number makes it distinct.
         end: of the last turn: a complete answer, a truncated one, or an empty turn.
         again: then the model repeats one call until the agent stops.
-        stopped: instead of an answer, the model calls once more than the limit allows.
+        stopped: instead of an answer, the model makes one call more than the limit allows.
         same_ids: each turn uses the same call ids.
         probed: the provider's answer to a probe; "" if its capabilities are declared.
         capabilities: further ones, besides `takes_tools`.

@@ -202,7 +202,7 @@ def _repeated(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
         return calls, ""
     tail = draw(st.sampled_from(("_2", "")))
     again = (replace(start, id=start.id + tail), *rest)
-    return [*calls, again], f"call {at} once more, with {'its own' if tail else 'the same'} id"
+    return [*calls, again], f"call {at} again, with {'its own' if tail else 'the same'} id"
 
 
 @changing("calls-reversed", "the calls in another order")

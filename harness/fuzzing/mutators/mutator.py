@@ -39,7 +39,7 @@ class Mutator(msgspec.Struct, frozen=True):
     Fields:
         name: kebab-case, stable.
         preserving: whether the turn must stay equal, by the API's contract or by a catalogued
-            quirk that a client must survive; else it may change, and must be told as it is.
+            quirk that a client must survive; else it may change, and must be reported as it is.
         summary: one line.
         quirks: ids of the catalogue that it makes.
         mutate: draw, interaction -> the changed one and what was done where; None where it
@@ -48,7 +48,7 @@ class Mutator(msgspec.Struct, frozen=True):
         needs: capabilities that a normalizer must declare for the turn to stay equal; of one
             that does not, nothing is asked after this step.
         new_calls: whether a call may come out that the clean turn has not. After any other
-            step one that does is a wrong executed call, whatever else the bytes leave open.
+            step one that does is a wrong executed call, whatever else is ambiguous.
     """
 
     name: str

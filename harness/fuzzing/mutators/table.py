@@ -61,7 +61,7 @@ def fitting(
 def may_call_more(steps: Collection[Mutation]) -> bool:
     """Return whether, after these steps, the turn may have a call that the clean turn does not.
 
-    Where not, one that does (another name, other arguments, or the same once more) is a wrong
+    Where not, one that does (another name, other arguments, or the same again) is a wrong
     executed call, even if the oracle does not judge the changed bytes.
     """
     return any(_BY_NAME[step.name].new_calls for step in steps if step.name in _BY_NAME)

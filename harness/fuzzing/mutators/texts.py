@@ -1,8 +1,8 @@
-"""Other texts than the model wrote: odd characters, and markup that is or is not a call.
+"""Change the text of a turn: unusual characters, and markup that is or is not a call.
 
-Markup in a text is a call, an example or a draft, by rules that no API has; what the strict
-reading leaves open there is still no leave to run what stands in code, in a quotation, in the
-reasoning, or what is not whole.
+Markup in a text is a call, an example or a draft, by rules that are not part of any API. The
+oracle does not judge it. Still, no client may execute what is in code, in a quotation or in the
+reasoning, or what is incomplete.
 """
 
 from collections.abc import Callable

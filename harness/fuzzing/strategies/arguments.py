@@ -106,7 +106,7 @@ _GAPS: Final = ((", ", ": "), (",", ":"), (" , ", " : "), (",\n ", ":\t"))
 def arguments(schema: Schema) -> SearchStrategy[dict[str, Any]]:
     """Return objects that fit `schema`, the JSON Schema of a tool's parameters.
 
-    Where the schema allows what is no object, an empty one stands for it: arguments are one.
+    If the schema allows other values, an empty object replaces them, because arguments are one.
     """
     found = _fitting(schema, _References(schema), 0)
     return found.map(lambda value: value if isinstance(value, dict) else {})
