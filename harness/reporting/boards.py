@@ -13,25 +13,11 @@ from harness.runs.questions import BlameSplit
 from harness.runs.rankings import Ranked, RankedConversations, Rankings
 
 FEW = 30
-_BAR_WIDTH = 200
 
 _NOT_MEASURED = (
     "No recorded or imported turns are in this run, so there is nothing to rank. "
     "Emulated cassettes measure normalizers, not {what}: they were not recorded from a {one}."
 )
-
-
-class Bar(msgspec.Struct, frozen=True):
-    """A Wilson interval and its point, on a scale of 0 to `_BAR_WIDTH`."""
-
-    low: float
-    point: float
-    high: float
-
-    @property
-    def width(self) -> float:
-        """Return the length of the interval."""
-        return round(self.high - self.low, 1)
 
 
 class BoardRow(msgspec.Struct, frozen=True):
@@ -42,7 +28,6 @@ class BoardRow(msgspec.Struct, frozen=True):
     note: str
     share: str
     interval: str
-    bar: Bar
     parse_errors: str
     failed: str
 
@@ -75,22 +60,19 @@ class Board(msgspec.Struct, frozen=True):
 
 
 class ConversationRow(msgspec.Struct, frozen=True):
-    """One row of the ranking of models by prompts by agents; shares of turns as text."""
+    """One row of the ranking of models by prompts by agents.
+
+    Fields:
+        cells: text of usable turns, parse_error turns, recovered turns, retries, strategy, and
+            failed conversations by blame.
+    """
 
     ranked: RankedConversations
     place: str
     share: str
     interval: str
-    turns: str
-    parse_errors: str
-    recovered: str
-    strategies: str
-    failed: str
-
-    @property
-    def few(self) -> bool:
-        """Whether n is too small for a ranking."""
-        return self.ranked.rate.n < FEW
+    few: bool
+    cells: tuple[str, ...]
 
 
 def conversation_rows(rankings: Rankings) -> tuple[ConversationRow, ...]:
@@ -100,26 +82,26 @@ def conversation_rows(rankings: Rankings) -> tuple[ConversationRow, ...]:
 
 def _conversation_row(ranked: RankedConversations) -> ConversationRow:
     rate = ranked.rate
+    strategies = rate.tool_use + rate.json_fallback
     return ConversationRow(
-        ranked=ranked,
-        place=_range(ranked.rank_low, ranked.rank_high),
-        share=percent(rate.k / rate.n),
-        interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
-        turns=_count_of_total(rate.turns - rate.broken_turns, rate.turns),
-        parse_errors=_count_of_total(rate.parse_error_turns, rate.turns),
-        recovered=f"{rate.recovered} of {rate.broken_turns}",
-        strategies=_strategies(rate.tool_use, rate.json_fallback),
-        failed=blame_counts(rate.failed),
+        ranked,
+        _range(ranked.rank_low, ranked.rank_high),
+        percent(rate.k / rate.n),
+        f"{percent(ranked.low)} to {percent(ranked.high)}",
+        rate.n < FEW,
+        (
+            _count_of_total(rate.turns - rate.broken_turns, rate.turns),
+            _count_of_total(rate.parse_error_turns, rate.turns),
+            f"{rate.recovered} of {rate.broken_turns}",
+            str(rate.retries),
+            f"tool_use {percent(rate.tool_use / strategies)}" if strategies else "not reported",
+            blame_counts(rate.failed),
+        ),
     )
 
 
 def _count_of_total(count: int, total: int) -> str:
     return f"{count}/{total} ({percent(count / total)})" if total else "0"
-
-
-def _strategies(tool_use: int, json_fallback: int) -> str:
-    total = tool_use + json_fallback
-    return f"tool_use {percent(tool_use / total)}" if total else "not reported"
 
 
 def boards(report: Report) -> dict[str, Board]:
@@ -187,7 +169,6 @@ def board_row(ranked: Ranked, note: str = "") -> BoardRow:
         note=note,
         share=percent(share) if ranked.n else "not measured",
         interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
-        bar=Bar(_x(ranked.low), _x(share), _x(ranked.high)),
         parse_errors=blame_counts(ranked.parse_error),
         failed=blame_counts(ranked.failed),
     )
@@ -211,7 +192,3 @@ def rank_text(ranked: Ranked) -> str:
 
 def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}-{high}"
-
-
-def _x(share: float) -> float:
-    return round(share * _BAR_WIDTH, 1)

@@ -46,7 +46,7 @@ from harness.reporting.report import (
     replays_link,
 )
 from harness.reporting.visible import PICTURES, pieces, plain
-from harness.reporting.words import BLAMES, OUTCOME_WORDS, WORST_FIRST, percent
+from harness.reporting.words import BLAMES, OUTCOME_WORDS, WORST_FIRST, percent, points
 from harness.runs.gate import Gate
 from harness.runs.run import Run
 
@@ -182,6 +182,7 @@ def _environment() -> Environment:
         "percent": percent,
         "pieces": pieces,
         "plain": plain,
+        "points": points,
     }
     environment.globals |= {
         "BLAMES": BLAMES,

@@ -79,7 +79,7 @@ def test_cassettes_with_credentials_come_first_and_omitted_ones_are_counted(samp
         msgspec.structs.replace(sample.results[0], cassette=f"c{n}") for n in range(MAX_CASSETTES)
     )
     found = cassettes_of((*many, leaky))
-    assert (found.rows[0].id, found.rows[0].scrub) == ("zzz", "2 unscrubbed")
+    assert (found.rows[0].result.cassette, found.rows[0].scrub) == ("zzz", "2 unscrubbed")
     assert (found.total, found.more) == (MAX_CASSETTES + 1, 1)
     assert sum(count for _, count in found.counts) == found.total
     assert found.rows[1].reads == "unknown"
@@ -123,8 +123,8 @@ def test_comparison_counts_broken_and_fixed_cells(sample: Run) -> None:
     )
     assert (fixed.count("fixed"), fixed.count("broken")) == (5, 0)
     assert (broken.count("fixed"), broken.count("broken")) == (0, 5)
-    (naive,) = (each for each in broken.conformance if each.rate.name == "naive")
-    assert (naive.difference, naive.better, naive.point) == ("-100.0", False, 0.0)
+    (naive,) = (each for each in broken.conformance if each.name == "naive")
+    assert (naive.before, naive.after) == (1.0, 0.0)
 
 
 @given(st.text(st.characters(codec="utf-8")), st.text(min_size=1, max_size=9))

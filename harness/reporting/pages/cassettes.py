@@ -21,21 +21,21 @@ _UNKNOWN: Final = CassetteFacts()
 
 
 class CassetteRow(msgspec.Struct, frozen=True):
-    """One cassette, with the number of its cells and of those that fail.
+    """One cassette: its first result, its number of cells, and how many of them fail."""
 
-    Fields:
-        known: whether the run contains more about it than its origin.
-    """
-
-    id: str
-    origin: str
-    provider: str
-    model: str
-    dialect: str
-    facts: CassetteFacts
-    known: bool
+    result: Result
     cells: int
     failing: int
+
+    @property
+    def facts(self) -> CassetteFacts:
+        """What the run contains about the cassette; empty if it has only the origin."""
+        return self.result.source or _UNKNOWN
+
+    @property
+    def known(self) -> bool:
+        """Whether the run contains more about the cassette than its origin."""
+        return self.result.source is not None
 
     @property
     def scrub(self) -> str:
@@ -78,31 +78,14 @@ def cassettes_of(results: Iterable[Result]) -> CassettesView:
         first.setdefault(result.cassette, result)
         cells[result.cassette] += 1
         failing[result.cassette] += fails(result)
-    rows = sorted(
-        (_row(each, cells[name], failing[name]) for name, each in first.items()), key=_sort_key
+    rows = [CassetteRow(each, cells[name], failing[name]) for name, each in first.items()]
+    rows.sort(
+        key=lambda row: (not row.facts.leaks, row.result.origin == "emulated", row.result.cassette)
     )
-    counts = Counter((row.origin, row.reads, row.scrub) for row in rows)
+    counts = Counter((row.result.origin, row.reads, row.scrub) for row in rows)
     return CassettesView(
         total=len(rows),
         counts=tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
         rows=tuple(rows[:MAX_CASSETTES]),
         more=max(0, len(rows) - MAX_CASSETTES),
     )
-
-
-def _row(result: Result, cells: int, failing: int) -> CassetteRow:
-    return CassetteRow(
-        id=result.cassette,
-        origin=result.origin,
-        provider=result.provider,
-        model=result.model,
-        dialect=result.dialect,
-        facts=result.source or _UNKNOWN,
-        known=result.source is not None,
-        cells=cells,
-        failing=failing,
-    )
-
-
-def _sort_key(row: CassetteRow) -> tuple[bool, bool, str]:
-    return not row.facts.leaks, row.origin == "emulated", row.id

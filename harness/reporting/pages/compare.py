@@ -5,12 +5,10 @@ from typing import Final
 import msgspec
 
 from harness.reporting.report import NamedRun, Report
-from harness.reporting.words import percent, points
 from harness.runs.compare import Change, ChangeKind, RateChange, compare
 from harness.runs.run import Run
 
 MAX_CHANGES: Final = 300
-_BAR: Final = 200
 
 
 class Changes(msgspec.Struct, frozen=True):
@@ -23,31 +21,13 @@ class Changes(msgspec.Struct, frozen=True):
     cells: tuple[Change, ...]
 
 
-class Difference(msgspec.Struct, frozen=True):
-    """The difference of one name as text, and on a scale of 0 to `_BAR` with zero in the middle."""
-
-    rate: RateChange
-    before: str
-    after: str
-    difference: str
-    interval: str
-    low: float
-    point: float
-    high: float
-
-    @property
-    def better(self) -> bool:
-        """Whether more succeed now."""
-        return self.rate.after > self.rate.before
-
-
 class CompareView(msgspec.Struct, frozen=True):
     """What changed since the run `label`; `warnings` say why the two may not be comparable."""
 
     label: str
     same: int
-    conformance: tuple[Difference, ...]
-    turn_success: tuple[Difference, ...]
+    conformance: tuple[RateChange, ...]
+    turn_success: tuple[RateChange, ...]
     changes: tuple[Changes, ...]
     warnings: tuple[str, ...]
 
@@ -77,8 +57,8 @@ def compare_view(base: NamedRun, run: Run) -> CompareView:
     return CompareView(
         base.label,
         found.same,
-        tuple(map(_difference, found.conformance)),
-        tuple(map(_difference, found.turn_success)),
+        found.conformance,
+        found.turn_success,
         tuple(_changes(way, found.changes) for way in _CHANGE_TEXTS),
         found.warnings,
     )
@@ -87,21 +67,3 @@ def compare_view(base: NamedRun, run: Run) -> CompareView:
 def _changes(way: ChangeKind, changes: tuple[Change, ...]) -> Changes:
     cells = tuple(each for each in changes if each.way == way)
     return Changes(way, *_CHANGE_TEXTS[way], len(cells), cells[:MAX_CHANGES])
-
-
-def _difference(rate: RateChange) -> Difference:
-    change = rate.after - rate.before
-    return Difference(
-        rate=rate,
-        before=percent(rate.before),
-        after=percent(rate.after),
-        difference=points(change),
-        interval=f"{points(rate.low)} to {points(rate.high)}",
-        low=_x(rate.low),
-        point=_x(change),
-        high=_x(rate.high),
-    )
-
-
-def _x(difference: float) -> float:
-    return round((difference + 1) / 2 * _BAR, 1)

@@ -84,11 +84,7 @@ def _table(title: str, ranked: tuple[Ranked, ...], empty: str = "") -> _Table:
 
 def _conversations(found: tuple[ConversationRow, ...]) -> _Table:
     rows = tuple(
-        (
-            *_rate_cells(each, each.ranked.rate.k, each.ranked.rate.n),
-            *(each.turns, each.parse_errors, each.recovered),
-            *(str(each.ranked.rate.retries), each.strategies, each.failed),
-        )
+        (*_rate_cells(each, each.ranked.rate.k, each.ranked.rate.n), *each.cells)
         for each in found[:_MOST_ROWS]
     )
     title = "Models x prompts x agents by conversation success"
