@@ -46,7 +46,7 @@ def saved(folder: Path, **changes: object) -> Path:
         ({"headers": (("set-cookie", "a=b"),)}, "header set-cookie"),
     ],
 )
-def test_tells_where_and_of_what_kind(
+def test_audit_prints_location_and_kind_of_a_secret(
     changes: dict[str, object], told: str, tmp_path: Path
 ) -> None:
     code, output = audit(saved(tmp_path, **changes))
@@ -58,11 +58,11 @@ def test_tells_where_and_of_what_kind(
     assert list(json.loads(audit(tmp_path, form="json")[1])["found"]) == [str(tmp_path / "a.yaml")]
 
 
-def test_a_clean_cassette_passes(tmp_path: Path) -> None:
+def test_audit_passes_a_clean_cassette(tmp_path: Path) -> None:
     assert audit(saved(tmp_path)) == (0, "1 cassettes, 0 with secrets\n")
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_audit_fails_when_a_file_is_unreadable(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("interactions: 1")
     code, output = audit(tmp_path)
     assert code == 1

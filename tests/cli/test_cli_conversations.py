@@ -21,7 +21,7 @@ def converse(task):
 """
 
 
-def test_agents_that_are_meant_to_pass_run_by_default(harness: Harness, tmp_path: Path) -> None:
+def test_conforming_agents_run_by_default(harness: Harness, tmp_path: Path) -> None:
     left = harness("run", AREA, "-o", str(tmp_path), "--format", "json")
     assert left.code == 0
     found = left.json
@@ -34,13 +34,13 @@ def test_agents_that_are_meant_to_pass_run_by_default(harness: Harness, tmp_path
     assert "Conforming and logged conversations" in (tmp_path / "index.html").read_text()
 
 
-def test_the_header_makes_the_run_again(harness: Harness, tmp_path: Path) -> None:
+def test_run_header_has_the_command_that_repeats_the_run(harness: Harness, tmp_path: Path) -> None:
     harness("run", ONE, "-a", "gateway", "-a", "gateway", "-o", str(tmp_path))
     command = read_run(tmp_path / "run.jsonl").header.command
     assert command == ("harness", "run", ONE, "-a", "gateway", "--cuts", "standard")
 
 
-def test_a_run_of_turns_names_no_agents(harness: Harness, tmp_path: Path) -> None:
+def test_run_header_has_no_agents_without_conversations(harness: Harness, tmp_path: Path) -> None:
     harness("run", "scenarios/dashscope", "-o", str(tmp_path), "--cuts", "quick")
     run = read_run(tmp_path / "run.jsonl")
     assert run.header.agents == ()
@@ -50,7 +50,7 @@ def test_a_run_of_turns_names_no_agents(harness: Harness, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("path", "option"), [(ONE, ("-n", "reference")), ("scenarios/dashscope", ("-a", "gateway"))]
 )
-def test_no_cell_for_what_was_named_is_nothing(
+def test_run_exits_with_5_when_no_cell_is_supported(
     harness: Harness, tmp_path: Path, path: str, option: tuple[str, str]
 ) -> None:
     left = harness("run", path, *option, "-o", str(tmp_path))
@@ -58,13 +58,13 @@ def test_no_cell_for_what_was_named_is_nothing(
     assert "no selected scenario is supported" in left.err
 
 
-def test_an_unknown_agent_is_refused(harness: Harness, tmp_path: Path) -> None:
+def test_run_rejects_an_unknown_agent(harness: Harness, tmp_path: Path) -> None:
     left = harness("run", ONE, "-a", "gatway", "-o", str(tmp_path))
     assert left.code == 2
     assert "unknown agent 'gatway'\n  did you mean 'gateway'?" in left.err
 
 
-def test_a_failure_prints_the_command_that_shows_it(harness: Harness, tmp_path: Path) -> None:
+def test_failed_conversation_prints_its_replay_command(harness: Harness, tmp_path: Path) -> None:
     left = harness("run", ONE, "-a", "results-orphaned", "-o", str(tmp_path))
     assert left.code == 1
     cell = "conversations/memory-then-writing/results-orphaned"
@@ -84,7 +84,7 @@ def test_a_failure_prints_the_command_that_shows_it(harness: Harness, tmp_path: 
         ("return Conversation((), (), 'done')", "lost_call"),
     ],
 )
-def test_whatever_an_agent_does_is_a_row(
+def test_run_has_a_row_for_each_agent_when_it_crashes(
     harness: Harness,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -101,7 +101,7 @@ def test_whatever_an_agent_does_is_a_row(
     assert (result.outcome.value, left.code) == (outcome, 1)
 
 
-def test_lists_know_agents_and_their_rules(harness: Harness) -> None:
+def test_list_has_agents_and_conversation_rules(harness: Harness) -> None:
     agents = harness("list", "agents", "--format", "json").json
     keys = {"name", "role", "summary", "dialects", "prompts", "policies", "breaks"}
     assert all(set(each) == keys for each in agents)
@@ -137,7 +137,7 @@ LOG = """\
 """
 
 
-def test_a_log_is_imported_counted_ranked_and_shown(harness: Harness, tmp_path: Path) -> None:
+def test_log_is_imported_ranked_and_shown(harness: Harness, tmp_path: Path) -> None:
     (tmp_path / "talk.jsonl").write_text(LOG)
     labels = ("--provider", "q", "--model", "m", "--prompt", "p")
     imported = str(tmp_path / "imported")
@@ -156,7 +156,7 @@ def test_a_log_is_imported_counted_ranked_and_shown(harness: Harness, tmp_path: 
     assert (shown.code, "assistant: Clear." in shown.out) == (0, True)
 
 
-def test_a_recording_is_judged_through_agents(harness: Harness, tmp_path: Path) -> None:
+def test_agents_judge_a_recorded_conversation(harness: Harness, tmp_path: Path) -> None:
     save_cassette(ROUND_TRIP, tmp_path / "in" / "talk.yaml")
     save_cassette(recorded(CALL, CALL), tmp_path / "in" / "other.yaml")
     left = harness("run", str(tmp_path / "in"), "-a", "plain-loop", "-o", str(tmp_path))
@@ -168,9 +168,7 @@ def test_a_recording_is_judged_through_agents(harness: Harness, tmp_path: Path) 
     assert "Same as the recorded request" in (tmp_path / "index.html").read_text()
 
 
-def test_a_recording_is_replayed_through_the_agent_that_is_named(
-    harness: Harness, tmp_path: Path
-) -> None:
+def test_replay_runs_a_recording_through_the_named_agent(harness: Harness, tmp_path: Path) -> None:
     save_cassette(ROUND_TRIP, tmp_path / "talk.yaml")
     found = harness("replay", "cassette:talk/results-orphaned", "--in", str(tmp_path))
     assert found.code == 1

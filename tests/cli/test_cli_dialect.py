@@ -60,9 +60,7 @@ def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_run_finds_the_dialects_and_judges_the_answers_only(
-    harness: Harness, plain: Path
-) -> None:
+def test_run_detects_dialects_and_judges_responses_only(harness: Harness, plain: Path) -> None:
     left = harness("run", str(plain), "-n", "reference", "--no-report", "--format", "jsonl")
     assert left.code == 0
     results = [json.loads(line) for line in left.out.splitlines()]
@@ -74,7 +72,7 @@ def test_a_run_finds_the_dialects_and_judges_the_answers_only(
     assert all(turn["success"] for result in results for turn in result["turns"])
 
 
-def test_the_user_overrules_and_the_command_says_so_again(harness: Harness, plain: Path) -> None:
+def test_dialect_option_is_in_the_replay_command(harness: Harness, plain: Path) -> None:
     claude = str(plain / "claude.yaml")
     options = ("-n", "reference", "--no-report", "--format", "jsonl")
     left = harness("run", claude, *options, "--dialect", "openai-chat")
@@ -90,14 +88,12 @@ def test_the_user_overrules_and_the_command_says_so_again(harness: Harness, plai
 
 
 @pytest.mark.parametrize("command", ["run", "show", "replay"])
-def test_a_dialect_that_nobody_reads_is_refused(
-    harness: Harness, plain: Path, command: str
-) -> None:
+def test_unknown_dialect_is_rejected(harness: Harness, plain: Path, command: str) -> None:
     left = harness(command, str(plain / "claude.yaml"), "--dialect", "morse")
     assert (left.code, "openai-chat" in left.err) == (2, True)
 
 
-def test_show_says_the_dialect_and_why(harness: Harness, plain: Path) -> None:
+def test_show_prints_the_dialect_with_the_reason(harness: Harness, plain: Path) -> None:
     text = harness("show", str(plain / "claude.yaml")).out
     assert "  dialect   left out: no dialect recognised" in text
     assert "interaction 0: POST https://api.anthropic.com/v1/messages" in text
@@ -108,7 +104,7 @@ def test_show_says_the_dialect_and_why(harness: Harness, plain: Path) -> None:
     assert "dialect     ollama" in said
 
 
-def test_pytest_collects_it_and_overrules_too(plain: Path) -> None:
+def test_pytest_option_sets_the_dialect(plain: Path) -> None:
     (plain / "pytest.ini").write_text(f"[pytest]\nharness_scenarios = {plain}\n")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-q"]
     command += ["--harness-normalizer", "reference", str(plain)]

@@ -32,7 +32,9 @@ def _checks(monkeypatch: pytest.MonkeyPatch, *found: Check) -> None:
     monkeypatch.setattr(doctor_module, "checks", checks)
 
 
-def test_all_well(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_exits_with_0_when_all_checks_pass(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _checks(monkeypatch, WELL)
     left = harness("doctor")
     assert (left.code, left.err) == (0, "")
@@ -45,7 +47,7 @@ def test_all_well(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "conversation: 1 rules, 1 mutants, fewest scenarios 4 (probe" in conversation
 
 
-def test_what_is_wrong_is_shown_ten_lines_of_it(
+def test_doctor_shows_ten_lines_of_a_failed_check(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _checks(monkeypatch, WELL, ILL)
@@ -56,7 +58,7 @@ def test_what_is_wrong_is_shown_ten_lines_of_it(
     assert "wrong 10" not in left.out
 
 
-def test_machines_get_all_of_it(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_json_has_all_details(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     _checks(monkeypatch, WELL, ILL)
     left = harness("doctor", "--format", "json")
     assert left.code == 1
@@ -65,7 +67,7 @@ def test_machines_get_all_of_it(harness: Harness, monkeypatch: pytest.MonkeyPatc
     assert len(left.json[1]["detail"]) == 12
 
 
-def test_the_whole_table_for_people_and_machines(
+def test_doctor_prints_the_complete_kill_table(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _checks(monkeypatch, WELL)
@@ -82,7 +84,7 @@ def test_the_whole_table_for_people_and_machines(
     assert left.json["checks"][0]["ok"]
 
 
-def test_the_table_is_written_before_it_is_checked(
+def test_doctor_writes_the_kill_table_before_the_checks(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _checks(monkeypatch, WELL)

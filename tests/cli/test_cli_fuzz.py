@@ -19,14 +19,14 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_what_is_right_leaves_with_0(harness: Harness) -> None:
+def test_fuzz_exits_with_0_without_findings(harness: Harness) -> None:
     left = harness("fuzz", MISTRAL, "-n", "reference", "--clean", *FEW)
     assert (left.code, left.out) == (0, "")
     assert "reference: 0 findings in 30 inputs" in left.err
     assert "seed 1" in left.err
 
 
-def test_findings_are_printed_with_a_command_that_shows_them_again(harness: Harness) -> None:
+def test_fuzz_prints_findings_with_a_replay_command(harness: Harness) -> None:
     left = harness("fuzz", FINISH, "-n", "naive", *FEW)
     assert left.code == 1
     command = next(line for line in left.out.splitlines() if "harness replay" in line).split()
@@ -35,7 +35,7 @@ def test_findings_are_printed_with_a_command_that_shows_them_again(harness: Harn
     assert "MUST" in again.out
 
 
-def test_saved_findings_fail_in_the_plain_gate(harness: Harness, tmp_path: Path) -> None:
+def test_saved_findings_fail_in_harness_run(harness: Harness, tmp_path: Path) -> None:
     left = harness(
         "fuzz", FINISH, "-n", "naive", "--save", "kept", "--no-database", "--format", "json", *FEW
     )
@@ -47,7 +47,7 @@ def test_saved_findings_fail_in_the_plain_gate(harness: Harness, tmp_path: Path)
     assert len(run.out.splitlines()) == sum(each["level"] == "MUST" for each in found)
 
 
-def test_without_any_folder_the_command_searches_again(harness: Harness) -> None:
+def test_finding_command_repeats_the_search_when_nothing_is_saved(harness: Harness) -> None:
     options = ("-n", "naive", "--no-database", "--format", "jsonl", *FEW)
     left = harness("fuzz", FINISH, *options)
     first = json.loads(left.out.splitlines()[0])
@@ -55,14 +55,14 @@ def test_without_any_folder_the_command_searches_again(harness: Harness) -> None
     assert first["id"] in {json.loads(line)["id"] for line in again.out.splitlines()}
 
 
-def test_what_was_found_before_and_fails_still_comes_again(harness: Harness) -> None:
+def test_fuzz_reports_an_earlier_finding_that_still_fails(harness: Harness) -> None:
     harness("fuzz", FINISH, "-n", "naive", *FEW)
     left = harness("fuzz", MISTRAL, "-n", "naive", "--format", "jsonl", *FEW)
     assert left.code == 1
     assert any(json.loads(line).get("again") for line in left.out.splitlines())
 
 
-def test_agents_are_searched_with_conversations_of_their_own(harness: Harness) -> None:
+def test_fuzz_generates_conversations_for_agents(harness: Harness) -> None:
     few = ("--examples", "8", "--seed", "1", "-j", "1")
     left = harness("fuzz", "-a", "last-result-lost", *few)
     assert left.code == 1
@@ -76,13 +76,13 @@ def test_processes_share_a_search(harness: Harness) -> None:
     assert "6 inputs" in left.err
 
 
-def test_nothing_named_is_a_usage_error(harness: Harness) -> None:
+def test_fuzz_without_a_client_is_a_usage_error(harness: Harness) -> None:
     left = harness("fuzz")
     assert left.code == 2
     assert "Name a normalizer with -n or an agent" in left.err
 
 
-def test_without_hypothesis_it_says_what_to_install(
+def test_fuzz_names_the_extra_when_hypothesis_is_missing(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fuzz_module, "find_spec", lambda _name: None)
@@ -91,7 +91,7 @@ def test_without_hypothesis_it_says_what_to_install(
     assert "[fuzz]" in left.err
 
 
-def test_a_name_that_nothing_has_is_refused_before_the_search(harness: Harness) -> None:
+def test_fuzz_rejects_an_unknown_name_before_the_search(harness: Harness) -> None:
     left = harness("fuzz", FINISH, "-n", "naiv", "--no-database", *FEW)
     assert left.code == 2
     assert "unknown normalizer 'naiv'" in left.err

@@ -55,7 +55,7 @@ def test_a_failing_run_fails_and_an_accepted_failure_passes(harness: Harness) ->
     assert "expired on 2026-12-31" in late.err
 
 
-def test_a_mended_failure_makes_its_expectation_stale(harness: Harness) -> None:
+def test_expectation_is_stale_when_its_failure_is_fixed(harness: Harness) -> None:
     _run(Outcome.PASS)
     Path("expectations.toml").write_text(ENTRY)
     left = harness("gate", "--today", "2026-11-22", "--format", "json")
@@ -64,7 +64,7 @@ def test_a_mended_failure_makes_its_expectation_stale(harness: Harness) -> None:
     assert left.json["stale"][0]["kind"] == "unexpected_pass"
 
 
-def test_the_baseline_grows_when_told_to_and_shrinks_by_itself(harness: Harness) -> None:
+def test_baseline_grows_with_accept_new_and_shrinks_automatically(harness: Harness) -> None:
     Path("pyproject.toml").write_text(TABLE)
     _run(Outcome.LEAK)
     missing = harness("gate")
@@ -80,7 +80,7 @@ def test_the_baseline_grows_when_told_to_and_shrinks_by_itself(harness: Harness)
     assert harness("gate").code == 1
 
 
-def test_an_unreadable_baseline_is_no_pass(harness: Harness) -> None:
+def test_unreadable_baseline_does_not_pass(harness: Harness) -> None:
     Path("pyproject.toml").write_text(TABLE)
     Path("known.json").write_text("{}")
     _run(Outcome.PASS)
@@ -88,14 +88,14 @@ def test_an_unreadable_baseline_is_no_pass(harness: Harness) -> None:
     assert harness("gate", "--accept-new").code == 2
 
 
-def test_accepting_needs_a_baseline(harness: Harness) -> None:
+def test_accept_new_needs_a_baseline(harness: Harness) -> None:
     _run(Outcome.PASS)
     left = harness("gate", "--accept-new")
     assert left.code == 2
     assert "the project has no baseline file" in left.err
 
 
-def test_rules_are_told_with_their_numbers(harness: Harness) -> None:
+def test_gate_prints_rules_with_their_numbers(harness: Harness) -> None:
     rule = 'metric = "turn_success"\nmin = 0.5\nmin_n = 30\n'
     Path("pyproject.toml").write_text(f"[[tool.harness.gate]]\n{rule}")
     _run(Outcome.PASS)
@@ -106,7 +106,7 @@ def test_rules_are_told_with_their_numbers(harness: Harness) -> None:
     assert 0 < found["low"] < found["high"] == 1
 
 
-def test_an_unknown_key_of_the_project_is_refused(harness: Harness) -> None:
+def test_unknown_project_key_is_rejected(harness: Harness) -> None:
     Path("pyproject.toml").write_text("[tool.harness]\ngaet = []\n")
     _run(Outcome.PASS)
     left = harness("gate")

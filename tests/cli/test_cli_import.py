@@ -77,7 +77,7 @@ def test_the_same_files_give_the_same_bytes(recordings: Path, tmp_path: Path) ->
     assert texts[0] == texts[1]
 
 
-def test_json_says_the_same(recordings: Path, tmp_path: Path) -> None:
+def test_import_json_has_the_same_counts(recordings: Path, tmp_path: Path) -> None:
     answer = told(recordings, "-o", tmp_path / "out")
     assert (answer["cassettes"], answer["streams"]) == (3, 3)
     assert answer["containers"] == {"chunk-list": 1, "raw-sse": 2}
@@ -92,7 +92,9 @@ def test_the_output_is_not_imported_again(recordings: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../evil", "/etc/evil", "..", "", "a\x1b[31m/b", "中" * 300])
-def test_names_do_not_leave_the_folder(recordings: Path, tmp_path: Path, name: str) -> None:
+def test_import_writes_only_below_the_output_folder(
+    recordings: Path, tmp_path: Path, name: str
+) -> None:
     out = tmp_path / "deep" / "out"
     result = run(recordings, "-o", out, "--model", name, "--provider", name)
     assert result.exit_code == 0
@@ -100,7 +102,7 @@ def test_names_do_not_leave_the_folder(recordings: Path, tmp_path: Path, name: s
     assert len(list(out.rglob("*.yaml"))) == 3
 
 
-def test_what_a_person_should_look_at_is_said(tmp_path: Path) -> None:
+def test_import_lists_streams_with_a_doubtful_dialect(tmp_path: Path) -> None:
     (tmp_path / "error.sse").write_text('data: {"error": {"message": "no"}}\n\n')
     out = tmp_path / "out"
     why = "the first events (error)"
@@ -117,7 +119,7 @@ def test_what_a_person_should_look_at_is_said(tmp_path: Path) -> None:
     assert f"error.sse#0: openai-chat (guess: {why})" in text
 
 
-def test_the_user_overrules_the_dialect(recordings: Path, tmp_path: Path) -> None:
+def test_dialect_option_replaces_detection(recordings: Path, tmp_path: Path) -> None:
     answer = told(recordings / "other.sse", "-o", tmp_path / "out", "--dialect", "anthropic")
     assert (answer["dialects"], answer["skipped"]) == ({"anthropic": {"certain": 1}}, {})
     wrong = run(recordings, "-o", tmp_path / "out", "--dialect", "morse")
@@ -148,7 +150,7 @@ def test_a_device_without_an_end_is_refused(
     assert (result.exit_code, "at most 1000 bytes" in result.stdout) == (2, True)
 
 
-def test_a_folder_that_cannot_be_written_is_said(recordings: Path, tmp_path: Path) -> None:
+def test_import_reports_an_unwritable_folder(recordings: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "deepseek").write_text("a file where a folder must go")
     result = run(recordings, "-o", tmp_path / "out")
@@ -167,7 +169,7 @@ def test_a_link_in_the_output_is_not_followed_out_of_it(recordings: Path, tmp_pa
     assert list(victim.rglob("*")) == []
 
 
-def test_an_entry_that_is_damaged_is_counted_with_its_place(tmp_path: Path) -> None:
+def test_damaged_entry_is_reported_with_its_location(tmp_path: Path) -> None:
     answers = {"status": "x"}, {"status": 200, "content": {"text": STREAM}}
     entries = [{"response": answer} for answer in answers]
     (tmp_path / "a.har").write_text(json.dumps({"log": {"entries": entries}}))
@@ -178,14 +180,14 @@ def test_an_entry_that_is_damaged_is_counted_with_its_place(tmp_path: Path) -> N
     assert "damaged: expected a status code, found text 'x' (at log.entries[0]" in result.stdout
 
 
-def test_a_file_that_is_damaged_inside_says_where(tmp_path: Path) -> None:
+def test_damaged_file_is_reported_with_its_location(tmp_path: Path) -> None:
     (tmp_path / "a.har").write_text('{"log": {"entries": [{"response": {"status": "x"}}]}}')
     (item,) = told(tmp_path, "-o", tmp_path / "out")["unusable"]
     assert "log.entries[0].response.status" in item["reason"]
     assert str(tmp_path) not in item["reason"]
 
 
-def test_one_is_no_plural(recordings: Path, tmp_path: Path) -> None:
+def test_counts_of_one_are_singular(recordings: Path, tmp_path: Path) -> None:
     text = run(recordings / "deepseek" / "a.sse", "-o", tmp_path / "out").stdout
     assert text.startswith("1 cassette with 1 stream in ")
 
@@ -196,7 +198,7 @@ CHAT = [
 ]
 
 
-def test_conversations_are_kept_as_such_and_no_cassette_is_made_of_them(tmp_path: Path) -> None:
+def test_logged_conversations_become_no_cassettes(tmp_path: Path) -> None:
     given = tmp_path / "chat.jsonl"
     given.write_text("".join(json.dumps(message) + "\n" for message in CHAT))
     output = tmp_path / "out"
@@ -214,7 +216,7 @@ def test_conversations_are_kept_as_such_and_no_cassette_is_made_of_them(tmp_path
     assert copied.read_bytes() == written.read_bytes()
 
 
-def test_a_damaged_conversation_is_told_with_its_place(tmp_path: Path) -> None:
+def test_damaged_conversation_is_reported_with_its_location(tmp_path: Path) -> None:
     given = tmp_path / "chat.jsonl"
     logged = LoggedConversation(ConversationLabels(), Conversation(tuple(CHAT), (), "done", "So."))
     given.write_bytes(b"".join(encode(logged).splitlines(keepends=True)[:-1]))

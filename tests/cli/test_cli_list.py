@@ -66,12 +66,12 @@ def test_json_is_a_list_of_objects_and_the_table_has_a_line_for_each(
     assert set(first) >= BUNDLED.get(kind, set())
 
 
-def test_quirks_say_which_scenarios_show_them(harness: Harness) -> None:
+def test_list_quirks_has_their_scenarios(harness: Harness) -> None:
     quirks = {row["id"]: row for row in harness("list", "quirks", "--format", "json").json}
     assert "dashscope/split-chunks" in quirks["DELTA-ID-EMPTY-LATER"]["scenarios"]
 
 
-def test_the_same_is_printed_again(harness: Harness) -> None:
+def test_list_output_is_deterministic(harness: Harness) -> None:
     once = harness("list", "normalizers", "--format", "json").out
     assert harness("list", "normalizers", "--format", "json").out == once
     assert json.loads(once)

@@ -31,7 +31,7 @@ def test_help_loads_no_command() -> None:
 
 
 @pytest.mark.parametrize("name", _COMMANDS)
-def test_each_command_exists_is_called_so_and_has_a_file_of_its_own(name: str) -> None:
+def test_each_command_has_its_name_a_module_and_help(name: str) -> None:
     found = cli.get_command(click.Context(cli), name)
     assert found is not None
     assert found.name == name
@@ -74,7 +74,7 @@ def test_version(harness: Harness) -> None:
         ("run", "-n", "no_such_module:normalize"),
     ],
 )
-def test_a_usage_error_leaves_with_2_and_says_why_on_stderr(
+def test_usage_error_exits_with_2_and_prints_the_reason(
     harness: Harness, arguments: tuple[str, ...]
 ) -> None:
     left = harness(*arguments)
@@ -101,7 +101,7 @@ def _raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
         (SystemExit(7), 7, ""),
     ],
 )
-def test_each_way_out_has_its_code(
+def test_each_error_has_its_exit_code(
     harness: Harness, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
 ) -> None:
     _raising(monkeypatch, error)
@@ -112,7 +112,7 @@ def test_each_way_out_has_its_code(
 
 
 @pytest.mark.parametrize("arguments", [("list", "rules"), ("schema", "--help"), ("--help",)])
-def test_a_reader_that_stops_reading_gets_no_traceback(arguments: tuple[str, ...]) -> None:
+def test_closed_pipe_prints_no_traceback(arguments: tuple[str, ...]) -> None:
     with subprocess.Popen(
         command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -123,7 +123,7 @@ def test_a_reader_that_stops_reading_gets_no_traceback(arguments: tuple[str, ...
     assert process.returncode == 141
 
 
-def test_an_error_that_nobody_reads_is_no_failed_gate() -> None:
+def test_error_to_a_closed_pipe_does_not_exit_with_1() -> None:
     with subprocess.Popen(
         command("schema", "unicorn"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -134,7 +134,7 @@ def test_an_error_that_nobody_reads_is_no_failed_gate() -> None:
     assert process.returncode == 141
 
 
-def test_as_a_process_in_an_empty_folder(tmp_path: Path) -> None:
+def test_command_runs_in_an_empty_folder(tmp_path: Path) -> None:
     left = harness_process("list", "agents", "--format", "json", folder=tmp_path)
     assert (left.code, left.err) == (0, "")
     assert "gateway" in {agent["name"] for agent in left.json}
@@ -145,14 +145,14 @@ def test_the_commands_module_is_the_one_that_was_tested() -> None:
     assert importlib.import_module("harness.cli.schema") is schema_module
 
 
-def test_an_unknown_command_is_refused_with_the_nearest(harness: Harness) -> None:
+def test_unknown_command_is_rejected_with_the_nearest(harness: Harness) -> None:
     left = harness("repaly", "a/b/c")
     assert left.code == 2
     assert "No such command 'repaly'. Did you mean 'replay'?" in left.err
 
 
 @pytest.mark.parametrize(("code", "left_with"), [(errno.ENOSPC, 2), (errno.EIO, 3)])
-def test_a_full_disk_is_no_bug(
+def test_full_disk_exits_with_2(
     harness: Harness, monkeypatch: pytest.MonkeyPatch, code: int, left_with: int
 ) -> None:
     def fail(_name: str) -> None:
@@ -167,6 +167,6 @@ def test_a_full_disk_is_no_bug(
     assert "no more" in left.err
 
 
-def test_each_command_is_told_whole_in_the_list(harness: Harness) -> None:
+def test_help_shows_the_complete_summary_of_each_command(harness: Harness) -> None:
     commands = harness().err.partition("Commands:")[2]
     assert "..." not in commands

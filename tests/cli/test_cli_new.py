@@ -58,7 +58,7 @@ def outcome(made: LoadedSubject, name: str) -> Outcome:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_each_writer_makes_one_that_reference_reads(
+def test_reference_conforms_to_a_new_cassette_of_each_dialect(
     harness: Harness, tmp_path: Path, dialect: str
 ) -> None:
     made = written(harness, tmp_path, "--like", LIKE[dialect])
@@ -68,9 +68,7 @@ def test_each_writer_makes_one_that_reference_reads(
     assert outcome(made, "reference") is Outcome.PASS
 
 
-def test_the_switches_show_the_quirk_to_a_client_that_does_not_know_it(
-    harness: Harness, tmp_path: Path
-) -> None:
+def test_writer_options_make_a_known_bad_client_fail(harness: Harness, tmp_path: Path) -> None:
     made = written(harness, tmp_path, "--set", "later_id=empty", "--set", "later_name=empty")
     assert outcome(made, "reference") is Outcome.PASS
     assert outcome(made, "naive") is Outcome.LOST_CALL
@@ -84,7 +82,7 @@ def test_broken_arguments_are_expected_as_a_parse_error(harness: Harness, tmp_pa
     assert "# Add `blame:" in (tmp_path / f"scenarios/{scenario_of(made).id}.yaml").read_text()
 
 
-def test_the_cassette_says_how_it_was_made_and_is_made_so_again(
+def test_origin_of_a_new_cassette_has_the_command_that_repeats_it(
     harness: Harness, tmp_path: Path
 ) -> None:
     words = (*CHAT, "--text", "Oslo: 4 °C")
@@ -104,7 +102,7 @@ def test_without_like_the_request_is_that_of_a_cassette_with_tools(
     assert scenario_of(made).expect[0].calls
 
 
-def test_nothing_is_overwritten(harness: Harness, tmp_path: Path) -> None:
+def test_new_overwrites_no_file(harness: Harness, tmp_path: Path) -> None:
     written(harness, tmp_path, *CHAT)
     left = harness("new", QUIRK, *CHAT, "-o", str(tmp_path))
     assert left.code == 2
@@ -124,7 +122,7 @@ def test_nothing_is_overwritten(harness: Harness, tmp_path: Path) -> None:
         ((QUIRK, "--like", LIKE["tgi"], "--call", "f={}"), "cannot write"),
     ],
 )
-def test_what_cannot_be_written_is_refused_with_the_next_step(
+def test_new_rejects_unusable_options_with_a_hint(
     harness: Harness, tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
     left = harness("new", *words, "-o", str(tmp_path))

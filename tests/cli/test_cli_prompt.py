@@ -7,7 +7,7 @@ from tests.cli.conftest import Harness
 TOOLS = "- {name: get_time, description: Tell the time., parameters: {}}\n"
 
 
-def test_it_prints_the_system_text(harness: Harness, tmp_path: Path) -> None:
+def test_prompt_prints_the_system_text(harness: Harness, tmp_path: Path) -> None:
     (tmp_path / "tools.yaml").write_text(TOOLS)
     tools = str(tmp_path / "tools.yaml")
     left = harness("prompt", "tag-tools/v1", "--tools", tools, "--system", "Be brief.")
@@ -16,11 +16,11 @@ def test_it_prints_the_system_text(harness: Harness, tmp_path: Path) -> None:
     assert "### get_time\nTell the time.\nParameters: none\n" in left.out
 
 
-def test_without_tools_it_tells_of_none(harness: Harness) -> None:
+def test_prompt_without_tools_describes_none(harness: Harness) -> None:
     assert harness("prompt", "tag-tools/v1").out == "You are a helpful assistant.\n"
 
 
-def test_what_is_unknown_or_cannot_be_read_is_refused(harness: Harness, tmp_path: Path) -> None:
+def test_prompt_rejects_unknown_ids_and_unreadable_files(harness: Harness, tmp_path: Path) -> None:
     left = harness("prompt", "tag-tools/v0")
     assert left.code == 2
     assert "tag-tools/v1" in left.err

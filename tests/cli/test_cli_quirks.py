@@ -21,7 +21,7 @@ def test_each_quirk_has_a_line_with_its_coverage(harness: Harness) -> None:
         assert f" {shown}  {row['title']}" in line
 
 
-def test_a_quirk_is_explained(harness: Harness) -> None:
+def test_quirks_describes_a_quirk(harness: Harness) -> None:
     left = harness("quirks", QUIRK, EXCLUDED)
     assert (left.code, left.err) == (0, "")
     for said in (
@@ -37,7 +37,7 @@ def test_a_quirk_is_explained(harness: Harness) -> None:
     assert one["id"] == QUIRK
 
 
-def test_an_unknown_quirk_is_refused_with_the_nearest(harness: Harness) -> None:
+def test_unknown_quirk_is_rejected_with_the_nearest(harness: Harness) -> None:
     left = harness("quirks", "sse-gzp")
     assert left.code == 2
     assert "did you mean 'SSE-GZIP'" in left.err

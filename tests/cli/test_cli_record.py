@@ -93,7 +93,7 @@ def test_prompts_become_cassettes(asked: tuple[PacedServer, Path]) -> None:
     assert "s3cret" not in (folder / "c" / "native-oslo-1.yaml").read_text("utf-8")
 
 
-def test_scenarios_to_confirm_say_what_the_bytes_say(asked: tuple[PacedServer, Path]) -> None:
+def test_draft_scenarios_expect_the_oracle_reading(asked: tuple[PacedServer, Path]) -> None:
     _, folder = asked
     path = folder / "s" / "native-oslo-1.yaml"
     scenario = load_scenario(path, folder / "s")
@@ -103,7 +103,7 @@ def test_scenarios_to_confirm_say_what_the_bytes_say(asked: tuple[PacedServer, P
     assert "confirm" in path.read_text("utf-8").splitlines()[0]
 
 
-def test_a_scenario_finds_its_cassette_in_the_folder_beside(tmp_path: Path) -> None:
+def test_draft_scenario_finds_its_cassette_in_the_next_folder(tmp_path: Path) -> None:
     (tmp_path / "prompts.yaml").write_text(PROMPTS, "utf-8")
     server = PacedServer(CALL, gated=False)
     with server.running():
@@ -168,7 +168,7 @@ def kept(asked: tuple[PacedServer, Path]) -> Cassette:
     return load_cassette(asked[1] / "c" / "told-1.yaml")
 
 
-def test_a_scenarios_questions_are_asked(kept: Cassette, tmp_path: Path) -> None:
+def test_record_sends_the_requests_of_a_scenario(kept: Cassette, tmp_path: Path) -> None:
     sent = json.loads(kept.interactions[0].request.body)
     scenario = tmp_path / "again.yaml"
     cassette = tmp_path / "c" / "told-1.yaml"
@@ -180,7 +180,7 @@ def test_a_scenarios_questions_are_asked(kept: Cassette, tmp_path: Path) -> None
     assert load_cassette(tmp_path / "d" / "again-0.yaml").model == "m9"
 
 
-def test_what_a_recording_knows_beside_its_requests_is_kept(kept: Cassette, tmp_path: Path) -> None:
+def test_record_copies_the_labels_of_the_recording(kept: Cassette, tmp_path: Path) -> None:
     """Somebody's own prompt, the tools that it taught, and what is due."""
     path, scenario = tmp_path / "own.yaml", tmp_path / "again.yaml"
     save_cassette(msgspec.structs.replace(kept, prompt="ours/v7").with_due("call"), path)
@@ -207,7 +207,7 @@ def test_what_a_recording_knows_beside_its_requests_is_kept(kept: Cassette, tmp_
         (["--proxy", "0", "--upstream", ""], "expected an address"),
     ],
 )
-def test_bad_usage_is_told(args: list[str], message: str, tmp_path: Path) -> None:
+def test_record_rejects_unusable_options(args: list[str], message: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=message):
         record(*args, "-o", tmp_path)
 
@@ -221,13 +221,13 @@ def test_bad_usage_is_told(args: list[str], message: str, tmp_path: Path) -> Non
         ("{}", "expected a list"),
     ],
 )
-def test_bad_prompt_files_are_told(text: str, message: str, tmp_path: Path) -> None:
+def test_record_rejects_unusable_prompt_files(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text(text)
     with pytest.raises(UnreadableError, match=message):
         record("http://127.0.0.1:9", "--prompts", tmp_path / "p.yaml", "-o", tmp_path / "c")
 
 
-def test_ci_asks_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_record_does_not_connect_in_ci(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "1")
     (tmp_path / "p.yaml").write_text(PROMPTS, "utf-8")
     with pytest.raises(UsageError, match="CI is set"):

@@ -29,21 +29,21 @@ def _evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copyfile(shipped.bundled_folder("cassettes") / f"{CASSETTE}.yaml", f"c/{EVIL}.yaml")
 
 
-def test_a_replay_names_its_cell_and_cassette_harmlessly(harness: Harness) -> None:
+def test_replay_escapes_the_names_of_cell_and_cassette(harness: Harness) -> None:
     left = harness("replay", f"cassette:{EVIL}/naive", "--in", "c")
     assert f"cassette:{SHOWN}/naive" in left.out
     assert f"cassette {SHOWN}, interaction 0" in left.out
     assert "\x1b" not in left.out + left.err
 
 
-def test_a_gate_names_it_harmlessly(harness: Harness) -> None:
+def test_gate_escapes_the_name_of_a_cell(harness: Harness) -> None:
     left = harness("run", "c", "-n", "naive", "--cuts", "quick", "--no-report")
     assert left.code == 1
     assert f"harness replay 'cassette:{SHOWN}/naive'" in left.err
     assert "\x1b" not in left.out + left.err
 
 
-def test_an_error_names_it_harmlessly(harness: Harness) -> None:
+def test_error_escapes_the_name_of_a_cell(harness: Harness) -> None:
     Path("c").rename("broken")  # another path, since what was loaded is kept
     Path(f"broken/{EVIL}.yaml").write_text("interactions: [")
     left = harness("run", "broken")
@@ -53,7 +53,7 @@ def test_an_error_names_it_harmlessly(harness: Harness) -> None:
     assert "\x1b" not in left.out + left.err
 
 
-def test_pytest_names_it_harmlessly() -> None:
+def test_pytest_failure_escapes_the_name_of_a_cell() -> None:
     result, _ = judge_job(Job(select_subjects([Path("c")])[0], "naive"), "quick")
     assert result.outcome is not Outcome.PASS
     told = "\n".join(_failure_lines(result, ("c",)))
@@ -61,7 +61,7 @@ def test_pytest_names_it_harmlessly() -> None:
     assert "\x1b" not in told
 
 
-def test_the_command_of_an_ordinary_name_can_be_pasted(harness: Harness) -> None:
+def test_replay_command_is_quoted_for_a_shell(harness: Harness) -> None:
     Path("c").rename("plain")
     Path(f"plain/{EVIL}.yaml").rename("plain/größe 1.yaml")
     left = harness("run", "plain", "-n", "naive", "--cuts", "quick", "--no-report")
@@ -76,13 +76,13 @@ def test_the_command_of_the_gate_finds_its_cell_again(harness: Harness) -> None:
     assert "outcome lost_call" in harness("replay", *words).out
 
 
-def test_a_place_behind_the_body_is_refused(harness: Harness) -> None:
+def test_replay_rejects_an_offset_after_the_body(harness: Harness) -> None:
     left = harness("replay", "dashscope/split-chunks/reference", "--at", "999999")
     assert left.code == 2
     assert "--at: the body has " in left.err
 
 
-def test_what_ships_is_found_whatever_the_last_run_was_of(harness: Harness) -> None:
+def test_replay_finds_bundled_cells_after_any_run(harness: Harness) -> None:
     harness("run", "c", "-n", "reference", "--cuts", "quick")
     assert harness("replay", "dashscope/split-chunks/reference").code == 0
     left = harness("replay", "dashscope/split-chunk/reference")

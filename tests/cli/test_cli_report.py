@@ -36,7 +36,7 @@ def _refused(result: Result) -> str:
     return str(result.exception)
 
 
-def test_a_named_run_is_written_where_it_should_be() -> None:
+def test_report_writes_to_the_output_option() -> None:
     _put("run.jsonl")
     result = _report("run.jsonl", "-o", "out/page.html")
     assert (result.exit_code, result.output) == (0, f"{Path('out/page.html')}\n")
@@ -54,11 +54,11 @@ def test_the_newest_run_is_the_default() -> None:
     assert Path("reports/index.html").exists()
 
 
-def test_no_run_at_all_says_what_to_do() -> None:
+def test_report_without_a_run_has_a_hint() -> None:
     assert "harness run" in _refused(_report())
 
 
-def test_an_unfinished_run_is_refused() -> None:
+def test_report_rejects_an_unfinished_run() -> None:
     _put("run.jsonl", _RUN[: _RUN.rindex(b"\n", 0, -1) + 1])
     assert "incomplete run file: expected a footer after 84 results" in _refused(
         _report("run.jsonl")
@@ -66,17 +66,17 @@ def test_an_unfinished_run_is_refused() -> None:
     assert not Path("reports").exists()
 
 
-def test_a_foreign_file_is_refused() -> None:
+def test_report_rejects_a_file_that_is_not_a_run() -> None:
     _put("run.jsonl", b'{"hello": 1}\n')
     assert "not a run" in _refused(_report("run.jsonl"))
 
 
-def test_a_newer_run_is_refused() -> None:
+def test_report_rejects_a_newer_schema() -> None:
     _put("run.jsonl", _RUN.replace(b'"schema":1', b'"schema":99', 1))
     assert "newer harness" in _refused(_report("run.jsonl"))
 
 
-def test_an_interrupted_run_is_refused() -> None:
+def test_report_rejects_an_interrupted_run() -> None:
     _put("run.jsonl", _RUN.replace(b'"interrupted":false', b'"interrupted":true', 1))
     assert "interrupted run: it has 84 of 84 cells" in _refused(_report("run.jsonl"))
 
@@ -91,7 +91,7 @@ def test_several_runs_make_trends_and_a_base_a_comparison() -> None:
     assert "Compared with <code>old</code>" in text
 
 
-def test_a_base_that_is_no_run_is_refused() -> None:
+def test_report_rejects_a_base_that_is_not_a_run() -> None:
     _put("run.jsonl")
     _put("base.jsonl", b"{}\n")
     assert "not a run" in _refused(_report("run.jsonl", "--base", "base.jsonl"))
@@ -105,7 +105,7 @@ def test_open_shows_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown == [Path("index.html").resolve().as_uri()]
 
 
-def test_a_place_that_cannot_be_written_is_named() -> None:
+def test_report_names_an_unwritable_path() -> None:
     _put("run.jsonl")
     _put("file", b"")
     assert "cannot write the report" in _refused(_report("run.jsonl", "-o", "file/page.html"))

@@ -67,21 +67,23 @@ def _imported() -> str:
 # Exit codes
 
 
-def test_0_where_all_conform(harness: Harness) -> None:
+def test_run_exits_with_0_when_all_conform(harness: Harness) -> None:
     left = harness("run", DASHSCOPE, *QUICK)
     assert left.code == 0
     assert f"gate pass: {len(default_normalizer_names()) * COUNT} cells conform" in left.err
     assert "report: reports/index.html" in left.err
 
 
-def test_1_where_a_normalizer_fails_and_the_failure_has_a_command(harness: Harness) -> None:
+def test_run_exits_with_1_and_prints_a_replay_command_when_a_normalizer_fails(
+    harness: Harness,
+) -> None:
     left = harness("run", DASHSCOPE, *NAIVE, *QUICK)
     assert left.code == 1
     assert f" of {COUNT} cells do not conform" in left.err
     assert "harness replay dashscope/" in left.err
 
 
-def test_2_where_a_file_cannot_be_used(harness: Harness) -> None:
+def test_run_exits_with_2_when_a_file_is_unusable(harness: Harness) -> None:
     Path("broken.yaml").write_text("interactions: 5\n")
     left = harness("run", "broken.yaml")
     assert (left.code, left.out) == (2, "")
@@ -89,14 +91,14 @@ def test_2_where_a_file_cannot_be_used(harness: Harness) -> None:
     assert "broken.yaml" in left.err
 
 
-def test_2_where_nothing_can_be_written(harness: Harness) -> None:
+def test_run_exits_with_2_when_the_output_is_unwritable(harness: Harness) -> None:
     Path("file").write_text("")
     left = harness("run", DASHSCOPE, *QUICK, "-o", "file/reports")
     assert left.code == 2
     assert "cannot write the run" in left.err
 
 
-def test_5_says_what_selected_nothing_and_what_was_not_used(harness: Harness) -> None:
+def test_run_exits_with_5_and_names_filters_and_skipped_files(harness: Harness) -> None:
     assert "nothing matches 'id:zzz'" in harness("run", DASHSCOPE, "--select", "id:zzz").err
     Path("own").mkdir()
     Path("own/x.yaml").write_text("title: [half a scenario\n")
@@ -106,14 +108,14 @@ def test_5_says_what_selected_nothing_and_what_was_not_used(harness: Harness) ->
 
 
 @pytest.mark.parametrize("path", [".", TOOLS])
-def test_5_where_nothing_is_selected(harness: Harness, path: str) -> None:
+def test_run_exits_with_5_when_nothing_is_selected(harness: Harness, path: str) -> None:
     left = harness("run", path)
     assert (left.code, left.out) == (5, "")
     assert "nothing selected" in left.err
     assert not Path("reports").exists()
 
 
-def test_5_where_nothing_could_be_judged(harness: Harness) -> None:
+def test_run_exits_with_5_when_nothing_is_judged(harness: Harness) -> None:
     Path("own.py").write_text(
         "from harness.normalizers.protocol import Normalizer\n"
         "from harness.normalizers.respond import respond as normalize\n"
@@ -130,7 +132,7 @@ def test_5_where_nothing_could_be_judged(harness: Harness) -> None:
 RANKED = {"name", "k", "n", "low", "high", "parse_error"}
 
 
-def test_the_keys_are_a_contract(harness: Harness) -> None:
+def test_run_json_has_the_documented_keys(harness: Harness) -> None:
     left = harness("run", _imported(), DASHSCOPE, *REFERENCE, *NAIVE, *QUICK, "--format", "json")
     found = left.json
     assert set(found) == {"scenarios", "replays", "outcomes", "rankings", "gate"}
@@ -152,7 +154,7 @@ def test_the_keys_are_a_contract(harness: Harness) -> None:
     assert (found["gate"]["verdict"], left.code) == ("fail", 1)
 
 
-def test_models_are_ranked_by_what_was_recorded_only(harness: Harness) -> None:
+def test_models_are_ranked_by_recorded_turns_only(harness: Harness) -> None:
     found = harness("run", DASHSCOPE, *REFERENCE, *QUICK, "--format", "json").json
     assert (found["rankings"]["models"], found["rankings"]["prompts"]) == ([], [])
     own = harness("run", _imported(), *REFERENCE, *QUICK, "--format", "json").json
@@ -168,7 +170,7 @@ def test_jsonl_is_a_result_a_line(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("style", ["pretty", "markdown"])
-def test_people_read_the_ranking(harness: Harness, style: str) -> None:
+def test_run_prints_the_ranking(harness: Harness, style: str) -> None:
     left = harness("run", DASHSCOPE, *QUICK, "--format", style)
     assert "dashscope-restore" in left.out
     assert f"{COUNT}/{COUNT}" in left.out
@@ -248,7 +250,9 @@ def test_a_normalizer_of_the_working_folder(folder: Path, jobs: str) -> None:
         ("import os; os._exit(0); yield", "crash"),
     ],
 )
-def test_whatever_a_normalizer_does_is_a_row(folder: Path, body: str, outcome: str) -> None:
+def test_run_has_a_row_for_each_misbehaving_normalizer(
+    folder: Path, body: str, outcome: str
+) -> None:
     Path("own.py").write_text(f"def normalize(interaction, reads):\n    {body}\n")
     path = f"{DASHSCOPE}/split-chunks.yaml"
     options = ("-n", "own:normalize", *REFERENCE, *QUICK, "-j", "2", "--format", "json")
@@ -298,7 +302,7 @@ def _interrupted(*options: str) -> tuple[Left, Run]:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_an_interruption_keeps_what_was_finished_and_says_how_far_it_came(jobs: str) -> None:
+def test_interrupted_run_keeps_finished_cells_and_prints_their_number(jobs: str) -> None:
     left, run = _interrupted("-j", jobs, "--format", "json")
     assert left.code == 130
     assert run.footer is not None
@@ -363,7 +367,7 @@ def test_a_normalizer_that_ends_its_process_costs_its_cells_only(folder: Path) -
     assert [(turn.success, turn.blame) for turn in result.turns] == [(False, "normalizer")]
 
 
-def test_a_file_that_is_neither_is_named_not_dropped_in_silence(harness: Harness) -> None:
+def test_run_names_files_that_are_neither_scenario_nor_cassette(harness: Harness) -> None:
     folder = Path(_imported())
     (folder / "misspelt.yaml").write_text("title: x\ncasette: y\nexpected: []\n")
     left = harness("run", str(folder), *REFERENCE, *QUICK)

@@ -24,7 +24,9 @@ def test_each_is_a_valid_schema(harness: Harness, name: str) -> None:
     assert jsonschema_rs.meta.is_valid(_schema(harness, name))
 
 
-def test_every_shipped_scenario_fits_and_a_misspelled_key_does_not(harness: Harness) -> None:
+def test_scenario_schema_accepts_bundled_scenarios_and_rejects_unknown_keys(
+    harness: Harness,
+) -> None:
     check = jsonschema_rs.validator_for(_schema(harness, "scenario"))
     files = [
         yaml.load(path.read_bytes(), yaml.CSafeLoader)
@@ -42,14 +44,14 @@ def lines(harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return [json.loads(line) for line in Path("reports/run.jsonl").read_text().splitlines()]
 
 
-def test_what_a_run_writes_fits(harness: Harness, lines: list[Any]) -> None:
+def test_run_file_matches_its_schema(harness: Harness, lines: list[Any]) -> None:
     run = jsonschema_rs.validator_for(_schema(harness, "run"))
     assert [line["type"] for line in lines if not run.is_valid(line)] == []
     result = jsonschema_rs.validator_for(_schema(harness, "result"))
     assert [result.is_valid(line) for line in lines if line["type"] == "result"] == [True, True]
 
 
-def test_what_a_run_prints_fits(harness: Harness, lines: list[Any]) -> None:
+def test_run_output_matches_its_schema(harness: Harness, lines: list[Any]) -> None:
     assert lines
     check = jsonschema_rs.validator_for(_schema(harness, "summary"))
     scenario = str(shipped.bundled_folder("scenarios") / "dashscope" / "split-chunks.yaml")

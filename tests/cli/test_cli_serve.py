@@ -57,7 +57,7 @@ def test_a_cassette_that_is_played_to_its_end(number: signal.Signals) -> None:
     assert f"interaction 1: POST https://dashscope.aliyuncs.com{PATH} -> 200, " in done.err
 
 
-def test_what_is_surplus_and_what_is_unplayed_is_told() -> None:
+def test_serve_prints_surplus_requests_and_unplayed_interactions() -> None:
     with serving(SHIPPED, "--match", "path") as (base_url, process):
         assert [post(base_url).status_code, post(base_url, "/v1").status_code] == [200, 410]
         done = left(process)
@@ -71,7 +71,7 @@ def test_what_is_surplus_and_what_is_unplayed_is_told() -> None:
     assert unplayed.startswith("unplayed: interaction 1, POST https://dashscope.aliyuncs.com/")
 
 
-def test_nothing_of_a_cassette_drives_the_terminal(tmp_path: Path) -> None:
+def test_serve_prints_no_control_characters(tmp_path: Path) -> None:
     request = Request("POST", f"https://a.example/{EVIL}", (), b"")
     answer = Interaction(request, 200, (), b"1", (Read(1),))
     save_cassette(Cassette("a", (answer,), Origin("recorded", by="tests")), tmp_path / "a.yaml")
@@ -82,7 +82,7 @@ def test_nothing_of_a_cassette_drives_the_terminal(tmp_path: Path) -> None:
     assert all(char.isprintable() or char == "\n" for char in done.out + done.err)
 
 
-def test_what_cannot_be_served_is_refused(harness: Harness, tmp_path: Path) -> None:
+def test_serve_rejects_unusable_arguments(harness: Harness, tmp_path: Path) -> None:
     assert harness("serve", str(tmp_path / "none.yaml")).code == 2
     assert harness("serve", SHIPPED, "--match", "colour").code == 2
     assert harness("serve", SHIPPED, "--port", "70000").code == 2

@@ -40,7 +40,7 @@ def shown(*args: object) -> str:
     return result.stdout
 
 
-def test_a_cassette_as_a_person_reads_it(tmp_path: Path) -> None:
+def test_show_prints_reads_and_events(tmp_path: Path) -> None:
     text = shown(saved(tmp_path / "a.yaml"))
     assert "provider    openai" in text
     assert "origin      kind recorded, by tests␛[31m<U+202E><U+2028>␍" in text
@@ -53,12 +53,12 @@ def test_a_cassette_as_a_person_reads_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["pretty", "json"])
-def test_no_character_drives_the_terminal(tmp_path: Path, form: str) -> None:
+def test_show_prints_no_control_characters(tmp_path: Path, form: str) -> None:
     text = shown(saved(tmp_path / "a.yaml"), "--format", form)
     assert all(char.isprintable() or char == "\n" for char in text)
 
 
-def test_json_has_all_of_it(tmp_path: Path) -> None:
+def test_show_json_has_all_facts(tmp_path: Path) -> None:
     answer = json.loads(shown(saved(tmp_path / "a.yaml"), "--format", "json"))
     assert answer["origin"]["kind"] == "recorded"
     (only,) = answer["interactions"]
@@ -70,14 +70,14 @@ def test_json_has_all_of_it(tmp_path: Path) -> None:
     assert [event["complete"] for event in only["events"]] == [True, False]
 
 
-def test_a_request_that_was_not_kept_is_said(tmp_path: Path) -> None:
+def test_show_reports_a_request_that_was_not_recorded(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.yaml", sent=b"")
     assert "request   not recorded as JSON (0 bytes)" in shown(path)
     answer = json.loads(shown(path, "--format", "json"))
     assert answer["interactions"][0]["request"]["tools"] is None
 
 
-def test_tools_that_the_prompt_taught_are_named(tmp_path: Path) -> None:
+def test_show_names_tools_described_in_the_prompt(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.yaml")
     assert "taught in words" not in shown(path)
     tool = {"name": "look" + EVIL, "description": "", "parameters": {"type": "object"}}
@@ -90,7 +90,7 @@ def test_the_same_cassette_gives_the_same_text(tmp_path: Path) -> None:
     assert shown(saved(tmp_path / "a.yaml")) == shown(saved(tmp_path / "b" / "a.yaml"))
 
 
-def test_a_cassette_that_ships_is_named_by_its_id(
+def test_show_takes_the_id_of_a_bundled_cassette(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved(tmp_path / "x" / "y.yaml")
@@ -98,12 +98,12 @@ def test_a_cassette_that_ships_is_named_by_its_id(
     assert shown("x/y").startswith("id          x/y\n")
 
 
-def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+def test_show_rejects_an_unreadable_file(tmp_path: Path) -> None:
     result = CliRunner().invoke(show_command, [str(tmp_path)])
     assert isinstance(result.exception, UnreadableError)
 
 
-def test_a_name_that_is_nothing_is_told_with_the_nearest() -> None:
+def test_show_rejects_an_unknown_name_with_the_nearest() -> None:
     result = CliRunner().invoke(show_command, ["dashscope/qwen-plus/set-memry"])
     assert isinstance(result.exception, UsageError)
     assert "did you mean 'dashscope/qwen-plus/set-memory'?" in result.exception.hint

@@ -30,7 +30,7 @@ def test_the_page_is_served_until_the_command_is_terminated() -> None:
     assert "The run has ended." in text
 
 
-def test_what_is_no_run_is_refused_before_anything_is_served(
+def test_view_rejects_a_file_that_is_not_a_run_before_it_serves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
