@@ -14,7 +14,7 @@ from harness.conversation.conversation import Conversation, TurnRecord
 from harness.dialects.table import message_form
 from harness.judging.case import shorten
 from harness.judging.conversations.evidence import ConversationEvidence
-from harness.judging.conversations.session import as_text
+from harness.judging.conversations.session import json_or_repr
 
 # Enough characters of one text to see what happened.
 _TEXT_LIMIT: Final = 4_000
@@ -97,7 +97,7 @@ def conversation_case(cell: str, evidence: ConversationEvidence) -> Conversation
             for each in record.executions[:_MOST_MESSAGES]
         ),
         same=same,
-        history=tuple(map(as_text, final[same : same + _MOST_MESSAGES])),
+        history=tuple(map(json_or_repr, final[same : same + _MOST_MESSAGES])),
         turns=evidence.records[:_MOST_REQUESTS],
         ending=record.conversation.ending if record.conversation else "",
         answer=record.conversation.answer if record.conversation else "",
@@ -115,7 +115,7 @@ def logged_case(cell: str, conversation: Conversation) -> ConversationCase:
         requests=(),
         runs=(),
         same=0,
-        history=tuple(map(as_text, messages[:_MOST_MESSAGES])),
+        history=tuple(map(json_or_repr, messages[:_MOST_MESSAGES])),
         turns=turns[:_MOST_REQUESTS],
         ending=conversation.ending,
         answer=conversation.answer,
@@ -141,9 +141,9 @@ def _iter_request_rows(evidence: ConversationEvidence) -> Iterator[RequestRow]:
         yield RequestRow(
             place=request.sent.index,
             same=same,
-            messages=tuple(map(as_text, request.messages[same : same + _MOST_MESSAGES])),
+            messages=tuple(map(json_or_repr, request.messages[same : same + _MOST_MESSAGES])),
             tools=request.tools or (),
-            fields=as_text(message_form(evidence.task.dialect).options_of(request.body)),
+            fields=json_or_repr(message_form(evidence.task.dialect).options_of(request.body)),
             status=answer.status,
             reply=answer.body[: _TEXT_LIMIT * 2].decode("utf-8", "replace"),
             broken=request.reply.broken,
@@ -154,4 +154,6 @@ def _iter_request_rows(evidence: ConversationEvidence) -> Iterator[RequestRow]:
 
 def _common_message_count(before: Sequence[object], after: Sequence[object]) -> int:
     pairs = zip(before, after, strict=False)  # the shorter one ends the comparison
-    return sum(1 for _ in takewhile(lambda pair: as_text(pair[0]) == as_text(pair[1]), pairs))
+    return sum(
+        1 for _ in takewhile(lambda pair: json_or_repr(pair[0]) == json_or_repr(pair[1]), pairs)
+    )

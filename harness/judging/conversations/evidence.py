@@ -16,7 +16,12 @@ from harness.dialects.table import message_form, request_body
 from harness.judging.conversations.history_difference import HistoryDifference, history_differences
 from harness.judging.conversations.oracle_reply import OracleReply, oracle_reply
 from harness.judging.conversations.script import ConversationScript, ExpectedExecution
-from harness.judging.conversations.session import Execution, SentRequest, SessionRecord, as_text
+from harness.judging.conversations.session import (
+    Execution,
+    SentRequest,
+    SessionRecord,
+    json_or_repr,
+)
 from harness.judging.rule import RuleMaker
 from harness.providers import Capabilities
 from harness.turns.arguments import meaning, same_value
@@ -179,7 +184,7 @@ def _is_same(expected: ExpectedExecution, execution: Execution) -> bool:
     if expected.tool != execution.tool:
         return False
     arguments = expected.arguments
-    return arguments is None or same_value(as_text(arguments), execution.arguments)
+    return arguments is None or same_value(json_or_repr(arguments), execution.arguments)
 
 
 def _iter_forbidden(

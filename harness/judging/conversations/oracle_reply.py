@@ -5,7 +5,7 @@ import msgspec
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.errors import UsageError
-from harness.judging.conversations.session import SentRequest, as_text
+from harness.judging.conversations.session import SentRequest, json_or_repr
 from harness.judging.expectation import Expectation, ExpectedCall
 from harness.judging.expected import expectation_from
 from harness.turns.deltas import CUT_SHORT
@@ -66,7 +66,7 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
 
 def _call_arguments(call: ExpectedCall) -> str:
     """Return the arguments of a call; the input of a custom tool is its only argument."""
-    return as_text({"input": call.json_text}) if call.kind == "custom" else call.json_text
+    return json_or_repr({"input": call.json_text}) if call.kind == "custom" else call.json_text
 
 
 def _broken_reason(reading: OracleReading, expectation: Expectation) -> str:

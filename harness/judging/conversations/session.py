@@ -28,7 +28,7 @@ from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction, Request
 
 
-def as_text(value: object) -> str:
+def json_or_repr(value: object) -> str:
     """Return the JSON text of `value`; its `repr` if it is not JSON."""
     try:
         return json.dumps(value, ensure_ascii=False)
@@ -38,7 +38,7 @@ def as_text(value: object) -> str:
 
 def same_value(a: object, b: object) -> bool:
     """Return whether two values are the same JSON: `1`, `1.0` and `true` differ."""
-    return same_text(as_text(a), as_text(b))
+    return same_text(json_or_repr(a), json_or_repr(b))
 
 
 def _repr_or_error(value: object) -> str:
@@ -216,7 +216,7 @@ class Session:
         """
         if self.stopped or len(self._executions) >= self._most_calls:
             self._stop(f"more than {self._most_calls} calls")
-        text = as_text(arguments)
+        text = json_or_repr(arguments)
         try:
             answer = self._mocks.answer(name, arguments)
         except (KeyError, TypeError):  # a name may be of any type

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
 from harness.judging.conversations.script import ExpectedExecution
-from harness.judging.conversations.session import Execution, as_text
+from harness.judging.conversations.session import Execution, json_or_repr
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 
@@ -41,7 +41,7 @@ def _surplus(evidence: ConversationEvidence) -> Iterator[Violation]:
 )
 def _arguments(evidence: ConversationEvidence) -> Iterator[Violation]:
     for at, index in evidence.matches.changed:
-        expected = as_text(evidence.expected_calls[at].arguments)
+        expected = json_or_repr(evidence.expected_calls[at].arguments)
         actual = evidence.executions[index].arguments
         yield Violation(f"executed[{index}].arguments", expected, actual)
 
@@ -77,7 +77,7 @@ def _execution_text(execution: Execution) -> str:
 
 
 def _expected_text(expected: ExpectedExecution) -> str:
-    arguments = "" if expected.arguments is None else f" {as_text(expected.arguments)}"
+    arguments = "" if expected.arguments is None else f" {json_or_repr(expected.arguments)}"
     return f"{expected.tool}{arguments}"
 
 

@@ -9,7 +9,7 @@ from harness.judging.conversations.evidence import (
     conversation_rule,
 )
 from harness.judging.conversations.script import ExpectedRequest, as_texts
-from harness.judging.conversations.session import as_text, same_value
+from harness.judging.conversations.session import json_or_repr, same_value
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.conversation_history import HISTORY_RULES
@@ -108,7 +108,7 @@ def _differences(
         yield "tools", " ".join(expected.tools), " ".join(request.tools or ())
     for name, value in expected.fields.items():
         if not same_value(value, request.body.get(name)):
-            yield name, as_text(value), as_text(request.body.get(name))
+            yield name, json_or_repr(value), json_or_repr(request.body.get(name))
 
 
 RULES = (_surplus, _unplayed, _limits, _each)
