@@ -1,4 +1,4 @@
-"""Blame as the bytes give it: the provider before the model, nobody where all is well."""
+"""Blame and turn facts: which party is responsible, and the digest of a question."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -37,19 +37,21 @@ def _asked(body: dict[str, Any]) -> str:
 
 
 @given(bodies)
-def test_the_model_and_the_order_of_keys_do_not_matter(body: dict[str, Any]) -> None:
+def test_request_digest_ignores_the_model_and_the_order_of_keys(body: dict[str, Any]) -> None:
     turned = dict(reversed(list(body.items())))
     assert _asked({**turned, "model": "x"}) == _asked({**body, "model": "y"})
 
 
 @given(bodies, bodies)
-def test_other_questions_have_other_digests(one: dict[str, Any], other: dict[str, Any]) -> None:
+def test_request_digest_differs_for_other_questions(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
     one.pop("model", None)
     other.pop("model", None)
     assert (_asked(one) == _asked(other)) is (one == other)
 
 
-def test_what_is_no_json_is_told_by_its_bytes() -> None:
+def test_request_digest_of_invalid_json_depends_on_its_bytes() -> None:
     deep = b"[" * 100_000
     assert len({request_digest(Request(body=body)) for body in (b"{", b"\xff", deep)}) == 3
     assert request_digest(Request()) == ""
@@ -104,7 +106,7 @@ CASES: list[tuple[bytes, Blame]] = [
 
 
 @pytest.mark.parametrize(("body", "blame"), CASES)
-def test_blame(body: bytes, blame: Blame) -> None:
+def test_blame_of_bytes(body: bytes, blame: Blame) -> None:
     reading = OpenAIChatOracle().read(Interaction(Request(), 200, (), body, ()))
     assert blame_of_bytes(reading, TOOLS) == blame
 
@@ -119,12 +121,14 @@ def test_blame(body: bytes, blame: Blame) -> None:
         (b"<html>", "call", "provider"),
     ],
 )
-def test_a_model_that_does_not_give_what_is_due(body: bytes, due: Due, blame: Blame) -> None:
+def test_blame_is_the_models_when_the_kind_of_answer_is_wrong(
+    body: bytes, due: Due, blame: Blame
+) -> None:
     reading = OpenAIChatOracle().read(Interaction(Request(), 200, (), body, ()))
     assert blame_of_bytes(reading, TOOLS, due) == blame
 
 
-def test_tools_that_were_not_kept_blame_nobody() -> None:
+def test_blame_is_empty_when_the_tools_are_not_known() -> None:
     reading = OpenAIChatOracle().read(
         Interaction(Request(), 200, (), call_chunk("{}", "unknown") + END, ())
     )
@@ -176,7 +180,7 @@ def crash(reads: Iterable[bytes]) -> Iterator[Delta]:
 
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize("body", [HALLUCINATED, INVALID])
-def test_a_call_that_the_request_does_not_allow_is_the_models(
+def test_blame_is_the_models_for_a_call_that_the_request_does_not_allow(
     body: bytes,
     labelled: bool,  # noqa: FBT001 - drawn
 ) -> None:
@@ -184,15 +188,15 @@ def test_a_call_that_the_request_does_not_allow_is_the_models(
 
 
 @pytest.mark.parametrize("word", ["max_tokens", "MAX_TOKENS", "LENGTH", "sensitive"])
-def test_a_turn_cut_short_in_any_spelling_is_the_models(word: str) -> None:
+def test_blame_is_the_models_for_a_truncated_turn_with_any_finish_value(word: str) -> None:
     assert blamed(chunk({"content": "a"}) + chunk(None, word) + DONE) == (False, "model")
 
 
 @pytest.mark.parametrize("labelled", [True, False])
-def test_a_usable_turn_that_came_to_nothing_is_the_normalizers(labelled: bool) -> None:  # noqa: FBT001 - drawn
+def test_blame_is_the_normalizers_for_a_usable_turn_without_success(labelled: bool) -> None:  # noqa: FBT001 - drawn
     assert blamed(GOOD, labelled=labelled) == (True, "")
     assert blamed(GOOD, a_normalizer(nothing), labelled=labelled) == (False, "normalizer")
 
 
-def test_a_crash_is_the_normalizers_whatever_the_bytes_hold() -> None:
+def test_blame_is_the_normalizers_for_a_crash_on_any_bytes() -> None:
     assert blamed(HALLUCINATED, a_normalizer(crash), labelled=True) == (False, "normalizer")

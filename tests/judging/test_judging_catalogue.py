@@ -1,4 +1,4 @@
-"""The catalogue loads strictly, and what ships is in order."""
+"""The catalogue loads strictly, and the bundled one is valid."""
 
 from pathlib import Path
 
@@ -31,18 +31,18 @@ def test_a_quirk_loads(tmp_path: Path) -> None:
         ("{}", "expected a list, found an object"),
     ],
 )
-def test_a_mistake_is_told(tmp_path: Path, text: str, said: str) -> None:
+def test_catalogue_refuses_a_mistake(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         load(tmp_path, text)
     assert said in caught.value.what
 
 
-def test_a_missing_catalogue_is_told(tmp_path: Path) -> None:
+def test_catalogue_refuses_a_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match="found none"):
         load_catalogue(tmp_path / "none")
 
 
-def test_what_ships_is_in_order() -> None:
+def test_bundled_catalogue_loads() -> None:
     folder = shipped.bundled_folder("catalogue")
     quirks = load_catalogue(folder / "quirks")
     assert len(quirks) > 100

@@ -1,4 +1,4 @@
-"""The story that the suite was made for: `naive` loses DashScope's calls, the others keep them."""
+"""DashScope's streams: `naive` loses calls, and the other normalizers keep them."""
 
 import re
 from functools import cache
@@ -60,11 +60,11 @@ def _losses(name: str) -> dict[str, QuirkLoss]:
         return {loss.quirk: loss for loss in questions.losses_by_quirk() if loss.normalizer == name}
 
 
-def test_the_story_is_told_by_several_cassettes() -> None:
+def test_dashscope_failures_are_shown_by_several_cassettes() -> None:
     assert len(_of("naive")) >= 7
 
 
-def test_naive_loses_or_corrupts_calls_in_every_one() -> None:
+def test_naive_loses_or_corrupts_calls_in_every_cassette() -> None:
     for result in _of("naive"):
         assert result.outcome in (Outcome.LOST_CALL, Outcome.SILENT_WRONG), result.cell
         assert result.blame == "normalizer"
@@ -76,13 +76,13 @@ def test_naive_fails_without_any_cut() -> None:
 
 
 @pytest.mark.parametrize("name", PASSING)
-def test_those_that_restore_pass_all(name: str) -> None:
+def test_restoring_normalizers_pass_all(name: str) -> None:
     assert [result.cell for result in _of(name) if result.findings] == []
     assert all(result.outcome.conforms for result in _of(name))
     assert all(turn.calls for result in _of(name) for turn in result.turns[:1])
 
 
-def test_the_questions_say_so_per_quirk() -> None:
+def test_questions_show_the_failures_by_quirk() -> None:
     naive = _losses("naive")
     assert naive.keys() >= STORY
     for quirk in STORY:
@@ -92,11 +92,11 @@ def test_the_questions_say_so_per_quirk() -> None:
 
 
 @pytest.mark.parametrize("name", PASSING)
-def test_the_questions_say_that_the_others_keep_each_quirk(name: str) -> None:
+def test_questions_show_that_others_pass_each_quirk(name: str) -> None:
     assert all(loss.k == loss.n for loss in _losses(name).values())
 
 
-def test_the_page_says_so_per_quirk() -> None:
+def test_report_page_shows_the_failures_by_quirk() -> None:
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", render_page(dashscope_run())))
     naive, reference = _losses("naive"), _losses("reference")
     for quirk in sorted(STORY):

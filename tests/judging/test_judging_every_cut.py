@@ -1,4 +1,4 @@
-"""Every shipped body means the same under every single cut and byte by byte.
+"""Every bundled body gives the same turn under every single cut and byte by byte.
 
 Long bodies are cut at a spread of their offsets, another one for each body; the deep profile cuts
 at each.
@@ -65,7 +65,7 @@ def _bodies(area: str, dialects: frozenset[str]) -> list[_Body]:
 
 
 @pytest.mark.parametrize(("area", "name"), CELLS)
-def test_the_turn_is_the_same(area: str, name: str) -> None:
+def test_turn_is_the_same_under_every_cut(area: str, name: str) -> None:
     normalizer = load_normalizer(name)
     with deadlines():
         for body in _bodies(area, normalizer.dialects):

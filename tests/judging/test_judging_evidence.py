@@ -1,4 +1,4 @@
-"""Pairing: each call once, the same ones first, so that damage is not loss."""
+"""Pairing: each call once, equal ones first, so that a damaged call is not a lost one."""
 
 from collections.abc import Hashable
 
@@ -41,7 +41,7 @@ def came(call: ExpectedCall, call_id: str) -> ToolCall:
 
 
 @given(st.lists(EXPECTED, max_size=4), st.lists(ACTUAL, max_size=4))
-def test_each_place_stands_in_at_most_one_pair_and_none_is_left_out(
+def test_pairs_contain_each_index_at_most_once_and_lose_none(
     expected: list[ExpectedCall], actual: list[ToolCall]
 ) -> None:
     found = pair_calls(expecting(*expected), Turn(tool_calls=tuple(actual)))
@@ -51,9 +51,7 @@ def test_each_place_stands_in_at_most_one_pair_and_none_is_left_out(
 
 
 @given(st.lists(EXPECTED, max_size=5), st.randoms(use_true_random=False))
-def test_what_came_unharmed_is_paired_whatever_the_order(
-    expected: list[ExpectedCall], random: object
-) -> None:
+def test_equal_calls_are_paired_in_any_order(expected: list[ExpectedCall], random: object) -> None:
     calls = [came(call, call.id or f"made_{place}") for place, call in enumerate(expected)]
     random.shuffle(calls)  # type: ignore[attr-defined]  # a Random of Hypothesis
     found = pair_calls(expecting(*expected), Turn(tool_calls=tuple(calls)))
@@ -66,7 +64,7 @@ READ = ExpectedCall("read", {"a": 0}, "c1")
 WRITE = ExpectedCall("write", {"b": 1}, "c2")
 
 
-def test_a_call_with_one_damaged_field_is_damaged_not_lost() -> None:
+def test_a_call_with_one_damaged_field_is_paired() -> None:
     good = came(WRITE, "c2")
     for damaged in (
         ToolCall("c1", "read", "broken"),
@@ -82,12 +80,12 @@ def test_a_call_with_one_damaged_field_is_damaged_not_lost() -> None:
         assert pairs([READ, WRITE], [good, damaged]) == ((0, 1), (1, 0)), damaged
 
 
-def test_of_two_alike_the_one_with_the_right_id_is_taken() -> None:
+def test_of_two_equal_calls_the_one_with_the_right_id_is_paired() -> None:
     other = ToolCall("c7", "read", '{"a": 0}')
     assert pairs([READ], [other, came(READ, "c1")]) == ((0, 1),)
 
 
-def test_the_text_of_the_arguments_is_what_is_compared_where_it_is_known() -> None:
+def test_arguments_are_compared_as_text_when_it_is_known() -> None:
     spelled = '{"x": 3.14159265358979323846}'
     call = ExpectedCall("read", {"x": 3.141592653589793}, None, spelled)
     assert call.json_text == spelled
@@ -95,7 +93,7 @@ def test_the_text_of_the_arguments_is_what_is_compared_where_it_is_known() -> No
     assert pairs([call], [other, ToolCall("c2", "read", spelled)]) == ((0, 1),)
 
 
-def test_texts_that_mean_the_same_are_paired_whatever_their_spelling() -> None:
+def test_arguments_with_the_same_meaning_are_paired() -> None:
     spelled = '{"a": [1.0, {"b": "x"}], "c": {"d": -0}}'
     call = ExpectedCall("read", {}, None, spelled)
     same = ToolCall("c2", "read", '{"c":{"d":0},"a":[1.00,{"b":"\\u0078"}]}')
@@ -103,7 +101,7 @@ def test_texts_that_mean_the_same_are_paired_whatever_their_spelling() -> None:
         assert pairs([call], [ToolCall("c1", "read", other), same]) == ((0, 1),)
 
 
-def test_each_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairing_parses_each_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
     def counted(text: str) -> Hashable:
@@ -117,7 +115,7 @@ def test_each_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(read) == 100
 
 
-def test_a_foreign_call_is_surplus_and_the_expected_one_missing() -> None:
+def test_an_unknown_call_is_surplus_and_the_expected_one_missing() -> None:
     found = pair_calls(expecting(READ), Turn(tool_calls=(ToolCall("c9", "delete", "{}"),)))
     assert (found.pairs, found.missing, found.surplus) == ((), (0,), (0,))
 
@@ -144,7 +142,7 @@ def test_further_rejections_are_unexpected() -> None:
     assert found.unreported == (0,)
 
 
-def test_a_nameless_expectation_leaves_the_named_error_to_its_own() -> None:
+def test_a_rejection_without_a_name_does_not_take_the_error_of_another() -> None:
     wanted = (ExpectedRejection(""), ExpectedRejection("read"))
     found = pair_calls(expecting(rejected=wanted), Turn(parse_errors=_errors("read", "write")))
     assert (found.unreported, found.unexpected) == ((), ())

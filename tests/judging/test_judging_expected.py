@@ -1,4 +1,4 @@
-"""Strict reading -> expectation: certain things are judged, the rest is not."""
+"""Oracle reading -> expected result: certain fields are judged, the others are not."""
 
 import json
 from typing import Any
@@ -37,7 +37,7 @@ def expect(*chunks: bytes) -> Expectation:
     )
 
 
-def test_a_true_stream_is_judged_whole_but_for_usage() -> None:
+def test_a_conforming_stream_is_judged_except_for_usage() -> None:
     found = expect(chunk(content="a"), call('{"a":1}'), chunk("tool_calls"), DONE)
     assert found == Expectation(
         source="oracle",
@@ -76,7 +76,9 @@ def test_unusable_arguments_are_a_rejection(arguments: str) -> None:
 @pytest.mark.parametrize(
     ("finish", "executed"), [("tool_calls", 1), ("stop", 1), ("length", 0), ("content_filter", 0)]
 )
-def test_no_arguments_count_only_at_a_proper_end(empty: str, finish: str, executed: int) -> None:
+def test_empty_arguments_are_usable_only_when_the_turn_is_complete(
+    empty: str, finish: str, executed: int
+) -> None:
     found = expect(call(empty), chunk(finish))
     assert (len(found.calls), len(found.rejected)) == (executed, 1 - executed)
 
@@ -95,7 +97,7 @@ FINISHES = [
 
 
 @pytest.mark.parametrize(("word", "arguments", "reason"), FINISHES)
-def test_finish(word: str | None, arguments: str, reason: FinishReason) -> None:
+def test_expected_finish(word: str | None, arguments: str, reason: FinishReason) -> None:
     said = call(arguments) if arguments else chunk(content="a")
     found = expect(said, chunk(word), DONE)
     assert found.finish is reason
@@ -103,7 +105,7 @@ def test_finish(word: str | None, arguments: str, reason: FinishReason) -> None:
     assert ("finish_raw" in found.judged) == (word is not None)
 
 
-def test_a_word_of_another_api_is_judged_by_its_spelling_only() -> None:
+def test_a_finish_value_of_another_api_is_judged_as_raw_text_only() -> None:
     found = expect(chunk(content="a"), chunk("max_tokens"), DONE)
     assert "finish" not in found.judged
     assert found.finish_raw == "max_tokens"
@@ -111,35 +113,35 @@ def test_a_word_of_another_api_is_judged_by_its_spelling_only() -> None:
 
 
 @pytest.mark.parametrize("word", ["STOP", "LENGTH", "Tool_Calls", "Content_Filter"])
-def test_a_word_of_the_contract_in_another_case_leaves_the_finish_open(word: str) -> None:
+def test_a_finish_value_in_another_case_is_not_judged(word: str) -> None:
     found = expect(chunk(content="a"), call('{"a":1}'), chunk(word), DONE)
     assert found.judged >= {"text", "calls", "rejected", "finish_raw", "failure"}
     assert "finish" not in found.judged
 
 
 @pytest.mark.parametrize("word", ["LENGTH", "max_tokens", "eos", "Stop"])
-def test_no_arguments_are_uncertain_at_an_end_that_the_contract_does_not_know(word: str) -> None:
+def test_empty_arguments_are_uncertain_with_an_unknown_finish_value(word: str) -> None:
     assert not expect(call(""), chunk(word), DONE).judged & {"calls", "rejected"}
 
 
 @pytest.mark.parametrize("word", ["Tool_Calls", "tool_use"])
-def test_a_foreign_promise_of_calls_leaves_open_whether_the_turn_failed(word: str) -> None:
+def test_an_unknown_finish_value_for_calls_leaves_the_failure_unjudged(word: str) -> None:
     assert expect(chunk(content="a"), chunk(word), DONE).judged == {"text", "reasoning"}
 
 
 @pytest.mark.parametrize("word", ["Error", "network_error", "abort"])
-def test_words_for_a_failure_leave_open_whether_the_turn_failed(word: str) -> None:
+def test_finish_values_for_a_failure_leave_the_failure_unjudged(word: str) -> None:
     assert expect(chunk(content="a"), chunk(word), DONE).judged == {"text", "reasoning"}
 
 
 @pytest.mark.parametrize("number", ["3.14159265358979323846", "5e-400", "1.10"])
-def test_numbers_are_expected_as_the_bytes_spell_them(number: str) -> None:
+def test_numbers_are_expected_as_in_the_bytes(number: str) -> None:
     text = f'{{"x": {number}}}'
     found = expect(call(text), chunk("tool_calls"), DONE)
     assert found.calls[0].json_text == text
 
 
-def test_two_finish_reasons_leave_the_spelling_open() -> None:
+def test_two_finish_reasons_leave_the_raw_value_unjudged() -> None:
     found = expect(call("{}"), chunk("tool_calls"), chunk("stop"), DONE)
     assert "finish_raw" not in found.judged
     assert found.finish is FinishReason.TOOL_CALLS
@@ -152,7 +154,7 @@ def test_an_interrupted_turn_executes_nothing() -> None:
     assert found.judged >= {"text", "calls", "rejected", "failure", "finish"}
 
 
-def test_an_error_executes_nothing_and_keeps_its_words() -> None:
+def test_an_error_executes_nothing_and_keeps_its_message() -> None:
     found = expect(call("{}"), b'data: {"error": {"message": "too long", "code": 400}}\n\n', DONE)
     assert (found.calls, found.failure, found.failure_says) == ((), "*", "too long")
     assert len(found.rejected) == 1
@@ -167,7 +169,7 @@ def test_a_refusal_executes_nothing() -> None:
 @pytest.mark.parametrize(
     "body", [b"", DONE, b"<html>", chunk("tool_calls"), chunk("function_call")]
 )
-def test_no_answer_is_a_failure(body: bytes) -> None:
+def test_a_body_without_an_answer_is_a_failure(body: bytes) -> None:
     found = expect(body)
     assert found.failure == "*"
     assert "failure" in found.judged
@@ -191,7 +193,7 @@ def test_a_nameless_call_is_a_rejection() -> None:
     )
 
 
-def test_ids_are_expected_only_where_they_can_be_kept() -> None:
+def test_ids_are_expected_only_when_they_are_unique() -> None:
     found = expect(call("{}"), call("{}", 1), call("{}", 2, call_id=""), chunk("stop"))
     assert [one.id for one in found.calls] == ["c1", None, None]
 
@@ -199,7 +201,7 @@ def test_ids_are_expected_only_where_they_can_be_kept() -> None:
 @pytest.mark.parametrize(
     "arguments", ["[" * 5000, '{"a":' + "9" * 5000 + "}", '{"a":1e999}', '{"a":"\\ud83d"}']
 )
-def test_limits_of_the_parser_make_no_verdict(arguments: str) -> None:
+def test_limits_of_the_parser_are_not_judged(arguments: str) -> None:
     found = expect(call(arguments), chunk("tool_calls"))
     assert not found.judged & {"calls", "rejected"}
 
@@ -222,17 +224,17 @@ def test_every_json_object_is_usable(value: dict[str, Any]) -> None:
 
 
 @given(st.text())
-def test_any_text_gets_a_verdict(text: str) -> None:
+def test_any_text_has_an_expected_result(text: str) -> None:
     found = read_arguments(text)
     assert found.empty == (not text.strip(" \t\r\n"))
 
 
-def test_a_body_of_which_no_event_is_whole_may_fail_with_any_code() -> None:
+def test_a_body_without_a_complete_event_may_fail_with_any_code() -> None:
     assert expect(b'data: {"choices": [{"index"').failure == "*"
     assert expect(chunk(content="a"), b"data: {").failure == "interrupted"
 
 
-def test_calls_under_additional_kwargs_are_left_open() -> None:
+def test_calls_under_additional_kwargs_are_not_judged() -> None:
     kwargs = {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "{}"}}]}
     found = expect(chunk(additional_kwargs=kwargs), chunk("tool_calls"), DONE)
     assert {"calls", "failure", "finish"}.isdisjoint(found.judged)
@@ -245,7 +247,7 @@ def test_calls_under_additional_kwargs_are_left_open() -> None:
         (b'{"candidates": [{"content": {"parts": [{"text": "a"{"error"', "*"),
     ],
 )
-def test_a_document_that_is_no_json_inside_may_fail_with_any_code(body: bytes, code: str) -> None:
+def test_a_document_with_invalid_json_may_fail_with_any_code(body: bytes, code: str) -> None:
     asked = Interaction(
         Request(),
         200,
@@ -265,23 +267,23 @@ CALL = ExpectedCall("search", {})
 
 
 @pytest.mark.parametrize("policies", [{}, {"nameless": "reject"}])
-def test_who_declares_nothing_reports_all(policies: dict[str, str]) -> None:
+def test_a_normalizer_without_policies_must_report_all_rejections(policies: dict[str, str]) -> None:
     assert apply_declared_policies(NAMELESS, policies) == NAMELESS
 
 
-def test_what_an_author_says_stands() -> None:
+def test_declared_policies_do_not_change_a_scenario() -> None:
     authored = replace(NAMELESS, source="scenario")
     assert apply_declared_policies(authored, DROPS) == authored
 
 
-def test_a_turn_of_nothing_but_nameless_calls_may_end_in_any_way() -> None:
+def test_a_turn_of_only_nameless_calls_may_end_in_any_way() -> None:
     left = apply_declared_policies(NAMELESS, DROPS).judged
     assert left == ALL_FIELDS - {"rejected", "failure", "finish", "finish_raw"}
     failed = apply_declared_policies(replace(NAMELESS, failure="interrupted"), DROPS).judged
     assert failed == ALL_FIELDS - {"rejected"}
 
 
-def test_beside_other_calls_only_the_report_is_left_open() -> None:
+def test_with_other_calls_only_the_report_is_not_judged() -> None:
     beside = replace(NAMELESS, calls=(CALL,))
     assert apply_declared_policies(beside, DROPS).judged == ALL_FIELDS - {"rejected"}
     named = replace(NAMELESS, rejected=(ExpectedRejection("search"),))

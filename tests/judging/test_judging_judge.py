@@ -1,4 +1,4 @@
-"""One cell: outcome, blame, the case to show, and that each comes from the right place."""
+"""One cell: its outcome, blame and case."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -57,14 +57,14 @@ def judged(
 # Unlabelled cassettes
 
 
-def test_an_unlabelled_cassette_is_judged_by_the_strict_reading() -> None:
+def test_a_cassette_without_a_scenario_is_judged_by_the_oracle() -> None:
     result, case = judged(HELLO)
     assert (result.cell, result.scenario) == ("cassette:x/y/reference", "cassette:x/y")
     assert (result.outcome, result.blame, result.findings, case) == (Outcome.PASS, "", (), None)
     assert (result.title, result.cassette, result.origin) == ("x/y", "x/y", "recorded")
 
 
-def test_a_wrong_turn_of_an_unlabelled_cassette_is_found() -> None:
+def test_a_wrong_turn_of_a_cassette_without_a_scenario_is_found() -> None:
     result, case = judged(GOOD, by=a_normalizer(hello))
     rules = {finding.rule for finding in result.findings}
     assert {"CALLS-KEPT", "TEXT-EXACT", "FINISH-REASON"} <= rules
@@ -72,13 +72,13 @@ def test_a_wrong_turn_of_an_unlabelled_cassette_is_found() -> None:
     assert case is not None
 
 
-def test_its_quirks_are_those_that_the_strict_reading_met() -> None:
+def test_quirks_of_a_cassette_without_a_scenario_are_those_of_the_oracle() -> None:
     later = call('"a"}', id="", name="")
     body = call('{"path": ', id="c1", name="writing") + later + END
     assert "DELTA-ID-EMPTY-LATER" in judged(body)[0].quirks
 
 
-def test_should_findings_are_shown_and_decide_nothing() -> None:
+def test_should_findings_are_shown_and_do_not_decide() -> None:
     result, case = judged(HELLO * 1, by=MUTANTS["text-held"])
     assert [finding.rule for finding in result.findings] == ["TEXT-PROMPT"]
     assert (result.outcome, case) == (Outcome.PASS, None)
@@ -101,9 +101,7 @@ def test_should_findings_are_shown_and_decide_nothing() -> None:
         ),
     ],
 )
-def test_where_calls_may_be_missing_none_may_come_beside_them(
-    body: bytes, outcome: Outcome
-) -> None:
+def test_calls_that_may_be_missing_allow_no_other_calls(body: bytes, outcome: Outcome) -> None:
     expected = Expectation(
         "scenario",
         calls=(ExpectedCall("writing", {"path": "a"}),),
@@ -127,7 +125,7 @@ def _hello_expected() -> Expectation:
 
 
 @pytest.mark.parametrize("normalizer", [REFERENCE, MUTANTS["usage-crash"]])
-def test_a_foreign_dialect_is_unsupported_and_runs_nothing(normalizer: Normalizer) -> None:
+def test_an_undeclared_dialect_is_unsupported_and_not_replayed(normalizer: Normalizer) -> None:
     cassette = a_cassette().in_dialect("martian")
     result, case = judge_subject(LoadedSubject(cassette), normalizer)
     assert (result.outcome, result.blame, result.replays) == (Outcome.UNSUPPORTED, "", 0)
@@ -171,7 +169,7 @@ def test_blame_comes_from_the_bytes(
 
 
 @pytest.mark.parametrize("body", [GOOD, PROSE, CUT_OFF])
-def test_a_normalizer_that_breaks_a_rule_is_to_blame_whatever_the_bytes_are(body: bytes) -> None:
+def test_a_normalizer_that_violates_a_rule_is_to_blame_on_any_bytes(body: bytes) -> None:
     result, _ = judged(body, by=a_normalizer(hello))
     assert result.blame == "normalizer"
     assert not result.outcome.conforms
@@ -185,12 +183,12 @@ def test_a_good_call_rejected_is_the_normalizers_parse_error() -> None:
     assert (result.blame, turn.parse_error_blame, turn.parse_errors) == ("normalizer",) * 2 + (2,)
 
 
-def test_without_the_request_neither_names_nor_schemas_are_checked() -> None:
+def test_names_and_schemas_are_not_checked_without_the_request() -> None:
     assert judged(FOREIGN_TOOL, tools=None)[0].turns[0].success
 
 
 @pytest.mark.parametrize("blame", ["model", "provider"])
-def test_the_scenario_knows_more_about_blame_than_the_bytes(blame: ScenarioBlame) -> None:
+def test_blame_of_the_scenario_overrides_that_of_the_bytes(blame: ScenarioBlame) -> None:
     rejected = (ExpectedRejection("writing"),)
     expected = Expectation(
         "scenario", rejected=rejected, finish=FinishReason.TOOL_CALLS, finish_raw="tool_calls"
@@ -226,7 +224,7 @@ def test_the_worst_interaction_decides() -> None:
 # Findings
 
 
-def test_findings_come_once_and_the_worst_first() -> None:
+def test_findings_are_unique_and_worst_first() -> None:
     result, _ = judged(GOOD, by=load_normalizer("id-lost"))
     assert len({(finding.rule, finding.path) for finding in result.findings}) == len(
         result.findings
@@ -244,7 +242,7 @@ def _fragile(reads: Reads) -> Iterator[Delta]:
     yield Finish(FinishReason.STOP, "stop")
 
 
-def test_a_crash_under_some_cut_is_variance_as_bad_as_a_crash() -> None:
+def test_a_crash_under_one_cut_is_variance_with_the_outcome_crash() -> None:
     result, case = judged(HELLO, by=a_normalizer(_fragile))
     assert "CUT-INVARIANT" in {finding.rule for finding in result.findings}
     assert result.outcome is Outcome.CRASH
@@ -253,14 +251,14 @@ def test_a_crash_under_some_cut_is_variance_as_bad_as_a_crash() -> None:
 
 
 @pytest.mark.parametrize("subject", ["text/multi-byte", "framing/byte-order-mark"])
-def test_the_smallest_failing_chunking_is_the_one_to_show(subject: str) -> None:
+def test_result_has_the_smallest_failing_chunking(subject: str) -> None:
     found = next(item for item in shipped_subjects() if item.id == subject)
     result, case = judge_subject(found, MUTANTS["decoded-per-read"])
     assert case is not None
     assert len(result.chunking) == len(case.chunking) == 1
 
 
-def test_what_fails_whole_is_shown_under_the_reads_that_were_recorded() -> None:
+def test_a_failure_without_cuts_is_shown_under_the_recorded_reads() -> None:
     result, case = judged(GOOD, by=MUTANTS["name-lost"])
     assert result.chunking == ()
     assert case is not None
@@ -283,7 +281,7 @@ def test_a_hang_is_replayed_once_and_stops_the_interaction() -> None:
     assert case.cut
 
 
-def test_leaving_the_process_is_a_crash() -> None:
+def test_exiting_the_process_is_a_crash() -> None:
     def leaving(_reads: Reads) -> Iterator[Delta]:
         raise SystemExit(0)
 
@@ -293,7 +291,7 @@ def test_leaving_the_process_is_a_crash() -> None:
 # The case
 
 
-def test_a_case_holds_bytes_frames_deltas_and_what_was_expected() -> None:
+def test_a_case_contains_bytes_frames_deltas_and_the_expected_turn() -> None:
     result, case = judged(GOOD, by=MUTANTS["name-lost"])
     assert case is not None
     assert (case.cell, case.body, case.cut, case.error) == (result.cell, GOOD, False, "")
@@ -311,7 +309,7 @@ def test_a_case_holds_bytes_frames_deltas_and_what_was_expected() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, object(), TextDelta(None), Finish("stop")])  # type: ignore[arg-type]  # what is wrong here
-def test_a_result_can_be_written_whatever_was_yielded(wrong: Any) -> None:  # noqa: ANN401 - anything
+def test_a_result_can_be_written_for_any_delta(wrong: Any) -> None:  # noqa: ANN401 - anything
     result, case = judged(HELLO, by=a_normalizer(lambda _reads: iter([TextDelta("H"), wrong])))
     assert result.outcome is Outcome.CRASH
     assert case is not None

@@ -1,4 +1,4 @@
-"""Green must be earned: each miniature breaks exactly its rules, what is meant to pass none.
+"""Each mutant violates exactly its rules, and conforming normalizers violate none.
 
 And what catches it is what the kept kill table says.
 """
@@ -29,7 +29,7 @@ def _results(name: str) -> Iterator[Result]:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_it_is_caught_by_exactly_the_rules_that_it_declares(name: str) -> None:
+def test_a_mutant_violates_exactly_the_rules_that_it_declares(name: str) -> None:
     results = sorted(_results(name), key=lambda result: result.scenario)
     found = {finding.rule for result in results for finding in result.findings}
     assert found == load_normalizer(name).breaks
@@ -53,7 +53,7 @@ def test_reference_supports_every_scenario_but_those_of_other_policies() -> None
     assert unsupported == other
 
 
-def test_the_defaults_are_those_that_are_meant_to_pass() -> None:
+def test_default_normalizers_are_the_conforming_ones() -> None:
     assert default_normalizer_names() == (
         "action-protocol",
         "dashscope-restore",
@@ -62,13 +62,13 @@ def test_the_defaults_are_those_that_are_meant_to_pass() -> None:
     )
 
 
-def test_each_rule_has_a_miniature_of_its_own_and_each_miniature_a_rule() -> None:
+def test_each_rule_has_its_own_mutant_and_each_mutant_a_rule() -> None:
     assert all(miniature.breaks for miniature in MUTANTS.values())
     alone = (each.breaks for each in MUTANTS.values() if len(each.breaks) == 1)
     assert {rule for breaks in alone for rule in breaks} == set(TURN_RULES)
 
 
-def test_there_are_rules_enough_with_level_title_and_quirks() -> None:
+def test_rules_have_level_title_and_quirks() -> None:
     assert len(TURN_RULES) >= 25
     for rule_id, rule in TURN_RULES.items():
         assert rule.id == rule_id
@@ -76,7 +76,7 @@ def test_there_are_rules_enough_with_level_title_and_quirks() -> None:
         assert rule.title.endswith(".")
 
 
-def test_a_rule_that_decides_and_one_that_only_shows() -> None:
+def test_must_rules_decide_and_should_rules_do_not() -> None:
     decided = next(_failing("name-lost"))
     assert (decided.outcome, decided.blame) == (Outcome.LOST_CALL, "normalizer")
     assert not tuple(_failing("usage-dropped"))

@@ -1,4 +1,4 @@
-"""The keys of a scenario about calls in text: known names only, and what they make of a cell."""
+"""The keys of a scenario about text calls and policies: known names, and their effect on a cell."""
 
 from pathlib import Path
 from typing import Any
@@ -25,14 +25,14 @@ def load(folder: Path, keys: str = "") -> Scenario:
     return load_scenario(path, folder)
 
 
-def test_they_reach_the_scenario_and_loosen_the_space(tmp_path: Path) -> None:
+def test_text_keys_reach_the_scenario_and_loosen_the_space(tmp_path: Path) -> None:
     scenario = load(tmp_path, f"text_dialect: {ONE}\npolicies: {{code: calls}}\n")
     assert (scenario.text_dialect, scenario.policies) == (ONE, {"code": "calls"})
     assert [turn.loose_space for turn in scenario.expect] == [True]
     assert [turn.loose_space for turn in load(tmp_path).expect] == [False]
 
 
-def test_the_policies_are_those_of_text_with_the_default_first() -> None:
+def test_text_policies_have_their_default_first() -> None:
     default = TextPolicy(dialects=frozenset()).declared()
     assert {name: values[0] for name, values in TEXT_POLICIES.items()} == default
 
@@ -76,7 +76,7 @@ def test_a_text_dialect_must_be_declared(tmp_path: Path) -> None:
         ({"quoted": "text"}, Outcome.PASS),
     ],
 )
-def test_another_policy_makes_it_unsupported(
+def test_another_declared_policy_makes_the_cell_unsupported(
     tmp_path: Path, policies: dict[str, str], outcome: Outcome
 ) -> None:
     scenario = load(tmp_path, "policies: {code: calls}\n")

@@ -1,4 +1,4 @@
-"""Whatever a normalizer does, a replay comes back and says what it did."""
+"""Whatever a normalizer does, a replay ends and records it."""
 
 import contextlib
 import itertools
@@ -60,7 +60,7 @@ def _saying(*deltas: Any) -> Pieces:  # noqa: ANN401 - what is no delta, too
 # What comes back
 
 
-def test_an_honest_replay() -> None:
+def test_replay_of_a_conforming_normalizer() -> None:
     assert replayed(hello) == Replay(
         UNSPLIT,
         replayed(hello).emissions,
@@ -87,7 +87,7 @@ def test_an_exception_before_the_first_delta() -> None:
 @pytest.mark.parametrize(
     "problem", [SystemExit(3), GeneratorExit(), MemoryError(), RecursionError("deep")]
 )
-def test_leaving_is_a_crash_too(problem: BaseException) -> None:
+def test_generator_exit_is_a_crash(problem: BaseException) -> None:
     def leaving(_reads: Reads) -> NoReturn:
         raise problem
 
@@ -96,7 +96,7 @@ def test_leaving_is_a_crash_too(problem: BaseException) -> None:
     assert not seen.hung
 
 
-def test_sys_exit_does_not_leave_the_harness() -> None:
+def test_sys_exit_does_not_end_the_harness() -> None:
     assert replayed(lambda _reads: sys.exit("bye")).error == "SystemExit: bye"
 
 
@@ -108,7 +108,7 @@ def test_ctrl_c_passes_through() -> None:
         replayed(interrupted)
 
 
-def test_an_exception_that_cannot_say_what_it_is() -> None:
+def test_an_exception_whose_str_fails_has_its_type() -> None:
     class MuteError(Exception):
         def __str__(self) -> str:
             raise ValueError("mute")
@@ -166,7 +166,7 @@ class _Word(str):
         (StreamFailure(_NOTHING), "code: NoneType"),
     ],
 )
-def test_what_is_no_delta_is_a_crash_that_says_what_came(wrong: object, told: str) -> None:
+def test_a_yielded_object_that_is_not_a_delta_is_a_crash(wrong: object, told: str) -> None:
     seen = replayed(_saying(TextDelta("Hel"), wrong))
     assert seen.error.startswith("DeltaError: ")
     assert told in seen.error
@@ -174,7 +174,7 @@ def test_what_is_no_delta_is_a_crash_that_says_what_came(wrong: object, told: st
     assert len(seen.emissions) == 1
 
 
-def test_no_iterator_at_all_is_a_crash() -> None:
+def test_returning_no_iterator_is_a_crash() -> None:
     nothing: Any = lambda _reads: None  # noqa: E731 - a function that a checker refuses
     assert "NoneType" in replayed(nothing).error
 
@@ -208,18 +208,18 @@ def _flood(_reads: Reads) -> Iterator[Delta]:
 
 
 @pytest.mark.parametrize("hanging", [_loop, _swallowing_loop, _sleeping, _flood])
-def test_a_hang_ends_and_what_came_is_kept(hanging: Pieces) -> None:
+def test_a_hang_ends_and_keeps_the_deltas(hanging: Pieces) -> None:
     started = time.monotonic()
     seen = replayed(hanging)
     assert (seen.hung, seen.error, seen.turn.text) == (True, "", "so far")
     assert time.monotonic() - started < 30
 
 
-def test_a_flood_is_cut_at_the_limit() -> None:
+def test_too_many_deltas_stop_at_the_limit() -> None:
     assert len(replayed(_flood).emissions) == QUICK.deltas + 1
 
 
-def test_a_longer_body_may_take_longer_and_say_more() -> None:
+def test_a_longer_body_has_higher_limits() -> None:
     limits = ReplayLimits(seconds=1, seconds_per_megabyte=2, deltas=3, deltas_per_byte=1)
     assert limits.time_for(b"x" * 500_000) == 2
     many = _saying(*[TextDelta("")] * (len(HELLO) + 3))
@@ -248,7 +248,7 @@ def test_the_deadline_leaves_no_timer_and_no_handler() -> None:
     assert signal.getsignal(signal.SIGALRM) is before
 
 
-def test_somebody_elses_timer_goes_on() -> None:
+def test_a_timer_of_the_caller_continues() -> None:
     rang: list[int] = []
     before = signal.signal(signal.SIGALRM, lambda number, _frame: rang.append(number))
     try:
@@ -263,7 +263,7 @@ def test_somebody_elses_timer_goes_on() -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-def test_the_deadline_interrupts_code_of_the_harness_itself() -> None:
+def test_the_deadline_interrupts_code_of_the_harness() -> None:
     with pytest.raises(DeadlineExceeded), deadline(0.05):
         time.sleep(60)
 
@@ -289,7 +289,7 @@ def _lazy(reads: Reads) -> Iterator[Delta]:
         yield TextDelta(str(len(read)))
 
 
-def test_bytes_read_tells_lazy_from_eager() -> None:
+def test_bytes_read_shows_lazy_and_eager_reading() -> None:
     size = len(HELLO)
     lazy, eager = replayed(_lazy, cuts=(3, 10)), replayed(_eager, cuts=(3, 10))
     assert [emission.bytes_read for emission in lazy.emissions] == [3, 10, size]
@@ -302,7 +302,7 @@ def test_a_delta_before_any_read_has_read_nothing() -> None:
 
 
 @given(st.sets(st.integers(1, len(HELLO) - 1)).map(lambda cuts: tuple(sorted(cuts))))
-def test_the_reads_are_the_body_cut_there(cuts: tuple[int, ...]) -> None:
+def test_the_reads_are_the_body_split_at_the_cuts(cuts: tuple[int, ...]) -> None:
     got: list[bytes] = []
 
     def keeping(reads: Reads) -> Iterator[Delta]:
@@ -319,7 +319,7 @@ def _twice(normalize: Callable[[], Pieces]) -> tuple[Turn, Turn]:
     return replayed(kept).turn, replayed(kept).turn
 
 
-def test_each_replay_gets_reads_of_its_own_and_state_shows() -> None:
+def test_each_replay_gets_its_own_reads_and_state_is_visible() -> None:
     def counting() -> Pieces:
         numbers = itertools.count()
         return lambda _reads: iter([TextDelta(str(next(numbers)))])
@@ -338,7 +338,7 @@ def cut(body: bytes) -> Interaction:
 
 
 @given(BODIES, st.sampled_from(CUTS))
-def test_each_is_a_chunking_of_the_body_and_comes_once(body: bytes, cuts: Cuts) -> None:
+def test_chunkings_are_valid_and_distinct(body: bytes, cuts: Cuts) -> None:
     found = list(iter_chunkings(cut(body), cuts))
     assert len(set(found)) == len(found)
     assert found[0] == ()
@@ -349,13 +349,13 @@ def test_each_is_a_chunking_of_the_body_and_comes_once(body: bytes, cuts: Cuts) 
 
 
 @given(BODIES, st.sampled_from(CUTS[1:]))
-def test_recorded_and_each_byte_are_always_there(body: bytes, cuts: Cuts) -> None:
+def test_chunkings_contain_recorded_cuts_and_each_byte(body: bytes, cuts: Cuts) -> None:
     found = set(iter_chunkings(cut(body), cuts))
     assert {cut(body).recorded_cuts(), each_byte(body)} <= found
 
 
 @given(BODIES)
-def test_each_mode_holds_the_one_before(body: bytes) -> None:
+def test_each_cuts_mode_contains_the_one_before(body: bytes) -> None:
     whole, quick, standard, every = (set(iter_chunkings(cut(body), cuts)) for cuts in CUTS)
     assert {()} == whole <= quick <= standard <= every
     assert seams(body) in standard
@@ -369,13 +369,13 @@ def test_an_empty_body_has_one_chunking() -> None:
 @pytest.mark.parametrize(
     ("cuts", "most"), [("quick", 3), ("standard", 100), ("every", len(HELLO * 200))]
 )
-def test_large_bodies_have_boundedly_many(cuts: Cuts, most: int) -> None:
+def test_large_bodies_have_a_bounded_number_of_chunkings(cuts: Cuts, most: int) -> None:
     interaction = an_interaction(HELLO * 200)
     assert len(interaction.body) > 16 * 1024
     assert len(list(iter_chunkings(interaction, cuts))) <= most
 
 
-def test_large_bodies_are_swept_at_their_seams_only() -> None:
+def test_every_cuts_large_bodies_at_their_seams_only() -> None:
     interaction = an_interaction(HELLO * 200)
     singles = {cuts[0] for cuts in iter_chunkings(interaction, "every") if len(cuts) == 1}
     assert singles == set(seams(interaction.body))

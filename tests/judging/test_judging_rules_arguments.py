@@ -1,4 +1,4 @@
-"""Rules about arguments: what a parse error quotes may be spelled with escapes, or without."""
+"""Rules about arguments: the snippet of a parse error may contain escapes or not."""
 
 import pytest
 
@@ -25,7 +25,7 @@ from tests.judging.judging_samples import a_normalizer, an_interaction
         ('{"a": "b', "", True),
     ],
 )
-def test_a_quotation_is_the_text_that_was_sent(sent: str, quoted: str, broken: bool) -> None:  # noqa: FBT001 - drawn from the table
+def test_a_snippet_quotes_the_raw_text_in_any_escapes(sent: str, quoted: str, broken: bool) -> None:  # noqa: FBT001 - drawn from the table
     deltas = (ToolCallStart(0, "c", "f"), ToolCallRejected(0, ParseError("tool_use", "x", quoted)))
     by = a_normalizer(lambda reads: iter((list(reads), *deltas)[1:]))
     expected = Expectation(

@@ -1,4 +1,4 @@
-"""Rules about text calls: markup that shows, space that does not matter, text held too long."""
+"""Rules about text calls: visible markup, loose space, delayed text."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -61,12 +61,12 @@ def calling(name: str, arguments: str) -> Normalizer:
 
 
 @pytest.mark.parametrize("text", ["A b", " A\n\nb \n", "A\t b"])
-def test_space_is_loose_where_calls_stood_in_the_text(text: str) -> None:
+def test_space_is_loose_when_the_text_contains_calls(text: str) -> None:
     by = saying(TextDelta(text), ReasoningDelta(f" {text}"))
     assert broken(by, text="A b\n", reasoning="A b", loose_space=True) == set()
 
 
-def test_space_is_exact_elsewhere_and_never_made_up() -> None:
+def test_space_is_exact_without_text_calls_and_never_invented() -> None:
     assert broken(saying(TextDelta("A  b")), text="A b") == {"TEXT-EXACT"}
     assert broken(saying(TextDelta("Ab")), text="A b", loose_space=True) == {"TEXT-EXACT"}
     twice = saying(TextDelta("A b\nA b"))
@@ -88,9 +88,7 @@ def test_space_is_exact_elsewhere_and_never_made_up() -> None:
         ("a <tool_call>a <tool_call>", "a <tool_call>", {"TEXT-ONCE"}),
     ],
 )
-def test_markers_show_no_more_often_than_they_should(
-    text: str, expected: str, rules: set[str]
-) -> None:
+def test_text_contains_no_surplus_markers(text: str, expected: str, rules: set[str]) -> None:
     assert broken(saying(TextDelta(text)), text=expected) == rules
 
 
@@ -106,7 +104,7 @@ def test_markers_show_no_more_often_than_they_should(
         ("g", '{"a": "<tool_call>"}', {"CALL-NAME-EXACT"}),
     ],
 )
-def test_no_markup_becomes_part_of_a_call(name: str, arguments: str, rules: set[str]) -> None:
+def test_markup_is_not_part_of_a_call(name: str, arguments: str, rules: set[str]) -> None:
     call = ExpectedCall("f", {"a": "<tool_call>"}, "c1")
     assert broken(calling(name, arguments), calls=(call,)) == rules
 
@@ -157,30 +155,30 @@ def _content(event: bytes) -> str:
     ("characters", "rules"),
     [(0, set()), (200, set()), (300, {"TEXT-HELD-BACK"}), (10**6, {"TEXT-HELD-BACK"})],
 )
-def test_a_bounded_tail_may_wait(characters: int, rules: set[str]) -> None:
+def test_a_bounded_tail_may_be_delayed(characters: int, rules: set[str]) -> None:
     by = held(characters, PROSE)
     body = stream(PROSE + SPELLED)
     assert broken(by, body, text=PROSE, loose_space=True) == rules
 
 
-def test_without_calls_in_text_no_tail_may_wait() -> None:
+def test_a_tail_may_not_be_delayed_without_text_calls() -> None:
     found = broken(held(200, PROSE), stream(PROSE), text=PROSE)
     assert found == {"TEXT-PROMPT"}
 
 
-def test_the_whole_text_at_the_end_is_no_streaming_but_may_be_declared() -> None:
+def test_text_at_the_end_is_allowed_only_when_declared() -> None:
     by = saying(TextDelta(PROSE))
     assert broken(by, stream(PROSE), text=PROSE, loose_space=True) == set()
 
 
 @pytest.mark.parametrize("start", ['{"a": "', "[1, ", "\n```json\n{"])
-def test_json_may_wait_until_it_is_whole(start: str) -> None:
+def test_json_may_be_delayed_until_it_is_complete(start: str) -> None:
     text = start + PROSE
     assert broken(held(10**6, text), stream(text), text=text, loose_space=True) == set()
 
 
 @pytest.mark.parametrize("start", ['{"a": "', "[1, "])
-def test_who_looks_for_calls_may_wait_for_json_anywhere(start: str) -> None:
+def test_a_reader_of_text_calls_may_delay_json_anywhere(start: str) -> None:
     text = start + PROSE
     looks = held(10**6, text, text_dialects=frozenset(("bare-json",)))
     assert broken(looks, stream(text), text=text) == set()

@@ -1,4 +1,4 @@
-"""Scenario files load strictly; each mistake is told with its place and a next step."""
+"""Scenario files load strictly; each mistake is reported with its path and a hint."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def test_every_key_reaches_the_scenario(tmp_path: Path) -> None:
     assert (second.failure, second.failure_says) == ("interrupted", "gone")
 
 
-def test_what_is_left_out_is_a_default_or_is_not_judged(tmp_path: Path) -> None:
+def test_a_missing_key_is_a_default_or_not_judged(tmp_path: Path) -> None:
     (turn,) = load(tmp_path, MINIMAL).expect
     assert (turn.text, turn.calls, turn.rejected, turn.failure) == ("", (), (), None)
     assert turn.judged == ALL_FIELDS - {"finish_raw", "usage"}
@@ -92,7 +92,7 @@ def test_what_is_left_out_is_a_default_or_is_not_judged(tmp_path: Path) -> None:
         ("tools: [writing]", "tools: writing", "tools: expected a list or null, found a st", ""),
     ],
 )
-def test_a_mistake_is_told_with_its_place(
+def test_a_mistake_is_reported_with_its_path(
     tmp_path: Path, old: str, new: str, said: str, hint: str
 ) -> None:
     assert old in FULL
@@ -103,18 +103,18 @@ def test_a_mistake_is_told_with_its_place(
     assert caught.value.where.endswith("one.yaml")
 
 
-def test_words_that_older_yaml_reads_as_booleans_are_text(tmp_path: Path) -> None:
+def test_words_that_yaml_1_1_reads_as_booleans_are_text(tmp_path: Path) -> None:
     (turn,) = load(tmp_path, "title: t\ncassette: c\nexpect:\n- {text: no, finish: stop}\n").expect
     assert turn.text == "no"
 
 
-def test_an_unreadable_file_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_bytes(b"\xff\xfe")
     with pytest.raises(UnreadableError, match=r"x\.yaml"):
         load_scenario(tmp_path / "x.yaml", tmp_path)
 
 
-def test_find_leaves_out_what_scenarios_share(tmp_path: Path) -> None:
+def test_find_scenarios_skips_shared_folders(tmp_path: Path) -> None:
     load(tmp_path, MINIMAL, "b/two.yaml")
     load(tmp_path, MINIMAL, "a/one.yaml")
     one = tmp_path / "a" / "one.yaml"
@@ -136,7 +136,7 @@ def test_the_schema_is_a_json_schema_that_refuses_unknown_keys() -> None:
     assert not validator.is_valid({"title": "t", "cassette": "c", "expect": [turn], "x": 1})
 
 
-def test_what_is_open_is_not_judged(tmp_path: Path) -> None:
+def test_open_fields_are_not_judged(tmp_path: Path) -> None:
     said = "title: t\ncassette: c\nexpect:\n- open: [text, missing_calls, finish, failure]\n"
     (turn,) = load(tmp_path, said).expect
     assert turn.judged == {"reasoning", "rejected"}

@@ -1,4 +1,4 @@
-"""A scenario to confirm, read back, expects what the strict reading found in the bytes."""
+"""The text of a scenario to confirm is read back as the expected result."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def read_back(text: str, folder: Path) -> tuple[Expectation, ...]:
     return load_scenario(path, folder).expect
 
 
-def test_what_was_found_is_read_back(tmp_path: Path) -> None:
+def test_scenario_text_is_read_back(tmp_path: Path) -> None:
     found = read_back(scenario_text('A "title": #1', "p/m/n", EXPECTED), tmp_path)
     for said, expected in zip(found, EXPECTED, strict=True):
         for field in FIELDS:
@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     whole=st.sampled_from(EXPECTED),
     at_most=st.booleans(),
 )
-def test_what_the_bytes_leave_open_is_not_judged(
+def test_ambiguous_fields_are_not_judged(
     folder: Path, judged: set[Field], whole: Expectation, *, at_most: bool
 ) -> None:
     expected = replace(whole, judged=frozenset(judged), calls_at_most=at_most)
@@ -74,7 +74,7 @@ def test_what_the_bytes_leave_open_is_not_judged(
 
 
 @pytest.mark.parametrize("text", ["---", "\u0085", "\ud800", "*a", "!!python/none x"])
-def test_any_text_is_only_text(text: str, tmp_path: Path) -> None:
+def test_any_text_is_quoted(text: str, tmp_path: Path) -> None:
     (said,) = read_back(
         scenario_text("t", "c", [Expectation("oracle", text=text, finish=FinishReason.STOP)]),
         tmp_path,

@@ -173,9 +173,7 @@ def test_a_seed_system_has_a_row_in_the_report_and_passes_all_its_scenarios(
 
 
 @pytest.mark.parametrize(("name", "rules"), OF_AGENTS)
-def test_a_broken_agent_fails_exactly_the_rules_of_its_story(
-    name: str, rules: frozenset[str]
-) -> None:
+def test_a_known_bad_agent_violates_exactly_its_rules(name: str, rules: frozenset[str]) -> None:
     agent = load_agent(name)
     found = {finding.rule for each in _judged_by_agent(name) for finding in each.findings}
     assert agent.role == "known-bad"
@@ -183,7 +181,7 @@ def test_a_broken_agent_fails_exactly_the_rules_of_its_story(
 
 
 @pytest.mark.parametrize(("name", "rules"), OF_NORMALIZERS)
-def test_a_broken_normalizer_declares_exactly_the_rules_of_its_story(
+def test_a_known_bad_normalizer_declares_exactly_its_rules(
     name: str, rules: frozenset[str]
 ) -> None:
     # That these are the rules which catch it is held by the kill table, over all scenarios.
@@ -191,7 +189,7 @@ def test_a_broken_normalizer_declares_exactly_the_rules_of_its_story(
     assert (normalizer.role, normalizer.breaks) == ("known-bad", rules)
 
 
-def test_every_ancestor_belongs_to_a_system() -> None:
+def test_every_known_bad_client_belongs_to_a_seed_system() -> None:
     told = {name for system in SYSTEMS for name in system.broken}
     agents = {each.name for each in MUTANTS.values() if each.role == "known-bad"}
     assert told == agents | {name for name in BROKEN if load_normalizer(name).role == "known-bad"}

@@ -85,7 +85,7 @@ def test_each_interaction_has_its_expectation(
     assert wrong == []
 
 
-def test_each_quirk_is_shown_or_excluded_with_a_reason(scenarios: tuple[Scenario, ...]) -> None:
+def test_each_quirk_has_a_scenario_or_a_reason(scenarios: tuple[Scenario, ...]) -> None:
     quirks = load_catalogue(CATALOGUE / "quirks").keys()
     excluded = load_excluded(CATALOGUE / "excluded.yaml").keys()
     cited = {quirk for scenario in scenarios for quirk in scenario.quirks}
@@ -94,7 +94,7 @@ def test_each_quirk_is_shown_or_excluded_with_a_reason(scenarios: tuple[Scenario
     assert cited.isdisjoint(excluded)
 
 
-def test_blame_is_given_where_something_is_rejected_or_fails(
+def test_scenarios_name_the_blame_when_something_is_rejected_or_fails(
     scenarios: tuple[Scenario, ...],
 ) -> None:
     wrong = [

@@ -35,7 +35,7 @@ def problem(turn: Turn, tools: tuple[Tool, ...] | None = TOOLS) -> str:
         Turn(tool_calls=(GOOD,), finish=Finish(FinishReason.STOP)),
     ],
 )
-def test_a_success(turn: Turn) -> None:
+def test_turn_problem_is_empty_for_a_success(turn: Turn) -> None:
     assert problem(turn) == ""
 
 
@@ -59,17 +59,17 @@ def test_a_success(turn: Turn) -> None:
         (Turn(tool_calls=(ToolCall("c1", "", "{}"),), finish=CALLED), "'' is not a tool"),
     ],
 )
-def test_no_success_and_why(turn: Turn, why: str) -> None:
+def test_turn_problem_names_the_reason(turn: Turn, why: str) -> None:
     assert why in problem(turn)
 
 
 @pytest.mark.parametrize("arguments", ["", "{}", '{"path": 1}', "[]", "just do it", '{"path": "a'])
-def test_arguments_must_be_an_object_that_fits_the_schema(arguments: str) -> None:
+def test_turn_problem_checks_arguments_against_the_schema(arguments: str) -> None:
     turn = Turn(tool_calls=(ToolCall("c1", "writing", arguments),), finish=CALLED)
     assert problem(turn).startswith("writing: ")
 
 
-def test_where_the_request_was_not_kept_names_and_schemas_are_not_checked() -> None:
+def test_turn_problem_checks_no_tools_when_the_request_is_not_known() -> None:
     turn = Turn(tool_calls=(ToolCall("c1", "unheard-of", '{"path": 1}'),), finish=CALLED)
     assert problem(turn, None) == ""
     broken = Turn(tool_calls=(ToolCall("c1", "unheard-of", "[]"),), finish=CALLED)
@@ -89,9 +89,9 @@ DONE = Turn(tool_calls=(GOOD,), finish=CALLED)
         (DONE, "answer", "a call, though an answer is due"),
     ],
 )
-def test_what_is_due_must_come(turn: Turn, due: Due, why: str) -> None:
+def test_turn_problem_names_a_wrong_kind_of_answer(turn: Turn, due: Due, why: str) -> None:
     assert turn_problem(turn, TOOLS, due) == why
 
 
-def test_a_request_without_tools_knows_no_tool() -> None:
+def test_turn_problem_names_an_unknown_tool_when_the_request_has_none() -> None:
     assert "not a tool of the request" in problem(Turn(tool_calls=(GOOD,), finish=CALLED), ())

@@ -1,4 +1,4 @@
-"""What a reader sees of a conversation: bounded, and it says where something is missing."""
+"""The case of a conversation is bounded, and marked as cut if something is missing."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.judging.conversations.conversation_samples import (
 
 
 @pytest.mark.parametrize(("more", "shown"), [(9, 11), (300, 200)])
-def test_a_case_says_where_messages_of_a_request_are_missing(more: int, shown: int) -> None:
+def test_a_case_is_cut_when_messages_of_a_request_are_missing(more: int, shown: int) -> None:
     def converse(task: Task) -> Conversation:
         talk = Talk(task)
         talk.messages += [user("?")] * more

@@ -56,7 +56,7 @@ def facts() -> Iterator[ConversationFacts]:
     return (each.conversation for each, _ in results() if each.conversation)
 
 
-def test_every_recording_that_agents_can_ask_for_is_had_or_refused_for_a_reason() -> None:
+def test_every_recording_is_replayed_or_refused_for_a_reason() -> None:
     spoken = [each for each in recordings() if each.dialect in AGENT_DIALECTS]
     refused = [it for it in map(script_from_recording, spoken) if isinstance(it, NotReplayable)]
     assert len(results()) + len(refused) == len(spoken)
@@ -76,12 +76,12 @@ def test_every_recording_that_agents_can_ask_for_is_had_or_refused_for_a_reason(
     )
 
 
-def test_the_plain_loop_breaks_no_rule_on_any() -> None:
+def test_the_plain_loop_violates_no_rule() -> None:
     assert [(it.cell, it.findings) for it, _ in results() if it.findings] == []
     assert all(it.success for it in facts() if it.whole)
 
 
-def test_its_requests_are_built_as_the_recorded_ones_or_differ_where_both_may() -> None:
+def test_its_requests_equal_the_recorded_ones_or_differ_validly() -> None:
     assert sum(each.compared for each in facts()) >= 265
     assert sum(each.as_recorded for each in facts()) >= 129
     # Never in which tools were called, nor with what, nor how often.

@@ -1,4 +1,4 @@
-"""Two histories laid beside each other: what is the same by meaning is alike, all else is told."""
+"""Two histories are compared by meaning, and each difference is reported."""
 
 from typing import Any
 
@@ -40,12 +40,12 @@ def talk(
 
 
 @given(MESSAGES, st.sets(st.text(max_size=2)))
-def test_a_history_is_like_itself_whatever_it_is(messages: list[Any], given_ids: set[str]) -> None:
+def test_a_history_equals_itself(messages: list[Any], given_ids: set[str]) -> None:
     assert history_differences(messages, messages, given_ids) == ()
 
 
 @given(MESSAGES, MESSAGES)
-def test_two_histories_are_as_unlike_one_way_as_the_other(one: list[Any], two: list[Any]) -> None:
+def test_history_differences_are_symmetric(one: list[Any], two: list[Any]) -> None:
     there, back = history_differences(one, two, ()), history_differences(two, one, ())
     assert [(it.part, it.path) for it in there] == [(it.part, it.path) for it in back]
 
@@ -65,11 +65,11 @@ def test_two_histories_are_as_unlike_one_way_as_the_other(one: list[Any], two: l
         (talk(answers="c2"), "answers"),
     ],
 )
-def test_each_part_is_told(other: list[Message], part: Part) -> None:
+def test_each_part_is_reported(other: list[Message], part: Part) -> None:
     assert [each.part for each in history_differences(talk(), other, ("c1", "c2"))] == [part]
 
 
-def test_texts_are_told_apart_from_whether_there_is_one() -> None:
+def test_different_texts_and_missing_texts_are_different_parts() -> None:
     (found,) = history_differences(talk(content="a"), talk(content="b"), ("c1",))
     assert (found.part, found.recorded, found.sent) == ("text", "a", "b")
 
@@ -86,11 +86,11 @@ def test_texts_are_told_apart_from_whether_there_is_one() -> None:
     ],
     ids=["instructions", "developer", "spelling", "invented-id", "own-members", "parts"],
 )
-def test_what_means_the_same_is_alike(other: list[Message]) -> None:
+def test_equal_meanings_are_not_a_difference(other: list[Message]) -> None:
     assert history_differences(talk(entry("c1"), answers="c1"), other, ()) == ()
 
 
-def test_the_id_of_the_provider_must_come_back() -> None:
+def test_the_id_of_the_provider_must_be_sent_back() -> None:
     assert [
         it.part for it in history_differences(talk(), talk(entry("x"), answers="x"), ("c1",))
     ] == [

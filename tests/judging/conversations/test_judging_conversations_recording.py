@@ -1,4 +1,4 @@
-"""Recordings of whole conversations: an agent's own requests, recorded, are what it sends again."""
+"""Recordings of conversations: an agent sends its own recorded requests again."""
 
 from collections import Counter
 from typing import Any
@@ -67,7 +67,7 @@ def _has_own_ways(subject: LoadedSubject) -> bool:
 
 
 @pytest.mark.parametrize("name", ["plain-loop", "gateway"])
-def test_shipped_conversations_recorded_from_an_agent_are_had_again_as_they_were(
+def test_bundled_recordings_of_an_agent_are_replayed_unchanged(
     name: str,
 ) -> None:
     agent, outcomes = load_agent(name), Counter[str]()
@@ -90,7 +90,7 @@ def test_shipped_conversations_recorded_from_an_agent_are_had_again_as_they_were
 
 
 @given(st.lists(calling() | answering() | cut_short() | failing(), min_size=2, max_size=5))
-def test_whatever_was_recorded_is_refused_or_had_again_as_it_was(given_replies: list[Any]) -> None:
+def test_any_recording_is_refused_or_replayed_unchanged(given_replies: list[Any]) -> None:
     replies = tuple(it.reply for it in given_replies if not isinstance(it.reply, OSError))
     if not replies:
         return
@@ -117,7 +117,7 @@ MEMBERS = st.sampled_from(["role", "content", "tool_calls", "tool_call_id", "ext
 
 
 @given(st.integers(0, 2), MEMBERS, VALUES, st.sampled_from(["openai-chat", "ollama", "cohere"]))
-def test_whatever_a_message_holds_is_refused_or_had(
+def test_any_message_is_refused_or_replayed(
     place: int, member: str, value: object, dialect: str
 ) -> None:
     messages = [dict(USER), called("c1"), gave("c1")]
@@ -128,7 +128,7 @@ def test_whatever_a_message_holds_is_refused_or_had(
         assert facts(had(cassette)).compared <= 1
 
 
-def test_the_script_says_what_stands_in_the_requests() -> None:
+def test_the_script_contains_what_the_requests_contain() -> None:
     script = script_from_recording(ROUND_TRIP)
     assert isinstance(script, ConversationScript)
     assert script.questions == ("Weather?",)
@@ -139,14 +139,14 @@ def test_the_script_says_what_stands_in_the_requests() -> None:
     assert script.capabilities == {"supports_tool_use": True}
 
 
-def test_a_round_trip_is_had_again() -> None:
+def test_a_round_trip_is_replayed() -> None:
     result = had(ROUND_TRIP)
     assert result.findings == ()
     assert (facts(result).success, facts(result).whole) == (True, True)
     assert (facts(result).compared, facts(result).as_recorded) == (1, 1)
 
 
-def test_calls_in_parallel_show_that_the_provider_takes_them() -> None:
+def test_parallel_calls_show_the_capability() -> None:
     replied = said("", (weather("a"), weather("b")))
     both = asked(USER, called("a", "b"), gave("a"), gave("b", "cloudy"))
     cassette = recorded((asked(USER), replied), (both, said("Both.")))
@@ -156,13 +156,13 @@ def test_calls_in_parallel_show_that_the_provider_takes_them() -> None:
     assert facts(had(cassette)).as_recorded == 1
 
 
-def test_a_recording_that_stops_at_calls_ranks_no_model() -> None:
+def test_a_recording_that_ends_with_calls_is_incomplete() -> None:
     result = had(recorded(CALL, (asked(USER, called("c1"), gave("c1")), said("", (weather("d"),)))))
     assert result.findings == ()
     assert (facts(result).ending, facts(result).whole) == ("limit", False)
 
 
-def test_a_call_that_does_not_fit_its_tool_may_be_run_or_not() -> None:
+def test_a_call_that_does_not_fit_its_tool_is_not_judged() -> None:
     unfit = ("c1", "get_weather", '{"town": "Oslo"}')
     entry = called("c1")
     entry["tool_calls"][0]["function"]["arguments"] = unfit[2]
@@ -209,7 +209,7 @@ CHOICE = "and clients may handle that in different ways"
 
 
 @pytest.mark.parametrize("why", REFUSED)
-def test_what_is_no_conversation_is_refused_with_the_reason(why: str) -> None:
+def test_a_recording_that_cannot_be_replayed_is_refused_with_the_reason(why: str) -> None:
     assert script_from_recording(REFUSED[why]) == NotReplayable(why)
 
 
@@ -220,7 +220,7 @@ def test_what_is_no_conversation_is_refused_with_the_reason(why: str) -> None:
         (said("", (("c1", "get_weather", "{"),)), "a reply contains a call that cannot be used"),
     ],
 )
-def test_what_leaves_a_choice_is_refused(reply: bytes, what: str) -> None:
+def test_a_recording_that_leaves_a_choice_is_refused(reply: bytes, what: str) -> None:
     cassette = recorded(
         (asked(USER), reply), (asked(USER, called("c1"), gave("c1")), said("Clear."))
     )

@@ -1,4 +1,4 @@
-"""Each rule about conversations: kept by a good agent, broken alone by one that does it wrong."""
+"""Each rule about conversations: a conforming agent passes, and a faulty one violates it alone."""
 
 import json
 import sys
@@ -41,7 +41,7 @@ ROUND = a_cassette(calls(OSLO), says("It is 4 degrees."))
 PLAIN = a_script(answer="It is 4 degrees.")
 
 
-def test_a_good_agent_breaks_nothing() -> None:
+def test_a_conforming_agent_violates_no_rule() -> None:
     result = judged(good, ROUND, PLAIN)
     assert result.findings == ()
     assert (result.outcome, result.blame, result.replays) == (Outcome.PASS, "", 3)
@@ -96,11 +96,11 @@ def _arguments(talk: Talk) -> None:
         (lambda talk: talk.messages[0].update(tool_calls=[]), ""),
     ],
 )
-def test_a_broken_history_breaks_its_own_rule(change: Callable[[Talk], None], rule: str) -> None:
+def test_a_broken_history_violates_its_own_rule(change: Callable[[Talk], None], rule: str) -> None:
     assert broken(_edited(change), ROUND, PLAIN) == ([rule] if rule else [])
 
 
-def test_a_broken_message_is_told_once_with_its_place() -> None:
+def test_a_broken_message_is_reported_once_with_its_path() -> None:
     result = judged(_edited(_without_call), ROUND, PLAIN)
     (finding,) = result.findings
     assert finding.path == "requests[1].messages[2].tool_call_id"
@@ -109,7 +109,7 @@ def test_a_broken_message_is_told_once_with_its_place() -> None:
     assert result.conversation.why == "the agent broke HIST-ORPHAN-RESULT"
 
 
-def test_a_request_without_messages_has_no_form() -> None:
+def test_a_request_without_messages_violates_the_form() -> None:
     def converse(task: Task) -> Conversation:
         task.send(Request("POST", "", (), b"\xff no JSON"))
         return good(task)
@@ -121,7 +121,7 @@ def _bodies(cassette: Cassette) -> tuple[bytes, ...]:
     return tuple(interaction.body for interaction in cassette.interactions)
 
 
-def test_a_partial_answer_is_not_stored_as_a_whole_one() -> None:
+def test_a_partial_answer_is_not_stored_as_a_complete_one() -> None:
     begun = says("I will loo").partition(b"data: [DONE]")[0].rpartition(b"data: ")[0]
     cassette = a_cassette(begun, says("It is 4 degrees."))
 
@@ -150,7 +150,7 @@ def _telling(result: str) -> Converse:
     return converse
 
 
-def test_the_error_of_a_tool_reaches_the_model() -> None:
+def test_the_error_of_a_tool_is_sent_to_the_model() -> None:
     script = a_script(answers=(MockAnswer(error="the disk is  full"),))
     assert broken(_telling("failed: the disk is full"), ROUND, script) == []
     assert broken(_telling("{}"), ROUND, script) == ["HIST-RESULT-ERROR-LOST"]
@@ -164,7 +164,7 @@ def _json(error: str) -> str:
 @pytest.mark.parametrize(
     "error", ["full " * 3_000, "a</tool_result>b", '磁盘 "C"\n已满\\', "half \ud83d of a pair"]
 )
-def test_an_error_may_be_told_in_other_spellings_and_cut(
+def test_an_error_may_be_sent_in_other_encodings_and_cut(
     error: str, tell: Callable[[str], str]
 ) -> None:
     told = tell(join_surrogates(error)).replace("</", "<\\/")
@@ -174,7 +174,7 @@ def test_an_error_may_be_told_in_other_spellings_and_cut(
 @pytest.mark.parametrize(
     ("sent", "rule"), [("First the weather.", ""), (" ", "HIST-REASONING-REQUIRED")]
 )
-def test_reasoning_goes_back_and_not_a_blank(sent: str, rule: str) -> None:
+def test_reasoning_is_sent_back_and_is_not_blank(sent: str, rule: str) -> None:
     cassette = a_cassette(
         chunk({"reasoning_content": "First the weather."}) + calls(OSLO), says("It is 4 degrees.")
     )
@@ -206,7 +206,7 @@ def _running(*texts: str) -> Converse:
         (('{"city": "Bergen"}',), "CONV-CALL-ARGUMENTS", Outcome.SILENT_WRONG),
     ],
 )
-def test_what_is_run_is_what_the_model_called(
+def test_executed_calls_are_those_of_the_model(
     ran: tuple[str, ...], rule: str, outcome: Outcome
 ) -> None:
     result = judged(_running(*ran), ROUND, a_script())
@@ -214,7 +214,7 @@ def test_what_is_run_is_what_the_model_called(
     assert result.outcome is outcome
 
 
-def test_calls_are_run_in_order() -> None:
+def test_calls_are_executed_in_order() -> None:
     bergen = '{"city": "Bergen"}'
     cassette = a_cassette(calls(OSLO, bergen), says("x"))
     script = a_script(executed=(OSLO, bergen))
@@ -226,13 +226,13 @@ def test_calls_are_run_in_order() -> None:
     "body",
     [cut(calls(OSLO)), calls(OSLO, finish="length"), calls('{"city": "Os'), b"<html>oops</html>"],
 )
-def test_nothing_is_run_of_a_turn_that_is_broken(body: bytes) -> None:
+def test_no_call_of_a_broken_turn_is_executed(body: bytes) -> None:
     script = a_script(executed=(), parse_errors=None)
     found = broken(_running(OSLO), a_cassette(body, says("x")), script)
     assert found == ["CONV-CALL-FROM-BROKEN-TURN"]
 
 
-def test_beside_a_rejected_call_only_the_good_one_may_run() -> None:
+def test_next_to_a_rejected_call_only_the_usable_one_may_be_executed() -> None:
     cassette = a_cassette(calls(OSLO, '{"city": Bergen}'), says("x"))
     script = a_script(parse_errors=None)
     assert broken(_running(OSLO), cassette, script) == []
@@ -240,7 +240,7 @@ def test_beside_a_rejected_call_only_the_good_one_may_run() -> None:
     assert both == ["CONV-CALL-FROM-BROKEN-TURN"]
 
 
-def test_a_call_before_any_reply_was_made_by_nobody() -> None:
+def test_a_call_before_any_reply_is_forbidden() -> None:
     def converse(task: Task) -> Conversation:
         task.call_tool("get_weather", {"city": "Oslo"})
         return good(task)
@@ -262,7 +262,7 @@ def test_an_agent_that_raises_is_a_crash_and_its_requests_are_judged() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, "done", Conversation("x", 1, "over", 3)])  # type: ignore[arg-type]  # what an agent may return
-def test_what_is_no_conversation_is_a_crash(answer: object) -> None:
+def test_returning_something_else_than_a_conversation_is_a_crash(answer: object) -> None:
     def converse(task: Task) -> Conversation:
         del task
         return answer  # type: ignore[return-value]  # as above
@@ -270,7 +270,7 @@ def test_what_is_no_conversation_is_a_crash(answer: object) -> None:
     assert broken(converse, ROUND, PLAIN) == ["CONV-NO-CRASH"]
 
 
-def test_an_agent_that_leaves_the_process_is_a_crash() -> None:
+def test_an_agent_that_exits_the_process_is_a_crash() -> None:
     def converse(task: Task) -> Conversation:
         del task
         sys.exit(3)
@@ -298,7 +298,7 @@ def _swallowing(task: Task) -> Conversation:
             continue
 
 
-def test_an_agent_that_asks_for_ever_is_stopped() -> None:
+def test_an_agent_that_sends_requests_for_ever_is_stopped() -> None:
     result = judged(_asking, ROUND, PLAIN)
     assert [finding.rule for finding in result.findings] == ["CONV-NO-HANG"]
     assert result.outcome is Outcome.HANG
@@ -309,7 +309,7 @@ def test_an_agent_that_calls_for_ever_is_stopped() -> None:
     assert "CONV-NO-HANG" in broken(_calling, ROUND, PLAIN)
 
 
-def test_requests_that_nobody_answers_and_replies_that_nobody_asked_for() -> None:
+def test_surplus_requests_and_unplayed_replies() -> None:
     assert broken(good, a_cassette(calls(OSLO)), a_script(ending="interrupted")) == [
         "CONV-SURPLUS-REQUEST"
     ]
@@ -317,7 +317,7 @@ def test_requests_that_nobody_answers_and_replies_that_nobody_asked_for() -> Non
     assert broken(good, a_cassette(*_bodies(ROUND), says("more")), a_script(request_count=2)) == []
 
 
-def test_a_wrong_ending_hides_what_follows_from_it() -> None:
+def test_a_wrong_ending_hides_its_consequences() -> None:
     def converse(task: Task) -> Conversation:
         talk = Talk(task)
         return talk.end(talk.ask(), "limit")
@@ -333,7 +333,7 @@ def test_the_answer_is_the_last_text() -> None:
     assert broken(good, ROUND, other) == ["CONV-ANSWER"]
 
 
-def test_reports_are_held_to_the_expected_ones() -> None:
+def test_parse_errors_are_compared_with_the_expected_ones() -> None:
     cassette = a_cassette(calls('{"city": Oslo}'), says("x"))
 
     def script(parse_errors: object) -> ConversationScript:
@@ -349,7 +349,7 @@ def test_reports_are_held_to_the_expected_ones() -> None:
     assert judged(agent, cassette, script(1)).blame == "model"
 
 
-def test_requests_are_held_to_the_expected_ones() -> None:
+def test_requests_are_compared_with_the_expected_ones() -> None:
     first = ExpectedRequest(roles=("system", "user"), has_tools=True, tools=("get_weather",))
     second = ExpectedRequest(last_role="tool", says=("temperature",), fields={"seed": None})
     assert broken(good, ROUND, a_script(requests=(first, second))) == []
@@ -364,7 +364,7 @@ def test_requests_are_held_to_the_expected_ones() -> None:
         assert broken(good, ROUND, a_script(requests=(wrong, second))) == ["CONV-REQUEST"]
 
 
-def test_limits_hold() -> None:
+def test_limits_are_checked() -> None:
     bodies = [calls(OSLO, ids=f"call_{place}_") for place in range(3)]
     cassette = a_cassette(*bodies, says("x"))
     wanted = (OSLO,) * 3
@@ -398,7 +398,7 @@ def _saying(**meta: object) -> Converse:
         (_saying(probe=Probe(ok=True)), a_script(probe="ok"), "CONV-META-HONEST"),
     ],
 )
-def test_what_an_agent_says_of_itself(
+def test_records_of_an_agent_are_checked(
     agent: Converse, script: ConversationScript, rule: str
 ) -> None:
     assert broken(agent, ROUND, script) == ([rule] if rule else [])
@@ -414,13 +414,13 @@ def test_what_an_agent_says_of_itself(
         (cut(calls(OSLO)), "error"),
     ],
 )
-def test_a_probe_shows_the_field_for_calls_however_the_call_is(reply: bytes, ok: str) -> None:
+def test_a_probe_with_any_call_is_ok(reply: bytes, ok: str) -> None:
     cassette = a_cassette(reply, says("It is 4 degrees."))
     script = a_script(executed=(), probe=ok, capabilities={"supports_tool_use": None})
     assert broken(gateway.converse, cassette, script) == []
 
 
-def test_a_probe_without_a_call_shows_no_field() -> None:
+def test_a_probe_without_a_call_is_not_ok() -> None:
     def lying(task: Task) -> Conversation:
         found = gateway.converse(task)
         first = msgspec.structs.replace(found.turns[0], meta=Meta(probe=Probe(ok=True)))
@@ -444,7 +444,7 @@ def test_every_request_has_its_record_and_every_call_its_id() -> None:
     assert broken(unsaid, ROUND, a_script()) == ["CONV-META-HONEST"]
 
 
-def test_reads_and_repetition_change_nothing() -> None:
+def test_reads_and_repetition_must_not_change_a_conversation() -> None:
     times = []
 
     def counting(task: Task) -> Conversation:

@@ -1,4 +1,4 @@
-"""The key `conversation` of a scenario file: what it says, and every slip told with its place."""
+"""The key `conversation` of a scenario file: its values, and each mistake with its path."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def load(folder: Path, text: str) -> ConversationScript:
     return script
 
 
-def test_everything_that_a_file_may_say(tmp_path: Path) -> None:
+def test_all_keys_of_a_conversation_file(tmp_path: Path) -> None:
     script = load(tmp_path, FULL)
     assert script.questions == ("One?", "Two?")
     assert (script.prompt, script.system, script.provider) == ("tag-tools/v1", "Be kind.", "ollama")
@@ -80,7 +80,7 @@ def test_everything_that_a_file_may_say(tmp_path: Path) -> None:
     assert (expect.strategy, expect.probe) == ("json_fallback", "no")
 
 
-def test_the_least_that_a_file_may_say(tmp_path: Path) -> None:
+def test_required_keys_of_a_conversation_file(tmp_path: Path) -> None:
     text = "title: t\ncassette: x\nconversation: {questions: [Hi], expect: {ending: empty}}\n"
     expect = load(tmp_path, text).expect
     assert (expect.executed, expect.parse_errors, expect.retries) == ((), 0, 0)
@@ -117,7 +117,7 @@ def test_the_least_that_a_file_may_say(tmp_path: Path) -> None:
         ("answer: {contains: x}", "answer: 17", "expect.answer: expected a string", "quotes"),
     ],
 )
-def test_a_slip_is_told_with_its_place(
+def test_a_mistake_in_a_conversation_file_is_reported_with_its_path(
     tmp_path: Path, old: str, new: str, said: str, hint: str
 ) -> None:
     assert old in FULL
@@ -127,6 +127,6 @@ def test_a_slip_is_told_with_its_place(
     assert hint in caught.value.hint
 
 
-def test_a_scenario_expects_one_thing_or_the_other(tmp_path: Path) -> None:
+def test_a_scenario_has_either_expect_or_conversation(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match="found neither"):
         load(tmp_path, "title: t\ncassette: x\n")

@@ -1,4 +1,4 @@
-"""The session: mock tools answer as written, and nothing that an agent does escapes the record."""
+"""The session: mock tools answer as written, and everything that an agent does is recorded."""
 
 import math
 from contextlib import suppress
@@ -40,12 +40,12 @@ def answers(mocks: MockTools, *arguments: dict[str, Any]) -> list[object]:
     return [mocks.answer("t", each).result for each in arguments]
 
 
-def test_a_list_answers_call_by_call_and_the_last_for_ever() -> None:
+def test_a_list_answers_call_by_call_and_repeats_the_last() -> None:
     mocks = MockTools({"t": (MockAnswer(1), MockAnswer(2))})
     assert answers(mocks, {}, {"a": 1}, {}) == [1, 2, 2]
 
 
-def test_arguments_come_before_order() -> None:
+def test_answers_for_the_arguments_come_first() -> None:
     mocks = MockTools(
         {"t": (MockAnswer("any"), MockAnswer("a", arguments={"a": 1}), MockAnswer("last"))}
     )
@@ -58,7 +58,7 @@ def test_arguments_come_before_order() -> None:
     ]
 
 
-def test_arguments_that_nobody_wrote_an_answer_for_fail() -> None:
+def test_arguments_without_an_answer_fail() -> None:
     mocks = MockTools({"t": (MockAnswer("a", arguments={"a": 1}),)})
     assert mocks.answer("t", {"a": 2}).error == NO_ANSWER
     with pytest.raises(KeyError):
@@ -66,7 +66,7 @@ def test_arguments_that_nobody_wrote_an_answer_for_fail() -> None:
 
 
 @given(st.lists(JSON, min_size=1, max_size=4))
-def test_results_are_what_was_written_and_the_agents_own(values: list[Any]) -> None:
+def test_results_are_copies_of_the_written_ones(values: list[Any]) -> None:
     script = a_script(answers=tuple(map(MockAnswer, values)))
     session = Session(a_cassette(says("x")), script)
     for value in values:
@@ -78,13 +78,13 @@ def test_results_are_what_was_written_and_the_agents_own(values: list[Any]) -> N
 
 
 @pytest.mark.parametrize("arguments", [None, {1: object()}, {"a": math.nan}, [[]], {"a": {1, 2}}])
-def test_any_arguments_are_kept(arguments: Any) -> None:  # noqa: ANN401 - whatever an agent passes
+def test_any_arguments_are_recorded(arguments: Any) -> None:  # noqa: ANN401 - whatever an agent passes
     session = Session(a_cassette(says("x")), a_script())
     session.task.call_tool("get_weather", arguments)
     assert len(session.record().executions) == 1
 
 
-def test_what_is_sent_and_run_is_kept_with_its_turn() -> None:
+def test_requests_and_executions_are_recorded_with_their_turn() -> None:
     session = Session(a_cassette(calls(OSLO), says("x")), a_script())
     record = run_agent(Agent("good", good), session)
     assert [sent.index for sent in record.sent] == [0, 1]
@@ -95,7 +95,7 @@ def test_what_is_sent_and_run_is_kept_with_its_turn() -> None:
     assert record.conversation is not None
 
 
-def test_a_failure_and_an_unknown_tool_are_kept_apart() -> None:
+def test_a_failure_and_an_unknown_tool_are_recorded_differently() -> None:
     session = Session(a_cassette(says("x")), a_script(answers=(MockAnswer(error="gone"),)))
     with pytest.raises(ToolFailed, match="gone"):
         session.task.call_tool("get_weather", {})
@@ -105,7 +105,7 @@ def test_a_failure_and_an_unknown_tool_are_kept_apart() -> None:
     assert (failed.error, failed.known, unknown.known) == ("gone", True, False)
 
 
-def test_what_is_no_request_is_refused() -> None:
+def test_an_object_that_is_not_a_request_is_refused() -> None:
     session = Session(a_cassette(says("x")), a_script())
     with pytest.raises(TypeError, match="expected a Request"):
         session.task.send("hello")  # type: ignore[arg-type]  # what an agent may do
@@ -146,7 +146,7 @@ def test_ctrl_c_passes_through() -> None:
         run_agent(Agent("x", interrupted), Session(a_cassette(says("x")), a_script()))
 
 
-def test_the_task_is_made_of_cassette_and_script() -> None:
+def test_the_task_comes_from_cassette_and_script() -> None:
     script = a_script(capabilities={"supports_tool_use": False})
     task = Session(a_cassette(says("x")), script).task
     assert (task.provider, task.model, task.prompt) == ("openai", "m", "native-tools/v1")

@@ -1,4 +1,4 @@
-"""The conversations that ship: agents that are meant to pass do, in each cell that they support."""
+"""The bundled conversations: conforming agents pass each cell that they support."""
 
 import pytest
 
@@ -12,7 +12,7 @@ JOBS = plan(select_subjects(()), (), default_agent_names()).jobs
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job.subject.path}-{job.normalizer}"[-80:])
-def test_a_cell_conforms(job: Job) -> None:
+def test_a_conforming_agent_passes_each_bundled_conversation(job: Job) -> None:
     result, case = judge_job(job, "quick")
     assert result.findings == ()
     if result.outcome is not Outcome.UNSUPPORTED:
