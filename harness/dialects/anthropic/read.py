@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from harness.dialects.anthropic.blocks import Blocks, delta_of, piece_of
-from harness.dialects.kit.reader import EventReader, exact_event, quote, reads_with
+from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import CUT_SHORT, FinishReason
 from harness.wire.frames import Frame
 
@@ -58,21 +58,13 @@ def _first(holder: ErrorJson, fields: tuple[str, ...]) -> object:
 Json = dict[str, Any]
 
 _DELTA: Final = "content_block_delta"
-_FINISH: Final = {
-    "end_turn": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-    "tool_use": FinishReason.TOOL_CALLS,
-    "max_tokens": FinishReason.LENGTH,
-    "model_context_window_exceeded": FinishReason.LENGTH,
-    "refusal": FinishReason.CONTENT_FILTER,
-    "pause_turn": FinishReason.OTHER,
-    "compaction": FinishReason.OTHER,
-    # What gateways forget to translate.
-    "stop": FinishReason.STOP,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "length": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
-}
+_FINISH: Final = finish_reasons(  # and the words of OpenAI, which gateways forget to translate
+    stop=("end_turn", "stop_sequence", "stop"),
+    tool_calls=("tool_use", "tool_calls"),
+    length=("max_tokens", "model_context_window_exceeded", "length"),
+    content_filter=("refusal", "content_filter"),
+    other=("pause_turn", "compaction"),
+)
 # Words of gateways for a model that failed.
 _FAILED: Final = frozenset(("error", "network_error", "abort", "timeout"))
 

@@ -8,8 +8,15 @@ from typing import ClassVar, Final
 
 from harness.dialects.anthropic.writer_options import WriterOptions
 from harness.dialects.kit.frames import DONE, json_array, json_lines, sse_events
-from harness.dialects.kit.writer import CallEnd, Json, Writer, json_object, writes_with
-from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart, Usage
+from harness.dialects.kit.writer import (
+    CallEnd,
+    Json,
+    Writer,
+    finish_words,
+    json_object,
+    writes_with,
+)
+from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 
 _IN_START: Final = frozenset(("in-start", "start-and-fragments"))
@@ -29,13 +36,13 @@ _METRICS: Final = {"inputTokenCount": 1, "outputTokenCount": 1, "invocationLaten
 class _Writer(Writer[WriterOptions]):
     """What a stream and a complete message have in common; errors come last."""
 
-    FINISH_WORDS: ClassVar = {
-        FinishReason.STOP: "end_turn",
-        FinishReason.TOOL_CALLS: "tool_use",
-        FinishReason.LENGTH: "max_tokens",
-        FinishReason.CONTENT_FILTER: "refusal",
-        FinishReason.OTHER: "pause_turn",
-    }
+    FINISH_WORDS: ClassVar = finish_words(
+        stop="end_turn",
+        tool_calls="tool_use",
+        length="max_tokens",
+        content_filter="refusal",
+        other="pause_turn",
+    )
 
     def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
         super().__init__(deltas, options)

@@ -14,20 +14,17 @@ import msgspec
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.parse_request import as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
-from harness.dialects.kit.reader import EventReader, exact_event, quote, reads_with
+from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
 
-FINISH: Final = {
-    "end_turn": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-    "tool_use": FinishReason.TOOL_CALLS,
-    "max_tokens": FinishReason.LENGTH,
-    "model_context_window_exceeded": FinishReason.LENGTH,
-    "guardrail_intervened": FinishReason.CONTENT_FILTER,
-    "content_filtered": FinishReason.CONTENT_FILTER,
-}
+FINISH: Final = finish_reasons(
+    stop=("end_turn", "stop_sequence"),
+    tool_calls=("tool_use",),
+    length=("max_tokens", "model_context_window_exceeded"),
+    content_filter=("guardrail_intervened", "content_filtered"),
+)
 # The model's output could not be used: what there is of it must not be.
 FAILED: Final = frozenset(("malformed_model_output", "malformed_tool_use"))
 # The type of a block whose tool the provider runs itself; its result is a block as well.

@@ -7,8 +7,8 @@ Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conv
 from typing import ClassVar, Final
 
 from harness.dialects.bedrock_converse.writer_options import WriterOptions
-from harness.dialects.kit.writer import CallEnd, Json, Writer, writes_with
-from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart, Usage
+from harness.dialects.kit.writer import CallEnd, Json, Writer, finish_words, writes_with
+from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 from harness.wire.aws import encode_event, encode_exception
 
@@ -19,13 +19,12 @@ _LATENCY: Final = {"latencyMs": 412}
 class _Writer(Writer[WriterOptions]):
     """Writes one stream."""
 
-    FINISH_WORDS: ClassVar = {
-        FinishReason.STOP: "end_turn",
-        FinishReason.TOOL_CALLS: "tool_use",
-        FinishReason.LENGTH: "max_tokens",
-        FinishReason.CONTENT_FILTER: "content_filtered",
-        FinishReason.OTHER: "other",
-    }
+    FINISH_WORDS: ClassVar = finish_words(
+        stop="end_turn",
+        tool_calls="tool_use",
+        length="max_tokens",
+        content_filter="content_filtered",
+    )
 
     def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
         super().__init__(deltas, options)

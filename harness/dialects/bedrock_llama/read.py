@@ -5,13 +5,13 @@ Never raises.
 Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from harness.dialects.kit.reader import EventReader, quote, reads_with
+from harness.dialects.kit.reader import EventReader, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
 
-_FINISH = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
+_FINISH: Final = finish_reasons(stop=("stop",), length=("length",))
 # Bedrock adds what it counted itself to the last event.
 _METRICS = "amazon-bedrock-invocationMetrics"
 # What the framing may name an event that this API has; any other event is ignored.

@@ -7,8 +7,8 @@ Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-me
 from typing import ClassVar, Literal
 
 from harness.dialects.kit.options import Options
-from harness.dialects.kit.writer import Writer, writes_with
-from harness.turns.deltas import Delta, FinishReason, StreamFailure
+from harness.dialects.kit.writer import Writer, finish_words, writes_with
+from harness.turns.deltas import Delta, StreamFailure
 from harness.turns.exact_json import encode_json
 from harness.wire.aws import encode_event, encode_exception, wrap_chunk
 
@@ -30,11 +30,7 @@ class WriterOptions(Options, frozen=True):
 class _Writer(Writer[WriterOptions]):
     """Writes one stream."""
 
-    FINISH_WORDS: ClassVar = {
-        **dict.fromkeys(FinishReason, "other"),
-        FinishReason.STOP: "stop",
-        FinishReason.LENGTH: "length",
-    }
+    FINISH_WORDS: ClassVar = finish_words()
 
     def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
         super().__init__(deltas, options)

@@ -6,17 +6,15 @@ Source: https://docs.cohere.com/reference/chat and /reference/chat-v1 (`finish_r
 from typing import Any, Final
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.reader import quote
+from harness.dialects.kit.reader import finish_reasons, quote
 from harness.turns.deltas import FinishReason
 
-_FINISH: Final = {
-    "": FinishReason.STOP,
-    "COMPLETE": FinishReason.STOP,
-    "STOP_SEQUENCE": FinishReason.STOP,
-    "TOOL_CALL": FinishReason.TOOL_CALLS,
-    "MAX_TOKENS": FinishReason.LENGTH,
-    "ERROR_TOXIC": FinishReason.CONTENT_FILTER,
-}
+_FINISH: Final = finish_reasons(
+    stop=("", "COMPLETE", "STOP_SEQUENCE"),
+    tool_calls=("TOOL_CALL",),
+    length=("MAX_TOKENS",),
+    content_filter=("ERROR_TOXIC",),
+)
 _FAILED: Final = frozenset(("ERROR", "ERROR_LIMIT", "TIMEOUT", "USER_CANCEL"))
 _CODE_FIELDS: Final = ("code", "status_code")
 # The tokens themselves, or those that are billed if they are missing.

@@ -14,19 +14,20 @@ from harness.dialects.kit.writer import (
     Json,
     Writer,
     exact_object_or_text,
+    finish_words,
     token_counts,
     writes_with,
 )
 from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart
 from harness.turns.exact_json import write_exactly
 
-_FINISH_WORDS: Final = {
-    FinishReason.STOP: "COMPLETE",
-    FinishReason.TOOL_CALLS: "TOOL_CALL",
-    FinishReason.LENGTH: "MAX_TOKENS",
-    FinishReason.CONTENT_FILTER: "ERROR_TOXIC",
-    FinishReason.OTHER: "OTHER",
-}
+_FINISH_WORDS: Final = finish_words(
+    stop="COMPLETE",
+    tool_calls="TOOL_CALL",
+    length="MAX_TOKENS",
+    content_filter="ERROR_TOXIC",
+    other="OTHER",
+)
 
 
 class _Writer(Writer[WriterOptions]):

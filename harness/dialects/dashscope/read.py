@@ -12,15 +12,11 @@ from typing import Any, Final
 from harness.dialects.dashscope.calls import DashScopeCalls, MessageEvent, piece_of
 from harness.dialects.dashscope.snapshots import GrowingFields
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.reader import EventReader, exact_list, quote, reads_with
+from harness.dialects.kit.reader import EventReader, exact_list, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
 
-_FINISH: Final = {
-    "stop": FinishReason.STOP,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "length": FinishReason.LENGTH,
-}
+_FINISH: Final = finish_reasons(stop=("stop",), tool_calls=("tool_calls",), length=("length",))
 # While the model speaks, the reason is the text "null".
 _NO_FINISH: Final = frozenset(("", "null"))
 # Codes that are next to a good answer; the clients of the API put them there.

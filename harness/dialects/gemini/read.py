@@ -17,29 +17,26 @@ from harness.dialects.gemini.event import (
 )
 from harness.dialects.gemini.partial_args import member
 from harness.dialects.kit.parse_request import as_text
-from harness.dialects.kit.reader import EventReader, reads_with
+from harness.dialects.kit.reader import EventReader, finish_reasons, reads_with
 from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
 from harness.wire.frames import Frame
 
-FINISHES: Final = {
-    "STOP": FinishReason.STOP,
-    "MAX_TOKENS": FinishReason.LENGTH,
-    **dict.fromkeys(
-        (
-            "SAFETY",
-            "RECITATION",
-            "LANGUAGE",
-            "BLOCKLIST",
-            "PROHIBITED_CONTENT",
-            "SPII",
-            "MODEL_ARMOR",
-            "IMAGE_SAFETY",
-            "IMAGE_PROHIBITED_CONTENT",
-            "IMAGE_RECITATION",
-        ),
-        FinishReason.CONTENT_FILTER,
+FINISHES: Final = finish_reasons(
+    stop=("STOP",),
+    length=("MAX_TOKENS",),
+    content_filter=(
+        "SAFETY",
+        "RECITATION",
+        "LANGUAGE",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "MODEL_ARMOR",
+        "IMAGE_SAFETY",
+        "IMAGE_PROHIBITED_CONTENT",
+        "IMAGE_RECITATION",
     ),
-}
+)
 # Words that say that what the model wrote cannot be used.
 FAILED: Final = frozenset(
     (

@@ -12,8 +12,15 @@ from harness.dialects.gemini.partial_args import PartialArguments, Step, format_
 from harness.dialects.gemini.read import FAILED, NUMBERS
 from harness.dialects.gemini.writer_options import WriterOptions
 from harness.dialects.kit.frames import json_array, json_lines, sse_events
-from harness.dialects.kit.writer import Json, Writer, json_object, token_counts, writes_with
-from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart, Usage
+from harness.dialects.kit.writer import (
+    Json,
+    Writer,
+    finish_words,
+    json_object,
+    token_counts,
+    writes_with,
+)
+from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import decode_exactly, write_exactly
 
 _CAPITAL: Final = re.compile("[A-Z]")
@@ -135,13 +142,9 @@ def _partial_args(steps: tuple[Step, ...], leaf: object) -> list[Json]:
 class _Writer(Writer[WriterOptions]):
     """Writes one stream."""
 
-    FINISH_WORDS: ClassVar = {
-        FinishReason.STOP: "STOP",
-        FinishReason.TOOL_CALLS: "STOP",
-        FinishReason.LENGTH: "MAX_TOKENS",
-        FinishReason.CONTENT_FILTER: "SAFETY",
-        FinishReason.OTHER: "OTHER",
-    }
+    FINISH_WORDS: ClassVar = finish_words(
+        stop="STOP", tool_calls="STOP", length="MAX_TOKENS", content_filter="SAFETY", other="OTHER"
+    )
 
     def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
         super().__init__(deltas, options)

@@ -7,13 +7,13 @@ Source: Gemini API reference, "Interactions", `InteractionSseEvent`.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
 from harness.dialects.kit.parse_request import as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
-from harness.dialects.kit.reader import EventReader, exact_event, quote, reads_with
+from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.arguments import same_value
 from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
 from harness.turns.exact_json import write_exactly
@@ -44,12 +44,9 @@ class StepDeltaEvent(msgspec.Struct, gc=False):
 _piece_of = piece_decoder(StepDeltaEvent)
 
 
-_FINISHES = {
-    "completed": FinishReason.STOP,
-    "requires_action": FinishReason.TOOL_CALLS,
-    "incomplete": FinishReason.LENGTH,
-    "budget_exceeded": FinishReason.LENGTH,
-}
+_FINISHES: Final = finish_reasons(
+    stop=("completed",), tool_calls=("requires_action",), length=("incomplete", "budget_exceeded")
+)
 _FAILED = frozenset(("failed", "cancelled"))
 _GOES_ON = frozenset(("", "in_progress", "queued", "unspecified"))
 _DOCUMENT_KEYS = ("steps", "outputs")

@@ -11,11 +11,12 @@ from harness.dialects.kit.writer import (
     CallEnd,
     Json,
     Writer,
+    finish_words,
     object_or_text,
     token_counts,
     writes_with,
 )
-from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart, Usage
+from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 
 # version -> name of the step events, of the step in them, of first and last event, of steps
@@ -29,13 +30,12 @@ _ENDED_STATES: Final = frozenset(("failed", "cancelled"))
 class _Writer(Writer[WriterOptions]):
     """Writes one stream."""
 
-    FINISH_WORDS: ClassVar = {
-        FinishReason.STOP: "completed",
-        FinishReason.TOOL_CALLS: "requires_action",
-        FinishReason.LENGTH: "incomplete",
-        FinishReason.CONTENT_FILTER: "incomplete",
-        FinishReason.OTHER: "other",
-    }
+    FINISH_WORDS: ClassVar = finish_words(
+        stop="completed",
+        tool_calls="requires_action",
+        length="incomplete",
+        content_filter="incomplete",
+    )
 
     def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
         super().__init__(deltas, options)

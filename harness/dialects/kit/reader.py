@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from harness.dialects.kit.assembly import Assembly
-from harness.turns.deltas import Delta
+from harness.turns.deltas import Delta, FinishReason
 from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
 from harness.wire.payload import NotJson, decode_json
@@ -196,6 +196,11 @@ def reads_with(reader: Callable[[], EventReader]) -> ReadFrames:
         return reader().read(frames)
 
     return read
+
+
+def finish_reasons(**words: tuple[str, ...]) -> dict[str, FinishReason]:
+    """Return the meaning of the API's words: the name of a reason -> the words for it."""
+    return {word: FinishReason(reason) for reason, own in words.items() for word in own}
 
 
 def exact_event(value: Json, data: bytes) -> Json:

@@ -164,6 +164,19 @@ def writes_with(
     return write
 
 
+def finish_words(
+    *,
+    stop: str = "stop",
+    tool_calls: str = "other",
+    length: str = "length",
+    content_filter: str = "other",
+    other: str = "other",
+) -> dict[FinishReason, str]:
+    """Return the API's own word for each reason."""
+    words = (stop, tool_calls, length, content_filter, other)
+    return dict(zip(FinishReason, words, strict=True))
+
+
 def json_object(text: str) -> Json | None:
     """Return the JSON object that `text` is, or None."""
     try:

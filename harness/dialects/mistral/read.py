@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.listed_calls import ListedCall, ListedCalls
-from harness.dialects.kit.reader import EventReader, exact_list, quote, reads_with
+from harness.dialects.kit.reader import EventReader, exact_list, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
 
@@ -49,13 +49,12 @@ class MistralCalls(ListedCalls):
             self.turn.append(call.key, arguments)
 
 
-_FINISH: Final = {
-    "stop": FinishReason.STOP,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "length": FinishReason.LENGTH,
-    "model_length": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
-}
+_FINISH: Final = finish_reasons(
+    stop=("stop",),
+    tool_calls=("tool_calls",),
+    length=("length", "model_length"),
+    content_filter=("content_filter",),
+)
 # The words that say the provider failed.
 _FAILED: Final = frozenset(("error",))
 _ERROR_KEYS: Final = ("error", "message", "detail")

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.piece import piece_decoder
-from harness.dialects.kit.reader import EventReader, quote, reads_with
+from harness.dialects.kit.reader import EventReader, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
 from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
@@ -79,12 +79,12 @@ def arguments_of(data: bytes) -> list[str] | None:
 
 
 # `load` and `unload` end a request that only moved a model; they are OTHER, like new words.
-_FINISH: Final = {
-    "": FinishReason.STOP,  # servers of 2024 had no `done_reason` yet
-    "stop": FinishReason.STOP,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "length": FinishReason.LENGTH,
-}
+_FINISH: Final = finish_reasons(
+    # "": servers of 2024 had no `done_reason` yet
+    stop=("", "stop"),
+    tool_calls=("tool_calls",),
+    length=("length",),
+)
 _FAILED: Final = frozenset(("error",))
 _NOTHING: Final[dict[str, Any]] = {}
 

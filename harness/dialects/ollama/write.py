@@ -10,11 +10,12 @@ from harness.dialects.kit.writer import (
     Json,
     Writer,
     exact_object_or_text,
+    finish_words,
     token_counts,
     writes_with,
 )
 from harness.dialects.ollama.writer_options import WriterOptions
-from harness.turns.deltas import Delta, FinishReason, StreamFailure, ToolCallStart
+from harness.turns.deltas import Delta, StreamFailure, ToolCallStart
 from harness.turns.exact_json import write_exactly
 
 # Of the last line, in nanoseconds.
@@ -29,13 +30,9 @@ _DURATIONS: Final = {
 class _Writer(Writer[WriterOptions]):
     """Writes one stream; calls are written complete, where they start."""
 
-    FINISH_WORDS: ClassVar = {
-        FinishReason.STOP: "stop",
-        FinishReason.TOOL_CALLS: "stop",
-        FinishReason.LENGTH: "length",
-        FinishReason.CONTENT_FILTER: "content_filter",
-        FinishReason.OTHER: "load",
-    }
+    FINISH_WORDS: ClassVar = finish_words(
+        tool_calls="stop", content_filter="content_filter", other="load"
+    )
 
     def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
         super().__init__(deltas, options)

@@ -7,11 +7,11 @@ Source: OpenAI API reference, "The chat completion chunk object".
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from harness.dialects.kit.reader import error_text, quote
+from harness.dialects.kit.reader import error_text, finish_reasons, quote
 from harness.dialects.openai_chat.calls import CallAssembler, ChatCalls, ReaderPolicy
 from harness.dialects.openai_chat.chunk import (
     Choice,
@@ -36,17 +36,12 @@ from harness.turns.deltas import (
 from harness.wire.frames import Frame
 from harness.wire.payload import NotJson
 
-_FINISH = {
-    "stop": FinishReason.STOP,
-    "end_turn": FinishReason.STOP,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "tool_use": FinishReason.TOOL_CALLS,
-    "function_call": FinishReason.TOOL_CALLS,
-    "length": FinishReason.LENGTH,
-    "max_tokens": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
-    "sensitive": FinishReason.CONTENT_FILTER,
-}
+_FINISH: Final = finish_reasons(
+    stop=("stop", "end_turn"),
+    tool_calls=("tool_calls", "tool_use", "function_call"),
+    length=("length", "max_tokens"),
+    content_filter=("content_filter", "sensitive"),
+)
 # Words that say the provider failed: vLLM (abort), DeepSeek (insufficient_system_resource),
 # GLM (network_error), OpenRouter (error).
 _FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "abort", "timeout"))

@@ -5,17 +5,15 @@ message or a delta is one of another API and fails the turn; nothing here ever r
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 """
 
-from typing import Any
+from typing import Any, Final
 
-from harness.dialects.kit.reader import EventReader, quote, reads_with
+from harness.dialects.kit.reader import EventReader, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
 
-_FINISH = {
-    "stop": FinishReason.STOP,
-    "length": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
-}
+_FINISH: Final = finish_reasons(
+    stop=("stop",), length=("length",), content_filter=("content_filter",)
+)
 # Words that say the provider failed: vLLM (abort), gateways (the others).
 _FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "abort", "timeout"))
 _OTHER_APIS = ("message", "delta")

@@ -5,18 +5,14 @@ A special token (end of text and its kind) is no part of the answer. Never raise
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/generate`.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from harness.dialects.kit.parse_request import as_text
-from harness.dialects.kit.reader import EventReader, quote, reads_with
+from harness.dialects.kit.reader import EventReader, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
 
-_FINISH = {
-    "eos_token": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-    "length": FinishReason.LENGTH,
-}
+_FINISH: Final = finish_reasons(stop=("eos_token", "stop_sequence"), length=("length",))
 
 
 class _Reader(EventReader):

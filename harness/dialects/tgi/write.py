@@ -9,8 +9,8 @@ from typing import ClassVar, Final, Literal
 
 from harness.dialects.kit.frames import sse_events
 from harness.dialects.kit.options import Options
-from harness.dialects.kit.writer import Json, Writer, writes_with
-from harness.turns.deltas import Delta, FinishReason, StreamFailure
+from harness.dialects.kit.writer import Json, Writer, finish_words, writes_with
+from harness.turns.deltas import Delta, StreamFailure
 from harness.turns.exact_json import encode_json
 
 
@@ -41,11 +41,7 @@ _LOGPROB: Final = -0.25
 class _Writer(Writer[WriterOptions]):
     """Writes one stream."""
 
-    FINISH_WORDS: ClassVar = {
-        **dict.fromkeys(FinishReason, "other"),
-        FinishReason.STOP: "eos_token",
-        FinishReason.LENGTH: "length",
-    }
+    FINISH_WORDS: ClassVar = finish_words(stop="eos_token")
 
     def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
         super().__init__(deltas, options)
