@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from harness.dialects.cohere.ending import end, usage
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text, dicts
+from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.reader import exact_event
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import write_exactly
@@ -65,10 +65,9 @@ class V1:
         self._calls(value.get("tool_calls"), exact_event({}, frame.data).get("tool_calls"))
 
     def _end(self, value: dict[str, Any], frame: Frame) -> None:
-        response = value.get("response")
-        answer = response if isinstance(response, dict) else {}
-        exact = exact_event({}, frame.data).get("response") if answer.get("tool_calls") else None
-        self._complete(answer, exact if isinstance(exact, dict) else {})
+        answer = as_dict(value.get("response"))
+        exact = exact_event({}, frame.data) if answer.get("tool_calls") else {}
+        self._complete(answer, as_dict(exact.get("response")))
         word = value.get("finish_reason") or answer.get("finish_reason")
         end(self._turn, word, value.get("error"))
 

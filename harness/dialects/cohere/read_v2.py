@@ -12,10 +12,10 @@ import msgspec
 
 from harness.dialects.cohere.ending import end, usage
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text, dicts
+from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
-from harness.dialects.kit.reader import quote
-from harness.turns.exact_json import decode_exactly, write_exactly
+from harness.dialects.kit.reader import exact_event, quote
+from harness.turns.exact_json import write_exactly
 from harness.wire.frames import Frame
 
 
@@ -147,8 +147,7 @@ class V2:
             turn.append(key, _arguments(function))
 
     def _end(self, value: dict[str, Any], _frame: Frame) -> None:
-        delta = value.get("delta")
-        fields = delta if isinstance(delta, dict) else {}
+        fields = as_dict(value.get("delta"))
         usage(self._turn, fields.get("usage"))
         end(self._turn, fields.get("finish_reason"), fields.get("error"))
 
@@ -195,14 +194,11 @@ class V2:
 
 def _message(value: dict[str, Any]) -> dict[str, Any]:
     """Return what an event adds to the message."""
-    delta = value.get("delta")
-    message = delta.get("message") if isinstance(delta, dict) else None
-    return message if isinstance(message, dict) else {}
+    return as_dict(as_dict(value.get("delta")).get("message"))
 
 
 def _message_of_document(value: dict[str, Any]) -> dict[str, Any]:
-    message = value.get("message")
-    return message if isinstance(message, dict) else {}
+    return as_dict(value.get("message"))
 
 
 def _exact_calls(
@@ -211,11 +207,7 @@ def _exact_calls(
     """Yield the calls of an event; one whose arguments are no text is read again, exactly."""
     found = _listed(calls)
     if any(not isinstance(_function(call).get("arguments", ""), str) for call in found):
-        try:
-            value = decode_exactly(frame.data)
-        except ValueError:  # an integer of thousands of digits
-            value = None
-        exact = _listed(message(value).get("tool_calls")) if isinstance(value, dict) else ()
+        exact = _listed(message(exact_event({}, frame.data)).get("tool_calls"))
         found = exact or tuple({**call, "type": "unreadable"} for call in found)
     yield from found
 
@@ -230,8 +222,7 @@ def _index(index: object) -> Hashable:
 
 
 def _function(call: dict[str, Any]) -> dict[str, Any]:
-    function = call.get("function")
-    return function if isinstance(function, dict) else {}
+    return as_dict(call.get("function"))
 
 
 def _arguments(function: dict[str, Any]) -> str:

@@ -94,6 +94,11 @@ def dicts(value: object) -> Iterator[Json]:
         yield from (item for item in value if isinstance(item, dict))
 
 
+def as_dict(value: object) -> Json:
+    """Return `value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
 def as_text(value: object) -> str:
     """Return `value` if it is text, else ""."""
     return value if isinstance(value, str) else ""

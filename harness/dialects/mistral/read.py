@@ -6,11 +6,9 @@ stream does not contain.
 Source: https://docs.mistral.ai/api/#tag/chat (Chat Completion, `CompletionChunk`)
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Final
 
-from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.listed_calls import ListedCall, ListedCalls
 from harness.dialects.kit.reader import EventReader, exact_list, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
@@ -105,11 +103,23 @@ class _Reader(EventReader):
             self._finished(finish)
 
     def _content(self, content: object) -> None:
-        if isinstance(content, list):
-            for part in content:
-                _emit_part(part, self.turn)
-        else:
+        """Take text, or a list of parts; those for sources, images and files are ignored."""
+        if not isinstance(content, list):
             self.turn.text(content)
+            return
+        for part in content:
+            if not isinstance(part, dict):
+                self.turn.text(part)
+            elif part.get("type", "text") == "text":
+                self.turn.text(part.get("text"))
+            elif part["type"] == "thinking":
+                self._thinking(part.get("thinking"))
+
+    def _thinking(self, thoughts: object) -> None:
+        for thought in thoughts if isinstance(thoughts, list) else ():
+            if isinstance(thought, dict):
+                self.turn.reasoning(thought.get("text"))
+        self.turn.reasoning(thoughts)
 
     def _finished(self, word: str) -> None:
         """Take a finish reason: nothing takes back the first, but that the provider failed."""
@@ -128,39 +138,6 @@ class _Reader(EventReader):
             self.turn.fail(quote(code), quote(text))
         else:
             self.unknown(value)
-
-
-# Parts of a content list
-
-
-def _emit_text(part: dict[str, Any], turn: Assembly) -> None:
-    turn.text(part.get("text"))
-
-
-def _emit_thinking(part: dict[str, Any], turn: Assembly) -> None:
-    thoughts = part.get("thinking")
-    if isinstance(thoughts, str):
-        turn.reasoning(thoughts)
-    for thought in thoughts if isinstance(thoughts, list) else ():
-        if isinstance(thought, dict):
-            turn.reasoning(thought.get("text"))
-
-
-# What points to sources, images and files does not belong to a turn.
-_PARTS: Final[dict[object, Callable[[dict[str, Any], Assembly], None]]] = {
-    "text": _emit_text,
-    "thinking": _emit_thinking,
-}
-
-
-def _emit_part(part: object, turn: Assembly) -> None:
-    if isinstance(part, dict):
-        kind = part.get("type", "text")
-        emit = _PARTS.get(kind) if isinstance(kind, str) else None
-        if emit is not None:
-            emit(part, turn)
-    else:
-        turn.text(part)
 
 
 read = reads_with(_Reader)

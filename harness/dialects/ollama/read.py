@@ -12,9 +12,9 @@ import msgspec
 
 from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.piece import piece_decoder
-from harness.dialects.kit.reader import EventReader, finish_reasons, quote, reads_with
+from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
-from harness.turns.exact_json import decode_exactly, write_exactly
+from harness.turns.exact_json import write_exactly
 from harness.wire.frames import Frame
 
 
@@ -168,8 +168,7 @@ class _Reader(EventReader):
     def _done(self, value: dict[str, Any]) -> None:
         turn = self.turn
         turn.usage(value.get("prompt_eval_count"), value.get("eval_count"))
-        reason = value.get("done_reason")
-        word = reason if isinstance(reason, str) else ""
+        word = as_text(value.get("done_reason"))
         if word in _FAILED:
             turn.fail(word, f"the provider finished the turn with {word!r}")
             return
@@ -189,11 +188,7 @@ def _message_of(value: dict[str, Any]) -> dict[str, Any] | None:
 
 def _calls_exactly(frame: Frame) -> list[Any] | None:
     """Return the calls of a line with every key and digit; None if it cannot be read exactly."""
-    try:
-        value = decode_exactly(frame.data)
-    except ValueError:  # an integer of thousands of digits
-        return None
-    message = _message_of(value) if isinstance(value, dict) else None
+    message = _message_of(exact_event({}, frame.data))
     calls = message.get("tool_calls") if message else None
     return calls if isinstance(calls, list) else None
 

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.openai_responses.items import CALLS, FIELDS, Item, Items, OddCall, text
+from harness.dialects.kit.parse_request import as_text
+from harness.dialects.openai_responses.items import CALLS, FIELDS, Item, Items, OddCall
 from harness.turns.arguments import parse, same_value
 from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
@@ -75,8 +76,8 @@ class ResponsesCalls:
     def named(self, item: Item, event: dict[str, Any]) -> None:
         """Take the name and id that the end of the arguments may bring too."""
         item.kind = item.kind or "function_call"
-        item.name = item.name or text(event.get("name"))
-        item.call_id = item.call_id or text(event.get("call_id"))
+        item.name = item.name or as_text(event.get("name"))
+        item.call_id = item.call_id or as_text(event.get("call_id"))
         self._name(item, event)
 
     def refused(self, item: Item, call: OddCall) -> None:
@@ -109,7 +110,7 @@ class ResponsesCalls:
             frame: whose payload holds `value`.
             path: the way from the payload to `value`.
         """
-        field = FIELDS[CALLS.get(text(value.get("type")), "function")]
+        field = FIELDS[CALLS.get(as_text(value.get("type")), "function")]
         arguments = value.get(field)
         if arguments is None or isinstance(arguments, str):
             return arguments or ""

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from harness.dialects.kit.parse_request import as_text
 from harness.turns.deltas import CallKind
 
 
@@ -75,7 +76,7 @@ class Items:
         item = self._by_index.get(position)
         if item is not None and (item.id == item_id or not item_id):
             return item
-        item_id = text(item_id)
+        item_id = as_text(item_id)
         found = self._by_id.get(item_id)
         if found is not None:
             return found
@@ -93,11 +94,11 @@ class Items:
         if item is not None and self._is_as_it_was(item, value):
             item.done = item.done or done
             return item
-        item_id, call_id = text(value.get("id")), text(value.get("call_id"))
-        kind = text(value.get("type"))
+        item_id, call_id = as_text(value.get("id")), as_text(value.get("call_id"))
+        kind = as_text(value.get("type"))
         item = self._known(item_id, call_id, kind, position, done=done) or self._new()
         item.kind = item.kind or kind
-        item.name = item.name or text(value.get("name"))
+        item.name = item.name or as_text(value.get("name"))
         item.done = item.done or done
         return self._register(item, item_id, call_id, position)
 
@@ -138,7 +139,7 @@ class Items:
                 break
         queues = _queues(free.values()) if rest else {}
         for position, value in rest:
-            queue = queues.get((text(value.get("type")), text(value.get("name"))))
+            queue = queues.get((as_text(value.get("type")), as_text(value.get("name"))))
             if queue:
                 found[position] = queue.pop()
         return [
@@ -178,21 +179,21 @@ class Items:
         return at if done or (not at.kind and _agree(at.id, item_id)) else None
 
     def _of_ids(self, value: dict[str, Any], _place: int) -> Item | None:
-        by_id = self._by_id.get(text(value.get("id")))
-        item = by_id or self._by_call.get(text(value.get("call_id")))
+        by_id = self._by_id.get(as_text(value.get("id")))
+        item = by_id or self._by_call.get(as_text(value.get("call_id")))
         return item if item is not None and item.kind in ("", value.get("type")) else None
 
     def _of_place(self, value: dict[str, Any], position: int) -> Item | None:
         item = self._by_index.get(position)
         if item is None or self._indexes_shared or item.kind not in ("", value.get("type")):
             return None
-        return item if _agree(item.name, text(value.get("name"))) else None
+        return item if _agree(item.name, as_text(value.get("name"))) else None
 
     def _of_output(self, value: dict[str, Any]) -> Item:
         item = self._new()
         item.has_event = False
-        item.kind, item.name = text(value.get("type")), text(value.get("name"))
-        return self._register(item, text(value.get("id")), text(value.get("call_id")), -1)
+        item.kind, item.name = as_text(value.get("type")), as_text(value.get("name"))
+        return self._register(item, as_text(value.get("id")), as_text(value.get("call_id")), -1)
 
     def _new(self) -> Item:
         item = Item(len(self._all))
@@ -224,11 +225,6 @@ def _queues(items: Iterable[Item]) -> dict[tuple[str, str], list[Item]]:
 
 def _agree(one: str, other: str) -> bool:
     return not one or not other or one == other
-
-
-def text(value: object) -> str:
-    """Return `value` if it is text, else ""."""
-    return value if isinstance(value, str) else ""
 
 
 # Event -> which text of its item its `delta` continues.
@@ -276,8 +272,8 @@ def texts_of(value: dict[str, Any]) -> dict[str, list[str]]:
         if not parts or not isinstance(parts, list):
             continue
         for part in parts:
-            known = _PARTS.get(text(part.get("type"))) if isinstance(part, dict) else None
-            if known and (piece := text(part.get(known[1]))):
+            known = _PARTS.get(as_text(part.get("type"))) if isinstance(part, dict) else None
+            if known and (piece := as_text(part.get(known[1]))):
                 found.setdefault(known[0], []).append(piece)
     return found
 
@@ -310,18 +306,18 @@ def is_call(value: dict[str, Any], custom: frozenset[str] | None) -> bool:
     """
     kind = value.get("type")
     if kind == "custom_tool_call":
-        return custom is None or text(value.get("name")) in custom
+        return custom is None or as_text(value.get("name")) in custom
     return kind == "function_call"
 
 
 def odd_call(value: dict[str, Any]) -> OddCall | None:
     """Return what the item `value` asks of the client other than calls of tools, or None."""
-    kind = text(value.get("type"))
+    kind = as_text(value.get("type"))
     is_client = _CLIENT.get(kind)
     if is_client is None or not is_client(value):
         return None
     if kind == "mcp_approval_request":
-        name = text(value.get("name"))
+        name = as_text(value.get("name"))
         return OddCall(name, "an MCP call waits for an approval; it is no call of a tool")
     return OddCall(kind.removesuffix("_call"), f"{kind} is an action, no call of a named tool")
 
@@ -331,7 +327,7 @@ def custom_tools(tools: object) -> frozenset[str] | None:
     if not isinstance(tools, list) or not tools:
         return None
     declared = (tool for tool in tools if isinstance(tool, dict) and tool.get("type") == "custom")
-    return frozenset(text(tool.get("name")) for tool in declared)
+    return frozenset(as_text(tool.get("name")) for tool in declared)
 
 
 def _always(_: dict[str, Any]) -> bool:

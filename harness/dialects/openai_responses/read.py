@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, quote
 from harness.dialects.openai_responses.calls import Path, ResponsesCalls
@@ -23,7 +24,6 @@ from harness.dialects.openai_responses.items import (
     custom_tools,
     is_call,
     odd_call,
-    text,
     texts_of,
 )
 from harness.turns.deltas import (
@@ -76,11 +76,11 @@ def end_of(response: dict[str, Any], status: str) -> Finish | StreamFailure:
         response: a complete response object.
         status: what its event is for; "" for a document without an event.
     """
-    given = text(response.get("status"))
+    given = as_text(response.get("status"))
     status = given if given in _OVER or not status else status
     details = response.get("incomplete_details") or response.get("status_details")
     details = details if isinstance(details, dict) else {}
-    reason = text(details.get("reason"))
+    reason = as_text(details.get("reason"))
     error = response.get("error") or details.get("error")
     if status in _FAILED or error:
         code = status if status in _FAILED else ""
@@ -226,7 +226,7 @@ class _Reader(EventReader):
         """Take a complete part if no delta of its item came."""
         item = self._items.at(event.get("item_id"), event.get("output_index"))
         if field not in item.texts:
-            self._emit(item, field, text(event.get(position)))
+            self._emit(item, field, as_text(event.get(position)))
 
     def _item_over(self, item: Item, value: dict[str, Any]) -> None:
         """Emit what of a complete message or reasoning no delta contained."""
@@ -309,14 +309,14 @@ class _Reader(EventReader):
     def _input_over(self, event: dict[str, Any], _: Frame) -> None:
         item = self._items.at(event.get("item_id"), event.get("output_index"))
         if item.kind == "custom_tool_call" and not item.by_provider:
-            self._calls.complete_arguments(item, text(event.get("input")))
+            self._calls.complete_arguments(item, as_text(event.get("input")))
 
     # The response as a whole
 
     def _created(self, event: dict[str, Any], _: Frame) -> None:
         response = event.get("response")
         if isinstance(response, dict):
-            self.turn.seed = self.turn.seed or text(response.get("id"))
+            self.turn.seed = self.turn.seed or as_text(response.get("id"))
             self._learn_tools(response)
 
     def _learn_tools(self, response: dict[str, Any]) -> None:
@@ -330,7 +330,7 @@ class _Reader(EventReader):
         self._over(response if isinstance(response, dict) else {}, status, frame, ("response",))
 
     def _over(self, response: dict[str, Any], status: str, frame: Frame, path: Path) -> None:
-        self.turn.seed = self.turn.seed or text(response.get("id"))
+        self.turn.seed = self.turn.seed or as_text(response.get("id"))
         self._learn_tools(response)
         output = response.get("output")
         if isinstance(output, list) and not self._items.are_repeated(output):
