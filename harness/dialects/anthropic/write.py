@@ -44,8 +44,7 @@ class _Writer(Writer[WriterOptions]):
         other="pause_turn",
     )
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
         self.is_ended = False
         self._errors: list[Json] = []
 
@@ -110,8 +109,8 @@ class _Writer(Writer[WriterOptions]):
 class _StreamWriter(_Writer):
     """Writes a stream of blocks."""
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
+        super().begin()
         self._blocks = 0
         self._prose: tuple[str, int] | None = None  # kind and index of the open text or thinking
         self._numbers: dict[int, int] = {}  # call -> index of its block
@@ -255,8 +254,8 @@ class _StreamWriter(_Writer):
 class _MessageWriter(_Writer):
     """Writes a complete message: as a document, or within the start of a stream."""
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
+        super().begin()
         self._content: list[Json] = []
         self._word: str | None = None
 

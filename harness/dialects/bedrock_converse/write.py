@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from harness.dialects.bedrock_converse.writer_options import WriterOptions
 from harness.dialects.kit.writer import CallEnd, Json, Writer, finish_words, writes_with
-from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
+from harness.turns.deltas import StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 from harness.wire.aws import encode_event, encode_exception
 
@@ -26,10 +26,9 @@ class _Writer(Writer[WriterOptions]):
         content_filter="content_filtered",
     )
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
         self._events: list[bytes] = []
-        self._next = options.first_index
+        self._next = self.options.first_index
         self._open_run: tuple[str, int] | None = None  # kind and block of the text at hand
         self._blocks: dict[int, int] = {}  # of open calls
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from harness.dialects.kit.options import Options
 from harness.dialects.kit.writer import Writer, finish_words, writes_with
-from harness.turns.deltas import Delta, StreamFailure
+from harness.turns.deltas import StreamFailure
 from harness.turns.exact_json import encode_json
 from harness.wire.aws import encode_event, encode_exception, wrap_chunk
 
@@ -32,8 +32,7 @@ class _Writer(Writer[WriterOptions]):
 
     FINISH_WORDS: ClassVar = finish_words()
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
         self._word: str | None = None
         self._exceptions: list[bytes] = []
 

@@ -67,8 +67,7 @@ class _WriterV1(_Writer):
 
     FINISH_WORDS: ClassVar = {**_FINISH_WORDS, FinishReason.TOOL_CALLS: "COMPLETE"}
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
         self._text = ""
         self._plan = ""
 
@@ -138,8 +137,7 @@ class _WriterV2(_Writer):
 
     FINISH_WORDS: ClassVar = _FINISH_WORDS
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
         self._blocks = 0
         self._block = ""  # the kind of content that is open
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from harness.dialects.dashscope.writer_options import WriterOptions
 from harness.dialects.kit.writer import Json, Writer, object_or_text, optional_field, writes_with
-from harness.turns.deltas import Delta, ReasoningDelta, StreamFailure, ToolCallStart, Usage
+from harness.turns.deltas import ReasoningDelta, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 
 _OPEN_FINISHES: Final[dict[str, Json]] = {
@@ -20,11 +20,10 @@ _OPEN_FINISHES: Final[dict[str, Json]] = {
 class _Writer(Writer[WriterOptions]):
     """Writes one response; `_steps` are the message of each event, new or all of it so far."""
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
-        self._cumulative = options.output == "snapshots" or options.document
-        self._is_text = options.result_format == "text" and all(
-            not isinstance(delta, ToolCallStart | ReasoningDelta) for delta in deltas
+    def begin(self) -> None:
+        self._cumulative = self.options.output == "snapshots" or self.options.document
+        self._is_text = self.options.result_format == "text" and all(
+            not isinstance(delta, ToolCallStart | ReasoningDelta) for delta in self.deltas
         )
         self._message: Json = {"role": "assistant", "content": ""}
         self._entries: dict[int, Json] = {}

@@ -20,7 +20,7 @@ from harness.dialects.kit.writer import (
     token_counts,
     writes_with,
 )
-from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
+from harness.turns.deltas import StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import decode_exactly, write_exactly
 
 _CAPITAL: Final = re.compile("[A-Z]")
@@ -146,8 +146,7 @@ class _Writer(Writer[WriterOptions]):
         stop="STOP", tool_calls="STOP", length="MAX_TOKENS", content_filter="SAFETY", other="OTHER"
     )
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
         self._usage: Json = {}
 
     def events(self) -> tuple[bytes, ...]:

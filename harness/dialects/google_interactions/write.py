@@ -37,9 +37,8 @@ class _Writer(Writer[WriterOptions]):
         content_filter="incomplete",
     )
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
-        self._event, self._step, self._first, self._last, self._list = _NAMES[options.version]
+    def begin(self) -> None:
+        self._event, self._step, self._first, self._last, self._list = _NAMES[self.options.version]
         self._steps: list[Json] = []  # of the complete interaction
         self._open = ""  # type of the step that is open, if it is not a call
         self._indexes: dict[int, int] = {}  # of a call -> of its step

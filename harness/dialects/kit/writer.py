@@ -66,6 +66,10 @@ class Writer(ABC, Generic[OptionsT]):
         self.values: list[Json] = []
         self.reason = FinishReason.OTHER
         self.failed = False
+        self.begin()
+
+    def begin(self) -> None:
+        """Set what a dialect keeps in addition."""
 
     @abstractmethod
     def events(self) -> tuple[bytes, ...]:

@@ -16,7 +16,7 @@ from harness.dialects.kit.writer import (
     writes_with,
 )
 from harness.dialects.mistral.writer_options import WriterOptions
-from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
+from harness.turns.deltas import StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 
 _MOST_PADDING: Final = 7
@@ -25,8 +25,7 @@ _MOST_PADDING: Final = 7
 class _Writer(Writer[WriterOptions]):
     """Writes one response; `_messages` are its deltas as the API's messages."""
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
         self._messages: list[Json] = []
         self._finish: str | None = None
         self._usage: Json | None = None

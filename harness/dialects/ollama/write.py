@@ -15,7 +15,7 @@ from harness.dialects.kit.writer import (
     writes_with,
 )
 from harness.dialects.ollama.writer_options import WriterOptions
-from harness.turns.deltas import Delta, StreamFailure, ToolCallStart
+from harness.turns.deltas import StreamFailure, ToolCallStart
 from harness.turns.exact_json import write_exactly
 
 # Of the last line, in nanoseconds.
@@ -34,8 +34,7 @@ class _Writer(Writer[WriterOptions]):
         tool_calls="stop", content_filter="content_filter", other="load"
     )
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
         self._calls = {index: self._call(start) for index, start in self.starts.items()}
 
     def events(self) -> tuple[bytes, ...]:

@@ -17,7 +17,7 @@ from harness.dialects.kit.writer import (
     writes_with,
 )
 from harness.dialects.openai_chat.writer_options import WriterOptions
-from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
+from harness.turns.deltas import StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 
 _AT_START: Final = frozenset(("with-start", "object"))
@@ -28,10 +28,9 @@ _ARGUMENTS: Final = {"function": "arguments", "custom": "input"}
 class _Writer(Writer[WriterOptions]):
     """Writes one stream; its values are the chunks."""
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
         self._sent = dict.fromkeys(self.arguments, "")
-        self._at_once = options.one_chunk or options.where == "message"
+        self._at_once = self.options.one_chunk or self.options.where == "message"
 
     def events(self) -> tuple[bytes, ...]:
         options = self.options

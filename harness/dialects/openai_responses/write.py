@@ -19,7 +19,6 @@ from harness.dialects.openai_responses.output import (
 )
 from harness.dialects.openai_responses.writer_options import WriterOptions, possible_options
 from harness.turns.deltas import (
-    Delta,
     Finish,
     FinishReason,
     StreamFailure,
@@ -46,14 +45,14 @@ class _Writer(Writer[WriterOptions]):
 
     FINISH_WORDS: ClassVar = {**dict.fromkeys(FinishReason, "completed"), **_REASONS}
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, possible_options(options))
+    def begin(self) -> None:
+        self.options = possible_options(self.options)
         self._items: list[Out] = []
         self._calls: dict[int, Out] = {}
         self._run: Out | None = None  # the text that may still grow
         self._usage: Usage | None = None
         self._cut_short = any(
-            isinstance(delta, Finish) and delta.reason in _REASONS for delta in deltas
+            isinstance(delta, Finish) and delta.reason in _REASONS for delta in self.deltas
         )
 
     def events(self) -> tuple[bytes, ...]:

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal
 from harness.dialects.kit.frames import sse_events
 from harness.dialects.kit.options import Options
 from harness.dialects.kit.writer import Json, Writer, finish_words, writes_with
-from harness.turns.deltas import Delta, StreamFailure
+from harness.turns.deltas import StreamFailure
 from harness.turns.exact_json import encode_json
 
 
@@ -43,8 +43,7 @@ class _Writer(Writer[WriterOptions]):
 
     FINISH_WORDS: ClassVar = finish_words(stop="eos_token")
 
-    def __init__(self, deltas: tuple[Delta, ...], options: WriterOptions) -> None:
-        super().__init__(deltas, options)
+    def begin(self) -> None:
         self._text: list[str] = []
         self._word: str | None = None
 
