@@ -26,6 +26,8 @@ from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 # After these a call whose arguments never began may have been cut off before them.
 _CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.OTHER))
 
+_NO_USAGE = Usage()
+
 
 class _Call:
     """One call while it streams."""
@@ -66,7 +68,7 @@ class Assembly:
         self._ids = CallIds()
         self._started = 0
         self._finish: Finish | None = None
-        self._usage = Usage()
+        self._usage = _NO_USAGE
 
     @property
     def finished(self) -> bool:
@@ -187,19 +189,25 @@ class Assembly:
     def close(self) -> None:
         """End the turn as it should end; without a finish reason that is `stop`."""
         finish = self._finish or Finish(FinishReason.STOP, "")
-        self._end_calls("", cut_short=finish.reason in _CUT_SHORT)
-        if self._calls and finish.reason in DECIDED_BY_CALLS:
+        self.end_calls("", cut_short=finish.reason in _CUT_SHORT)
+        if len(self) and finish.reason in DECIDED_BY_CALLS:
             finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
         self.out.append(finish)
         self.over = True
 
     def fail(self, code: str, message: str = "") -> None:
         """End the turn as failed; no call of it may run."""
-        self._end_calls(f"the turn failed ({code}): {message}", cut_short=False)
+        self.end_calls(f"the turn failed ({code}): {message}", cut_short=False)
         self.out.append(StreamFailure(code, message))
         self.over = True
 
-    def _end_calls(self, failed: str, *, cut_short: bool) -> None:
+    def end_calls(self, failed: str, *, cut_short: bool) -> None:
+        """End or reject each call.
+
+        Args:
+            failed: why no call of this turn may run; "" if they may.
+            cut_short: the model was stopped: a call whose arguments did not begin may have some.
+        """
         for call in self._calls.values():
             if call.position < 0:
                 self._start(call)

@@ -8,15 +8,13 @@ collector skips them.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
 from harness.dialects.kit.piece import piece_decoder
-from harness.turns.exact_json import decode_exactly, write_exactly
-from harness.wire.payload import decode_json
+from harness.turns.exact_json import write_exactly
 
 
 class Function(msgspec.Struct, gc=False):
@@ -86,20 +84,6 @@ class Chunk(msgspec.Struct, gc=False):
 T = TypeVar("T", bound=msgspec.Struct)
 
 decode_plain = piece_decoder(Chunk)
-
-
-def decode_chunk(data: bytes) -> Chunk | None:
-    """Return what of `data` fits the shape of a chunk; None if it is JSON but not an object.
-
-    Raises:
-        NotJson: it is not exactly one JSON value, or nested too deeply.
-    """
-    value = decode_json(data)
-    if not isinstance(value, dict):
-        return None
-    with suppress(ValueError):
-        value = decode_exactly(data)
-    return chunk_of(value)
 
 
 def chunk_of(value: dict[str, Any]) -> Chunk:

@@ -7,23 +7,24 @@ Source: OpenAI API reference, "The chat completion chunk object".
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
-from harness.dialects.kit.reader import error_text, finish_reasons, quote
+from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.frames import DONE
+from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote
 from harness.dialects.openai_chat.calls import CallAssembler, ChatCalls, ReaderPolicy
 from harness.dialects.openai_chat.chunk import (
     Choice,
     ChoiceDelta,
     Chunk,
     Entry,
-    decode_chunk,
+    chunk_of,
     decode_plain,
     entries_of,
 )
 from harness.turns.deltas import (
-    DECIDED_BY_CALLS,
     Delta,
     Finish,
     FinishReason,
@@ -34,7 +35,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.wire.frames import Frame
-from harness.wire.payload import NotJson
+from harness.wire.payload import NotJson, decode_json
 
 _FINISH: Final = finish_reasons(
     stop=("stop", "end_turn"),
@@ -47,8 +48,6 @@ _FINISH: Final = finish_reasons(
 _FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "abort", "timeout"))
 # A reason that a later bare `stop` does not take back (quirk FINISH-TOOLCALLS-THEN-STOP).
 _STRONG = frozenset((FinishReason.TOOL_CALLS, FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
-# After these a call whose arguments never began may have been cut off before them.
-_CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.OTHER))
 _NO_CHOICE = object()  # in the place of the choice's number until one came
 
 
@@ -70,57 +69,65 @@ def read(
     policy = policy or ReaderPolicy()
     if calls is None:  # an assembler that holds no call yet is false
         calls = ChatCalls(frozenset(tools), policy)
-    reader = _Reader(policy, calls)
-    for frame in frames:
-        yield from reader.take(frame)
-        if reader.over:
-            return
-    yield from reader.end()
+    return _Reader(policy, calls).read(frames)
 
 
-class _Reader:
-    """Reads one response; `over` once nothing that follows may change the turn."""
+class _ChatTurn(Assembly):
+    """The deltas of one response, whose calls are made by an assembler."""
 
-    __slots__ = (
-        "_calls",
-        "_calls_came",
-        "_choice",
-        "_finish",
-        "_first",
-        "_message_text",
-        "_policy",
-        "_refusal",
-        "_text_came",
-        "over",
-    )
+    __slots__ = ("calls",)
+
+    def __init__(self, calls: CallAssembler) -> None:
+        super().__init__()
+        self.calls = calls
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    def end_calls(self, failed: str, *, cut_short: bool) -> None:
+        self.calls.close(self.out, failed=failed, cut_short=cut_short)
+
+
+class _Reader(EventReader):
+    """Reads one response."""
+
+    INTERRUPTED: ClassVar = "the stream ended without a finish reason or [DONE]"
 
     def __init__(self, policy: ReaderPolicy, calls: CallAssembler) -> None:
-        self.over = False
+        super().__init__(_ChatTurn(calls))
+        self.is_known = False
         self._policy = policy
         self._calls = calls
         self._choice: object = _NO_CHOICE
         self._refusal: list[str] = []
         self._finish: Finish | None = None
-        self._first = b""  # the first event, empty until one came
         # What came in `delta` is only repeated by a `message` that follows.
         self._text_came = False
         self._calls_came = False
         self._message_text = 0
 
-    def take(self, frame: Frame) -> list[Delta]:
-        """Return the deltas of one frame."""
-        out: list[Delta] = []
+    def _take(self, frame: Frame) -> None:
         chunk = decode_plain(frame.data) if frame.complete else None
         if chunk is not None:
-            self._chunk(chunk, frame, out)
-        elif frame.data.strip() == b"[DONE]":
-            self._done(out)
-        elif frame.failure:
-            self._first = self._first or b"-"
-            self._fail(frame.failure, error_text(frame.data), out)
-        elif frame.complete or not self._may_be_left_out(frame):
-            self._take_odd(frame, out)
-        return out
+            self._chunk(chunk, frame)
+        elif frame.data.strip() == DONE:
+            self._done()
+        elif frame.complete or frame.failure or not self._may_be_left_out(frame):
+            super()._take(frame)
+
+    def event(self, value: dict[str, Any], frame: Frame) -> None:
+        """Take an event that is truncated, or that does not have the shape of a chunk."""
+        self._chunk(chunk_of(exact_event(value, frame.data)), frame)
+
+    def end_of_stream(self) -> None:
+        """Close a turn that has its finish reason, even without [DONE]."""
+        if self._finish is not None:
+            self._close(self._finish)
+        else:
+            self.interrupted()
+
+    def _elements(self, values: list[Any], frame: Frame) -> None:
+        """Ignore a list, which is not an event of this API."""
 
     def _may_be_left_out(self, frame: Frame) -> bool:
         """Whether an event that the end of the stream truncated does not matter.
@@ -132,48 +139,29 @@ class _Reader:
             return True
         return self._finish is not None and decode_plain(frame.data) is None
 
-    def _take_odd(self, frame: Frame, out: list[Delta]) -> None:
-        """Take a frame that is truncated, or whose payload has not the shape of a chunk."""
-        try:
-            chunk = decode_chunk(frame.data)
-        except NotJson as error:
-            self._bad_event(frame, str(error), out)
-            return
-        if chunk is not None:
-            self._chunk(chunk, frame, out)
-
-    def end(self) -> list[Delta]:
-        """Return the deltas of the end of the stream, if no [DONE] came."""
-        out: list[Delta] = []
-        if self._finish is not None:
-            self._close(out)
-        elif not self._first:
-            self._fail("empty_stream", "the stream held no event", out)
-        else:
-            self._fail("interrupted", "the stream ended without a finish reason or [DONE]", out)
-        return out
-
     # One frame
 
-    def _chunk(self, chunk: Chunk, frame: Frame, out: list[Delta]) -> None:
-        if not self._first:
+    def _chunk(self, chunk: Chunk, frame: Frame) -> None:
+        if not self.is_known:
+            self.is_known = True
             self._calls.seed = "" if chunk.id is None else str(chunk.id)
-            self._first = frame.data
+            self.first = self.first or frame.data
         choices = chunk.choices
         if not choices or frame.event or chunk.error:
             failure = _failure(chunk, frame)
             if failure is not None:
-                self._fail(failure.code, failure.message, out)
+                self.turn.fail(failure.code, failure.message)
                 return
         for choice in choices or ():
-            self._take_choice(choice, frame, out)
-            if self.over:
+            self._take_choice(choice, frame)
+            if self.turn.over:
                 return
         usage = chunk.usage
         if isinstance(usage, dict):
-            out.append(UsageDelta(_usage(usage)))
+            self.turn.out.append(UsageDelta(_usage(usage)))
 
-    def _take_choice(self, choice: Choice, frame: Frame, out: list[Delta]) -> None:
+    def _take_choice(self, choice: Choice, frame: Frame) -> None:
+        out = self.turn.out
         if choice.index != self._choice and not self._is_ours(choice.index):
             return  # another answer to the same request (quirk N-CHOICES)
         delta = choice.delta
@@ -189,7 +177,7 @@ class _Reader:
         if finish and type(finish) is str:
             self._finished(finish)
         if choice.error and (failure := _failure(Chunk(error=choice.error), frame)) is not None:
-            self._fail(failure.code, failure.message, out)
+            self.turn.fail(failure.code, failure.message)
 
     def _is_ours(self, index: object) -> bool:
         """Whether a choice is the first one that came; without an index it is number 0."""
@@ -249,53 +237,38 @@ class _Reader:
         if so_far is None or not _is_error(so_far):  # nothing takes an error back
             self._finish = Finish(reason, raw)
 
-    def _done(self, out: list[Delta]) -> None:
-        if not self._first:
-            self._fail("empty_stream", "the stream held no event before [DONE]", out)
+    def _done(self) -> None:
+        if not self.first:
+            self.turn.fail("empty_stream", "the stream held no event before [DONE]")
         elif self._choice is _NO_CHOICE and self._finish is None:
-            first = quote(self._first)
-            self._fail("unknown_envelope", f"no choice came before [DONE]: {first}", out)
+            first = quote(self.first)
+            self.turn.fail("unknown_envelope", f"no choice came before [DONE]: {first}")
         elif self._finish is None and self._policy.done_without_finish == "interrupted":
-            self._fail("interrupted", "[DONE] came without a finish reason", out)
+            self.interrupted("[DONE] came without a finish reason")
         else:
-            self._close(out)
+            self._close(self._finish or Finish(FinishReason.STOP, ""))
 
-    def _close(self, out: list[Delta]) -> None:
-        finish = self._finish or Finish(FinishReason.STOP, "")
+    def _close(self, finish: Finish) -> None:
         if self._refusal:
-            self._fail("refusal", "".join(self._refusal), out)
-            return
-        if _is_error(finish):
-            self._fail(finish.raw, f"the provider finished the turn with {finish.raw!r}", out)
-            return
-        self._calls.close(out, cut_short=finish.reason in _CUT_SHORT)
-        if len(self._calls) and finish.reason in DECIDED_BY_CALLS:
-            finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
-        out.append(finish)
-        self.over = True
+            self.turn.fail("refusal", "".join(self._refusal))
+        elif _is_error(finish):
+            self.turn.fail(finish.raw, f"the provider finished the turn with {finish.raw!r}")
+        else:
+            self.turn.finish(finish.reason, finish.raw)
+            self.turn.close()
 
-    def _fail(self, code: str, message: str, out: list[Delta]) -> None:
-        self._calls.close(out, failed=f"the turn failed ({code}): {message}")
-        out.append(StreamFailure(code, message))
-        self.over = True
-
-    def _bad_event(self, frame: Frame, error: str, out: list[Delta]) -> None:
-        """A payload that is not JSON: a stray comment, a glued error, or a broken stream."""
+    def _not_json(self, frame: Frame, error: str) -> None:
+        """Take a payload that is not JSON, which may have an error at its end."""
         data = frame.data.strip()
-        if not data or data.startswith(b":"):
-            return
-        self._first = self._first or data
-        if not frame.complete:
-            self._fail("interrupted", f"the stream ended inside the event at {frame.offset}", out)
-            return
-        glued = _glued_error(frame)
-        if glued is None and frame.event == "error":
-            glued = StreamFailure("error", quote(data))
-        if glued is not None:
-            self._fail(glued.code, glued.message, out)
-            return
-        kind = "HTML, no event stream" if data.startswith(b"<") else f"not JSON ({error})"
-        self._fail("bad_event", f"byte {frame.offset}: {kind}: {quote(data)}", out)
+        failure = None
+        if data and frame.complete and not data.startswith(b":"):
+            failure = _glued_error(frame)
+            if failure is None and frame.event == "error":
+                failure = StreamFailure("error", quote(data))
+        if failure is None:
+            super()._not_json(frame, error)
+        else:
+            self.turn.fail(failure.code, failure.message)
 
 
 def _is_silent(answer: ChoiceDelta) -> bool:
@@ -342,8 +315,9 @@ def _glued_error(frame: Frame) -> StreamFailure | None:
     at = frame.data.find(b'{"error"')
     if at <= 0:
         return None
+    data = frame.data[at:]
     try:
-        chunk = decode_chunk(frame.data[at:])
+        value = decode_json(data)
     except NotJson:
         return None
-    return None if chunk is None else _failure(chunk, frame)
+    return _failure(chunk_of(exact_event(value, data)), frame) if type(value) is dict else None
