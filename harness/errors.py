@@ -1,23 +1,23 @@
-"""What the harness itself may raise, and whose fault each one is.
+"""The errors that the harness raises.
 
-    HarnessError            every error below; carries what, where and a next step
+    HarnessError            base class; has what happened, where, and what to do
     ├── UsageError          a name or option that selects nothing that exists
     ├── UnreadableError     a cassette, scenario, run or import file that cannot be used
-    ├── RecordingError      what was recorded cannot be kept, so nothing is written
-    ├── UnscrubbedError     something secret that cannot be replaced, so nothing is written
-    ├── BlockedRequestError a request that may not be asked of a real server
-    ├── StreamError         bytes of a stream that break a limit of the framing (with offset)
-    ├── NormalizerLoadError a normalizer that was named and cannot be loaded
-    └── AgentLoadError      an agent that was named and cannot be loaded
+    ├── RecordingError      a recording cannot be stored, so no file is written
+    ├── UnscrubbedError     a secret that cannot be replaced, so no file is written
+    ├── BlockedRequestError a request that may not be sent to a real server
+    ├── StreamError         bytes of a stream that exceed a limit of the framing, with offset
+    ├── NormalizerLoadError a selected normalizer that cannot be loaded
+    └── AgentLoadError      a selected agent that cannot be loaded
 
-What a normalizer does wrong is never an exception here: it is an outcome of a replay.
+What a normalizer does wrong is never an exception here. It is an outcome of a replay.
 """
 
 from typing import Any
 
 
 class HarnessError(Exception):
-    """Something the user can mend; `str()` is one line of facts and one of advice.
+    """Something the user can fix; `str()` is one line of facts and one of advice.
 
     Args:
         what: what is wrong, with what was expected and what was found.
@@ -32,7 +32,7 @@ class HarnessError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let it come whole out of a process of its own: its arguments are named."""
+        """Pickle the error with its keyword arguments, so that it can cross processes."""
         return type(self).__new__, (type(self), *self.args), vars(self)
 
     def __str__(self) -> str:

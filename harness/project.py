@@ -107,7 +107,7 @@ class Table(File, frozen=True):
 
     Fields:
         paths: what is replayed where no PATHS are given; the bundled scenarios if there are none.
-        select: which of those, in words such as `dialect:openai-chat`; "" for all.
+        select: which of those, as filters such as `dialect:openai-chat`; "" for all.
         gate: what a run must keep.
         expectations: the file of expected failures; "" for `expectations.toml` where it exists.
         baseline: the file of known failing cells; "" if there is none.

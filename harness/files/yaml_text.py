@@ -96,7 +96,7 @@ for _name, _pattern, _first in _RESOLVERS:
 @lru_cache(maxsize=16)
 def _loader(tags: tuple[tuple[str, TagReader], ...]) -> type[_PlainLoader]:
     class TaggedLoader(_PlainLoader):
-        """A class of its own, since PyYAML keeps constructors on the class."""
+        """A separate class, because PyYAML stores constructors on the class."""
 
     for tag, reader in tags:
         TaggedLoader.add_constructor(tag, _constructor(reader))

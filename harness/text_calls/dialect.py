@@ -132,7 +132,7 @@ class TextDialect(ABC):
         whole: the block counts only if nothing else but such blocks is in the visible text.
         last: openers whose block counts only if nothing else but such blocks follows it.
         trailers: markers swallowed after a block, with white space before them.
-        open_ended: text without an end of its own may be the input of its calls, so that one which
+        open_ended: text without an end marker may be the input of its calls, so that one which
             the end of the reply ends cannot be used if the reply was cut at its length.
         closed_by_trailer: a block is closed by a trailer that follows it; else by its ending.
         orphans: closing markers that, alone in the text, indicate a call whose start was lost.

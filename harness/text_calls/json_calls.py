@@ -253,7 +253,7 @@ def _with_rest(
 
 
 def _held(text: str) -> str:
-    """Return the arguments under a key of their own."""
+    """Return the arguments under their own key."""
     if text == "null":
         return ""
     # Some models write the object again as a string, as OpenAI's API does.

@@ -348,7 +348,7 @@ def _names(declared_type: object) -> list[str]:
 
 def _any_of(schemas: list[Any]) -> Schema:
     if len(schemas) == 1:
-        return schemas[0]  # type: ignore[no-any-return]  # any JSON; what is no schema allows all
+        return schemas[0]  # type: ignore[no-any-return]  # any JSON; a value that is not a schema allows all
     return {"anyOf": schemas} if schemas else True
 
 

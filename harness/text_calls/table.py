@@ -27,7 +27,7 @@ from harness.text_calls.notations.tagged_json import TAGGED_JSON
 from harness.text_calls.notations.think import THINK
 
 _ALL: Final[tuple[TextDialect, ...]] = (
-    # Read before all others, by a scanner of its own, where the prompt taught it.
+    # Read before all others, by its own scanner, if the prompt taught it.
     ACTION_PROTOCOL,
     # Before the JSON in the same tag, which takes garbage for a broken call.
     QWEN_XML,

@@ -1,6 +1,6 @@
 """Messages of a conversation, in the form of OpenAI's chat API, which all agents here share.
 
-A message is a plain JSON object, since providers add fields of their own and history must
+A message is a plain JSON object, because providers add their own fields and history must
 keep them. Source: the API reference of Chat Completions, `messages`.
 """
 

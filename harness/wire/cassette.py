@@ -59,11 +59,11 @@ class Cassette(msgspec.Struct, frozen=True):
 
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:
-        """The tools that its prompt taught in words, which are those of all interactions."""
+        """The tools that its prompt describes, which are those of all interactions."""
         return self.interactions[0].tools if self.interactions else ()
 
     def with_tools(self, tools: tuple[dict[str, Any], ...]) -> "Cassette":
-        """Return the cassette with `tools` as those offered in words in all its interactions."""
+        """Return the cassette with `tools` as those that all its prompts describe."""
         return self._with_each(tools=tools)
 
     @property

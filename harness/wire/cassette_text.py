@@ -28,7 +28,7 @@ def format_cassette(cassette: Cassette) -> str:
 
     Raises:
         ValueError: the reads of an interaction do not add up to its body, or its
-            interactions were offered different tools in words, or have different things due.
+            prompts describe different tools, or its interactions have different things due.
     """
     for name in ("tools", "due"):
         of_all = getattr(cassette, name)

@@ -44,7 +44,7 @@ class Interaction(msgspec.Struct, frozen=True):
             source, like vcrpy, joined the stream before it stored it.
         dialect: the wire format of the provider's API, as known to the client that sent the
             request; "unknown" in a recording that does not contain it.
-        tools: tools that the client offered in words only, not in fields of the request:
+        tools: tools that the prompt describes and the request does not declare:
             {name, description, parameters} each, as in OpenAI's functions.
         ended: how the body came to its end. `complete`: as its framing says, or it is not known;
             `reset`: the connection broke; `truncated`: the server closed it in the middle of

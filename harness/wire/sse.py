@@ -1,7 +1,7 @@
 """Server-sent events, sans-IO: bytes in as the network cuts them, frames out.
 
 Exact to the WHATWG algorithm (HTML Standard, 9.2.6 "Interpreting an event stream"), with
-three things it leaves open: every frame has its offset, memory is bounded, and an event that
+three additions that it permits: every frame has its offset, memory is bounded, and an event that
 the end of the stream truncates is emitted as incomplete instead of being swallowed.
 Fields are matched on bytes; because no byte of a multi-byte character is a line end or a
 colon, decoding the payload later gives the same events.

@@ -1,4 +1,4 @@
-"""DeepSeek's DSML (V3.2 and later): `invoke` tags whose every word follows a token of its own.
+"""DeepSeek's DSML (V3.2 and later): `invoke` tags with a special token before every word.
 
     <｜DSML｜function_calls>
     <｜DSML｜invoke name="NAME">

@@ -175,7 +175,7 @@ class Gemma(TextDialect):
         return begins
 
     def section(self, start: BlockStart) -> Section | None:
-        """Gemma 4 thinks in a channel of its own."""
+        """Gemma 4 thinks in a separate channel."""
         if start.opener != THOUGHT:
             return None
         return Section(reasoning=True, closers=("<channel|>",), header=len("thought\n"))

@@ -1,4 +1,4 @@
-"""GLM-4.5's calls: a name, then keys and values in tags of their own.
+"""GLM-4.5's calls: a name, then keys and values in separate tags.
 
     <tool_call>NAME
     <arg_key>KEY</arg_key>

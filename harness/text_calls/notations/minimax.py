@@ -1,4 +1,4 @@
-"""MiniMax's calls: `invoke` tags in a tag of its own (M2), lines of JSON in another (M1).
+"""MiniMax's calls: `invoke` tags in its own tag (M2), lines of JSON in another (M1).
 
     <minimax:tool_call>
     <invoke name="NAME">
