@@ -99,8 +99,6 @@ class Budget:
 
 T = TypeVar("T")
 
-_SECONDS_FOR_ONE_BUG = 5.0
-
 
 class EnoughError(BaseException):
     """Raised by the user of a value: no further one is needed.
@@ -120,7 +118,13 @@ class Draws(NamedTuple, Generic[InputT]):
 
 
 class InputSource(Protocol[InputT]):
-    """The inputs for one normalizer or agent."""
+    """The inputs for one normalizer or agent.
+
+    Attributes:
+        seconds_to_shrink: at most, for one bug.
+    """
+
+    seconds_to_shrink: float
 
     def draws(self, random: Random) -> Iterator[Iterable[InputT] | Draws[InputT]]:
         """Yield inputs to try in their order, or what to draw them from; may never end."""
@@ -155,7 +159,7 @@ def fuzz(
         for number, (signature, smallest) in enumerate(found):
             left = (end - time.monotonic()) / (len(found) - number)
             shrinking = Shrinking(
-                source, smallest, signature.location, min(left, _SECONDS_FOR_ONE_BUG)
+                source, smallest, signature.location, min(left, source.seconds_to_shrink)
             )
             findings.append(source.finding(shrinking.run()))
     reported = (msgspec.structs.replace(each, random=random) for each in findings)

@@ -35,6 +35,7 @@ from harness.turns.deltas import (
     ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,
+    call_deltas,
 )
 from harness.wire.interaction import Interaction
 
@@ -70,9 +71,7 @@ class MergedCalls:
         """Emit every call without a check."""
         del failed, cut_short
         for index, call in enumerate(self._calls.values()):
-            out.append(ToolCallStart(index, call.id, call.name))
-            out.append(ArgumentsDelta(index, call.arguments))
-            out.append(ToolCallEnd(index))
+            out += call_deltas(index, call.id, call.name, call.arguments)
 
 
 def _merged(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -207,9 +206,7 @@ def _deltas_with_call(delta: Delta, call: tuple[str, str] | None, index: int) ->
         yield delta
         return
     name, arguments = call
-    yield ToolCallStart(index, f"call_{index}", name)
-    yield ArgumentsDelta(index, arguments)
-    yield ToolCallEnd(index)
+    yield from call_deltas(index, f"call_{index}", name, arguments)
     yield Finish(FinishReason.TOOL_CALLS, delta.raw if isinstance(delta, Finish) else "")
 
 

@@ -161,6 +161,12 @@ Delta: TypeAlias = (
 )
 
 
+def call_deltas(index: int, call_id: str, name: str, *fragments: str) -> tuple[Delta, ...]:
+    """Return the deltas of one complete call of a function."""
+    arguments = (ArgumentsDelta(index, fragment) for fragment in fragments)
+    return (ToolCallStart(index, call_id, name), *arguments, ToolCallEnd(index))
+
+
 class DeltaError(Exception):
     """A normalizer yielded something that is not a delta, or a delta with a field of a wrong type.
 

@@ -20,16 +20,7 @@ from harness.fuzzing.mutators.mutator import with_body
 from harness.judging.conversations.script import ConversationFile, script_from_file
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import Scenario
-from harness.turns.deltas import (
-    ArgumentsDelta,
-    Delta,
-    Finish,
-    FinishReason,
-    ReasoningDelta,
-    TextDelta,
-    ToolCallEnd,
-    ToolCallStart,
-)
+from harness.turns.deltas import Delta, Finish, FinishReason, ReasoningDelta, TextDelta, call_deltas
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic_interaction
@@ -128,11 +119,9 @@ def _turn_deltas(plan: ConversationPlan, turn: PlannedTurn, number: int) -> list
         return [*deltas, Finish(FinishReason.STOP)]
     first = 0 if plan.same_ids else number
     for index, call in enumerate(turn.calls):
-        deltas += [
-            ToolCallStart(index, f"call_{first + index}", call.tool.replace(".", "_")),
-            ArgumentsDelta(index, call.broken or _json_text(call.arguments)),
-            ToolCallEnd(index),
-        ]
+        arguments = call.broken or _json_text(call.arguments)
+        name = call.tool.replace(".", "_")
+        deltas += call_deltas(index, f"call_{first + index}", name, arguments)
     return [*deltas, Finish(FinishReason.TOOL_CALLS)]
 
 
@@ -180,9 +169,8 @@ def _tool_declaration(name: str) -> dict[str, Any]:
 def _probe_response(plan: ConversationPlan) -> Interaction:
     match plan.probed:
         case "ok":
-            call = ToolCallStart(0, "call_p", "harness_probe")
-            end = (ToolCallEnd(0), Finish(FinishReason.TOOL_CALLS))
-            return _reply(plan, [call, ArgumentsDelta(0, "{}"), *end])
+            call = call_deltas(0, "call_p", "harness_probe", "{}")
+            return _reply(plan, [*call, Finish(FinishReason.TOOL_CALLS)])
         case "no":
             return _reply(plan, [TextDelta("I cannot."), Finish(FinishReason.STOP)])
         case _:

@@ -3,6 +3,7 @@
 The judge is that of a run: the rules about conversations, and a script made from the plan.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final
@@ -31,6 +32,8 @@ def fuzz_agent(
 
 class ConversationSource:
     """The conversations with which an agent is searched."""
+
+    seconds_to_shrink = math.inf
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent

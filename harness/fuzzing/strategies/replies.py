@@ -15,15 +15,7 @@ from harness.dialects.table import DIALECTS
 from harness.fuzzing.strategies.arguments import argument_texts
 from harness.fuzzing.strategies.malformed import malformed_arguments
 from harness.text_calls import TEXT_DIALECTS, TextDialect, WrittenCall
-from harness.turns.deltas import (
-    ArgumentsDelta,
-    Delta,
-    Finish,
-    FinishReason,
-    TextDelta,
-    ToolCallEnd,
-    ToolCallStart,
-)
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta, call_deltas
 from harness.turns.turn import Tool
 
 Kind: TypeAlias = Literal["calls", "text", "malformed", "truncated", "failing", "broken"]
@@ -110,8 +102,7 @@ def _calling(draw: DrawFn, kind: Kind, tools: tuple[Tool, ...], dialect: str) ->
     all_calls = [*calls, (calls[0][0], bad)] if bad else calls
     deltas: list[Delta] = [TextDelta(text) for text in (draw(st.sampled_from(_TEXTS)),) if text]
     for index, (name, text) in enumerate(all_calls):
-        deltas += [ToolCallStart(index, f"call_{index}", name), ArgumentsDelta(index, text)]
-        deltas.append(ToolCallEnd(index))
+        deltas += call_deltas(index, f"call_{index}", name, text)
     body = _body(dialect, [*deltas, Finish(FinishReason.TOOL_CALLS)])
     if kind == "truncated":
         # The end of the turn is in the last third, so that this is never complete.

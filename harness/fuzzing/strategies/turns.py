@@ -26,6 +26,7 @@ from harness.turns.deltas import (
     ToolCallStart,
     Usage,
     UsageDelta,
+    call_deltas,
 )
 from harness.turns.exact_json import join_surrogates
 from harness.turns.fold import fold
@@ -57,13 +58,12 @@ class TurnScript(msgspec.Struct, frozen=True):
     def deltas(self) -> list[Delta]:
         """Return the deltas in the order of the contract."""
         usage = [] if self.usage is None else [UsageDelta(self.usage)]
-        return [*self.before, *self._calls(), *usage, self.finish]
-
-    def _calls(self) -> Iterator[Delta]:
-        for index, (call_id, name, pieces) in enumerate(self.calls):
-            yield ToolCallStart(index, call_id, name)
-            yield from (ArgumentsDelta(index, piece) for piece in pieces)
-            yield ToolCallEnd(index)
+        calls = [
+            delta
+            for index, (call_id, name, pieces) in enumerate(self.calls)
+            for delta in call_deltas(index, call_id, name, *pieces)
+        ]
+        return [*self.before, *calls, *usage, self.finish]
 
 
 def call_ids() -> SearchStrategy[str]:

@@ -65,6 +65,8 @@ def fuzz_normalizer(  # noqa: PLR0913 - one search, by keyword
 class TurnSource:
     """The turns with which a normalizer is searched."""
 
+    seconds_to_shrink = 5.0
+
     def __init__(
         self, normalizer: Normalizer, seeds: Sequence[Seed], share: slice = slice(None)
     ) -> None:

@@ -21,7 +21,6 @@ from harness.normalizers.mutants.endings import keeping
 from harness.normalizers.respond import respond_with_text_calls
 from harness.text_calls import MARKERS, read_json_calls
 from harness.turns.deltas import (
-    ArgumentsDelta,
     Delta,
     Finish,
     ParseError,
@@ -29,7 +28,7 @@ from harness.turns.deltas import (
     StreamFailure,
     TextDelta,
     ToolCallEnd,
-    ToolCallStart,
+    call_deltas,
 )
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
@@ -163,9 +162,7 @@ def _further_calls(own: Turn, found: Turn) -> Iterator[Delta]:
         if known[call.name, call.arguments]:
             known[call.name, call.arguments] -= 1
             continue
-        yield ToolCallStart(index, f"more_{index}", call.name)
-        yield ArgumentsDelta(index, call.arguments)
-        yield ToolCallEnd(index)
+        yield from call_deltas(index, f"more_{index}", call.name, call.arguments)
         index += 1
 
 
