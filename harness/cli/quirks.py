@@ -15,22 +15,15 @@ from harness import shipped
 from harness.cli.options import format_option
 from harness.errors import UsageError
 from harness.files.names import nearest
-from harness.judging.catalogue import Group, load_catalogue, load_excluded
+from harness.judging.catalogue import GROUP_TITLES, load_catalogue, load_excluded
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
+from harness.reporting.visible import aligned_columns
 
 Row: TypeAlias = dict[str, Any]
 
 _WIDTH: Final = 100
 _INDENT: Final = 13
-_GROUPS: Final[dict[Group, str]] = {
-    "A": "framing and transport",
-    "B": "deltas",
-    "C": "arguments",
-    "D": "text calls",
-    "E": "conversation",
-    "F": "other dialects",
-}
 
 
 @click.command("quirks")
@@ -49,7 +42,7 @@ def quirks_command(quirks: tuple[str, ...], style: Literal["pretty", "json"]) ->
     if style == "json":
         click.echo(msgspec.json.encode(chosen).decode())
     else:
-        click.echo("\n".join(_explain_lines(chosen) if quirks else _list_lines(chosen)))
+        click.echo("\n".join(_describe_lines(chosen) if quirks else _list_lines(chosen)))
 
 
 def require_quirk(quirk: str, known: Sequence[str]) -> None:
@@ -86,36 +79,35 @@ def quirk_rows() -> Iterator[Row]:
 
 
 def _list_lines(rows: Sequence[Row]) -> Iterator[str]:
-    wide = {key: max(len(row[key]) for row in rows) for key in ("id", "severity")}
+    table = []
     for row in rows:
-        shown = "excluded" if row["excluded"] else str(len(row["scenarios"]))
-        yield (
-            f"{row['id']:<{wide['id']}}  {row['severity']:<{wide['severity']}}  "
-            f"{shown:>8}  {row['title']}"
-        )
+        count = "excluded" if row["excluded"] else str(len(row["scenarios"]))
+        table.append((row["id"], row["severity"], f"{count:>8}", row["title"]))
+    return aligned_columns(table)
 
 
-def _explain_lines(rows: Sequence[Row]) -> Iterator[str]:
+def _describe_lines(rows: Sequence[Row]) -> Iterator[str]:
     for n, row in enumerate(rows):
-        if n:
-            yield ""
+        yield from ("",) if n else ()
         yield f"{row['id']}  {row['title']}"
-        yield from _entry("severity", row["severity"])
-        yield from _entry("group", f"{row['group']}, {_GROUPS[row['group']]}")
-        yield from _entry("summary", row["summary"])
-        yield from _entry("rule", row["rule"])
-        yield from _entry("rules", ", ".join(row["rules"]) or "none")
-        yield from _entry("scenarios", ", ".join(row["scenarios"]) or f"none: {row['excluded']}")
-        for url in row["references"]:
-            yield from _entry("reported", url)
+        entries = (
+            ("severity", row["severity"]),
+            ("group", f"{row['group']}, {GROUP_TITLES[row['group']]}"),
+            ("summary", row["summary"]),
+            ("rule", row["rule"]),
+            ("checked by", ", ".join(row["rules"]) or "none"),
+            ("scenarios", ", ".join(row["scenarios"]) or f"none: {row['excluded']}"),
+            *(("reported", url) for url in row["references"]),
+        )
+        for label, text in entries:
+            yield from _entry(label, text)
 
 
-def _entry(label: str, text: str) -> Iterator[str]:
-    lead = f"  {label:<{_INDENT - 2}}"
-    yield from textwrap.wrap(
+def _entry(label: str, text: str) -> list[str]:
+    return textwrap.wrap(
         " ".join(text.split()),
         _WIDTH,
-        initial_indent=lead,
+        initial_indent=f"  {label:<{_INDENT - 2}}",
         subsequent_indent=" " * _INDENT,
         break_long_words=False,
         break_on_hyphens=False,

@@ -6,7 +6,7 @@ A quirk is one way in which real providers or models deviate. Rules and scenario
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 
@@ -20,6 +20,15 @@ _Text = Annotated[str, msgspec.Meta(min_length=1)]
 _Id = Annotated[str, msgspec.Meta(pattern="^[A-Z0-9]+(-[A-Z0-9]+)*$")]
 
 Group = Literal["A", "B", "C", "D", "E", "F"]
+
+GROUP_TITLES: Final[dict[Group, str]] = {
+    "A": "framing and transport",
+    "B": "deltas",
+    "C": "arguments",
+    "D": "text calls",
+    "E": "conversation",
+    "F": "other dialects",
+}
 Severity = Literal["wrong call executed", "corrupted args", "lost call", "crash", "cosmetic"]
 
 

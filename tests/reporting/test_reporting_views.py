@@ -123,7 +123,7 @@ def test_comparison_counts_broken_and_fixed_cells(sample: Run) -> None:
     )
     assert (fixed.count("fixed"), fixed.count("broken")) == (5, 0)
     assert (broken.count("fixed"), broken.count("broken")) == (0, 5)
-    (naive,) = (each for each in broken.conformance if each.name == "naive")
+    (naive,) = (each for each in broken.comparison.conformance if each.name == "naive")
     assert (naive.before, naive.after) == (1.0, 0.0)
 
 

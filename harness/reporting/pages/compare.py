@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from harness.reporting.report import NamedRun, Report
-from harness.runs.compare import Change, ChangeKind, RateChange, compare
+from harness.runs.compare import Change, ChangeKind, Comparison, compare
 from harness.runs.run import Run
 
 MAX_CHANGES: Final = 300
@@ -22,14 +22,11 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 class CompareView(msgspec.Struct, frozen=True):
-    """What changed since the run `label`; `warnings` say why the two may not be comparable."""
+    """What changed since the run `label`: rates, warnings, and the cells by kind of change."""
 
     label: str
-    same: int
-    conformance: tuple[RateChange, ...]
-    turn_success: tuple[RateChange, ...]
+    comparison: Comparison
     changes: tuple[Changes, ...]
-    warnings: tuple[str, ...]
 
     def count(self, way: ChangeKind) -> int:
         """Return how many cells changed in this way."""
@@ -54,14 +51,8 @@ def compare_page(report: Report) -> CompareView | None:
 def compare_view(base: NamedRun, run: Run) -> CompareView:
     """Return what changed from `base` to `run`."""
     found = compare(base.run, run)
-    return CompareView(
-        base.label,
-        found.same,
-        found.conformance,
-        found.turn_success,
-        tuple(_changes(way, found.changes) for way in _CHANGE_TEXTS),
-        found.warnings,
-    )
+    changes = tuple(_changes(way, found.changes) for way in _CHANGE_TEXTS)
+    return CompareView(base.label, found, changes)
 
 
 def _changes(way: ChangeKind, changes: tuple[Change, ...]) -> Changes:

@@ -4,20 +4,12 @@ from typing import Final
 
 import msgspec
 
-from harness.judging.catalogue import Quirk
+from harness.judging.catalogue import GROUP_TITLES, Quirk
 from harness.reporting.charts.squares import Matrix, Square, largest, worst_cells
 from harness.reporting.pages.rankings import MAX_COLUMNS
 from harness.reporting.report import Report, replays_link
 
 MAX_QUIRKS: Final = 400
-_GROUPS: Final = {
-    "A": "framing and transport",
-    "B": "deltas",
-    "C": "arguments",
-    "D": "text calls",
-    "E": "conversation",
-    "F": "other dialects",
-}
 _ADDRESS: Final = ("https://", "http://")
 
 
@@ -75,7 +67,7 @@ def _card(name: str, squares: tuple[tuple[str, Square], ...], quirk: Quirk | Non
     return QuirkCard(
         name,
         quirk,
-        _GROUPS[quirk.group] if quirk else "not in the catalogue",
+        GROUP_TITLES[quirk.group] if quirk else "not in the catalogue",
         tuple((each, each.startswith(_ADDRESS)) for each in references),
         squares,
     )
