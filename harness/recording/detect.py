@@ -1,8 +1,8 @@
-"""One interaction -> its dialect, how sure that is, and why.
+"""Detect the dialect of one interaction, with a confidence and a reason.
 
-The request says what the client meant (address, then headers, then body), the first events
-what the server wrote. The two together are certain, one of them is likely; where they
-disagree the bytes are right, but an error or a page tells nothing against the address.
+The request (address, then headers, then body) shows the dialect of the client, and the first events
+show that of the server. If both agree, the result is certain. One of them alone is likely. If they
+disagree, the events count, but an error or a page does not contradict the address.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from harness.wire.payload import NotJson, decode_json
 Confidence = Literal["certain", "likely", "guess", "unknown"]
 
 MOST_EVENTS: Final = 12
-# Events are taken from so much of the body at a time, so that a long one is not read whole.
+# The body is framed in steps, so that a long one is not read completely.
 _STEP = 1 << 16
 
 
@@ -31,22 +31,21 @@ class Detected(msgspec.Struct, frozen=True):
     """The dialect of one interaction.
 
     Fields:
-        dialect: "unknown" where nothing tells it.
-        confidence: certain: request and response agree, or the user said it; likely: one of
-            them tells it; guess: only something that other dialects have too.
-        because: what told it, in words.
-        against: the dialect that the request says where the events say another; "" where
-            nothing contradicts.
+        dialect: "unknown" if nothing shows it.
+        confidence: certain: request and response agree, or the user named it; likely: one of
+            them shows it; guess: only a feature that other dialects have, too.
+        because: the reason.
+        against: the dialect of the request if the events show another one, else "".
     """
 
     dialect: str = UNKNOWN
     confidence: Confidence = "unknown"
-    because: str = "neither the request nor the first events tell it"
+    because: str = "neither the request nor the first events show it"
     against: str = ""
 
     @property
     def doubtful(self) -> bool:
-        """Whether a person should look at it."""
+        """Whether the user should check it."""
         return self.confidence == "guess" or bool(self.against)
 
 
@@ -73,7 +72,7 @@ def detect(interaction: Interaction, by: str = UNKNOWN, detector: Detector = DET
 
 
 def first_events(body: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects among the first events of `body`, or the one it is."""
+    """Yield the JSON objects among the first events of `body`, or the one document."""
     return (event for event, _ in _named_events(body) if isinstance(event, dict))
 
 
@@ -85,16 +84,18 @@ def _by_events(request: _Hint, events: _Hint, mark: Mark, detector: Detector) ->
         return Detected(request.dialect, "certain", both)
     if detector.looks_like(events.dialect) == request.dialect:
         return Detected(events.dialect, "certain", both)
-    because = f"{events.label}, though {request.label} says {request.dialect}"
+    because = f"{events.label}, although {request.label} shows {request.dialect}"
     return Detected(events.dialect, "likely", because, request.dialect)
 
 
 def _without_events(
     request: _Hint, events: _Hint, interaction: Interaction, detector: Detector
 ) -> Detected:
-    """Decide if the response is empty, an error, a page or nothing that is known."""
+    """Return the dialect if the response is empty, an error, a page or unrecognized."""
     if request.firm:
-        return Detected(request.dialect, "likely", f"{request.label}; the response does not tell")
+        return Detected(
+            request.dialect, "likely", f"{request.label}; the response does not show it"
+        )
     content_type = interaction.header("content-type").partition(";")[0].strip().lower()
     by_type = detector.dialect_of_content_type(content_type)
     hints = (request, events, _Hint(by_type, f"the content type {content_type}", firm=False))
@@ -123,7 +124,7 @@ def _named_events(body: bytes) -> Iterator[tuple[object, str]]:
     try:
         for frame in islice(_frames(body), MOST_EVENTS):
             yield _decoded(frame.data), frame.event
-    except StreamError:  # larger than any event: no event to tell by
+    except StreamError:  # larger than any event
         return
 
 

@@ -1,7 +1,7 @@
-"""A recording -> which provider, model, prompt and dialects it holds, where it does not say.
+"""Identify provider, model, prompt, dialects and age of a recording.
 
-Told by the request's address, then by the request, then by the first events of the response.
-What none of them says stays "unknown"; what the file says is never changed.
+They are detected from the request's address, then from the request, then from the first events of
+the response. A label that none of them shows stays "unknown". Labels in the file are never changed.
 """
 
 import re
@@ -20,16 +20,16 @@ from harness.recording.detect import Detected, detect, first_events
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction
 
-# Providers change their streams without notice; half a year is several releases of most.
+# Providers change their streams without notice. Most make several releases in half a year.
 STALE_DAYS: Final = 180
 
 
 def days_old(origin: Origin, today: date | None = None) -> int | None:
-    """Return the age of a recording in days; None where it has no date, or was not recorded.
+    """Return the age of a recording in days; None if it has no date, or was not recorded.
 
     Args:
         origin: of a cassette.
-        today: by default that of the clock, in UTC.
+        today: by default the current date in UTC.
     """
     if origin.kind == "emulated":
         return None
@@ -41,7 +41,7 @@ def days_old(origin: Origin, today: date | None = None) -> int | None:
 
 
 def age_text(origin: Origin, today: date | None = None) -> str:
-    """Return such as `3 days` or `200 days, stale (over 180)`; "" where the age is not known."""
+    """Return such as `3 days` or `200 days, stale (over 180)`; "" if the age is unknown."""
     days = days_old(origin, today)
     if days is None:
         return ""
@@ -69,12 +69,12 @@ _FOLDERS: Final = {
     "z-ai": "zai",
     "zai-coder": "zai",
 }
-# What a recorder puts in the place of a private host, such as `<OLLAMA_API_BASE>/v1`.
+# A placeholder of a recorder for a private host, such as `<OLLAMA_API_BASE>/v1`.
 _PLACEHOLDER = re.compile(r"<([A-Z0-9]+)_[A-Z_]*>")
 _WORDS: Final = re.compile(r"[a-z0-9]+")
 # Keys of an event that only one gateway adds.
 _GATEWAY_KEYS: Final = ((frozenset({"provider", "choices", "model"}), "openrouter"),)
-# Where addresses name the model: Bedrock, Gemini and Vertex, Azure's deployments.
+# Addresses that contain the model: Bedrock, Gemini and Vertex, Azure's deployments.
 _MODELS_IN_PATHS: Final = tuple(
     map(
         re.compile,
@@ -86,7 +86,7 @@ _MODELS_IN_PATHS: Final = tuple(
         ),
     )
 )
-# Where first events name the model.
+# Keys of the model in first events.
 _MODEL_KEYS: Final = (
     ("model",),
     ("message", "model"),
@@ -98,7 +98,7 @@ _MODEL_KEYS: Final = (
 
 
 def identify(cassette: Cassette) -> Cassette:
-    """Return `cassette` with provider, model, prompt and dialects filled in where unknown."""
+    """Return `cassette` with unknown provider, model, prompt and dialects filled in."""
     by = cassette.provider
     if by == UNKNOWN:
         by = _first(map(provider_of_interaction, cassette.interactions))
@@ -117,23 +117,23 @@ def identify(cassette: Cassette) -> Cassette:
 
 
 def _with_dialects(cassette: Cassette, by: str) -> Cassette:
-    """Give each interaction its own; one that tells none speaks as the first that does."""
+    """Set the dialect of each interaction; an unknown one gets the first known dialect."""
     if all(interaction.dialect != UNKNOWN for interaction in cassette.interactions):
         return cassette
-    told = [dialect_of(interaction, by) for interaction in cassette.interactions]
-    first = _first(told)
-    spoken = (
+    dialects = [dialect_of(interaction, by) for interaction in cassette.interactions]
+    first = _first(dialects)
+    identified = (
         msgspec.structs.replace(interaction, dialect=dialect if dialect != UNKNOWN else first)
-        for interaction, dialect in zip(cassette.interactions, told, strict=True)
+        for interaction, dialect in zip(cassette.interactions, dialects, strict=True)
     )
-    return msgspec.structs.replace(cassette, interactions=tuple(spoken))
+    return msgspec.structs.replace(cassette, interactions=tuple(identified))
 
 
 def provider_of_interaction(interaction: Interaction) -> str:
-    """Return the provider that the first events name as their own, else that of the address.
+    """Return the provider of the first events, else that of the address.
 
-    Gateways are told by what they add to each event: a recorder that rewrites addresses does
-    not touch it.
+    Gateways are recognized by the keys that they add to each event, because a recorder that
+    rewrites addresses does not change these.
     """
     for event in first_events(interaction.body):
         for keys, name in _GATEWAY_KEYS:
@@ -143,7 +143,7 @@ def provider_of_interaction(interaction: Interaction) -> str:
 
 
 def provider(uri: str) -> str:
-    """Return the provider at `uri`, also where a placeholder stands for its host."""
+    """Return the provider at `uri`, also if a placeholder replaces its host."""
     placeholder = _PLACEHOLDER.match(uri)
     if placeholder:
         return _named(placeholder[1])
@@ -151,9 +151,9 @@ def provider(uri: str) -> str:
 
 
 def provider_of_path(path: PurePath) -> str:
-    """Return the provider that a path names, or "unknown".
+    """Return the provider in a path, or "unknown".
 
-    The innermost telling folder counts, then the beginning of the file's name.
+    The innermost folder named after a provider counts, then the beginning of the file's name.
     """
     beginnings = ("-".join(words) for words in _beginnings(path.name))
     return _first(map(_named, (*reversed(path.parent.parts), *beginnings)))
@@ -165,24 +165,24 @@ def _beginnings(name: str) -> Iterator[list[str]]:
 
 
 def detected(interaction: Interaction, by: str = UNKNOWN) -> Detected:
-    """Return what is known of the dialect: what the file says, else what is found."""
+    """Return the dialect in the file, else the detected one."""
     if interaction.dialect != UNKNOWN:
-        return Detected(interaction.dialect, "certain", "the file or the user says it")
+        return Detected(interaction.dialect, "certain", "named by the file or the user")
     return detect(interaction, by)
 
 
 def dialect_of(interaction: Interaction, by: str = UNKNOWN) -> str:
-    """Return the dialect that the cassette says, else the one that is found."""
+    """Return the dialect in the cassette, else the detected one."""
     return detected(interaction, by).dialect
 
 
 def model_of(interaction: Interaction) -> str:
-    """Return the model that the request names, else the first that the response names."""
-    asked = read_request(interaction.dialect, interaction.request).model
-    if asked:
-        return asked
-    addressed = (path.search(interaction.request.uri) for path in _MODELS_IN_PATHS)
-    in_path = next((match[1] for match in addressed if match), "")
+    """Return the model in the request, else the first in the response."""
+    model = read_request(interaction.dialect, interaction.request).model
+    if model:
+        return model
+    matches = (path.search(interaction.request.uri) for path in _MODELS_IN_PATHS)
+    in_path = next((match[1] for match in matches if match), "")
     if in_path:
         return unquote(in_path)
     return next(_models_named(first_events(interaction.body)), UNKNOWN)
@@ -199,16 +199,16 @@ def _models_named(events: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def prompt_of(interaction: Interaction) -> str:
-    """Return the id of the prompt in the request, or "unknown" where it was not kept."""
+    """Return the id of the prompt in the request, or "unknown" if it was not recorded."""
     request = read_request(interaction.dialect, interaction.request)
     protocol = NATIVE_TOOLS if request.tools_known else ""
     return prompt_id(protocol, request.system, request.tools)
 
 
 def _named(name: str) -> str:
-    """Return the provider that a folder or placeholder called `name` stands for."""
-    plain = name.lower().replace("_", "-")
-    return _FOLDERS.get(plain) or (plain if plain in PROVIDER_NAMES else UNKNOWN)
+    """Return the provider of a folder or placeholder called `name`."""
+    lowered = name.lower().replace("_", "-")
+    return _FOLDERS.get(lowered) or (lowered if lowered in PROVIDER_NAMES else UNKNOWN)
 
 
 def _first(names: Iterable[str]) -> str:

@@ -1,8 +1,12 @@
-"""One file of a recording -> the cassettes that the suite can use, and why the rest is not.
+"""Import one file as cassettes, and give the reason for each interaction that is skipped.
 
-Takes the dialects that the suite reads, and every answer to a request for a stream, be it an
-error, a page or nothing at all. What is not taken is counted with its reason, and
-credentials never come along.
+The importer takes interactions of known dialects, and every response to a request for a stream,
+also if it is an error, a page or empty. It counts each skipped interaction with its reason, and
+never takes credentials.
+
+A file of complete conversations without bytes gives no cassettes, because there is nothing to
+replay. It is read for its turns. `{"messages": [...]}` lines are left to the reader of chat logs,
+which rebuilds each answer.
 """
 
 from collections.abc import Iterable
@@ -32,10 +36,10 @@ _CONVERSATION_LABELS: Final = ("provider", "model", "prompt")
 
 
 def read_conversations(path: PurePath, data: bytes) -> tuple[LoggedConversation, ...] | None:
-    """Return the conversations of a file; None where it is another container's.
+    """Return the conversations of a file, or None if it is of another container.
 
     Raises:
-        UnreadableError: it says that it is ours, and is damaged.
+        UnreadableError: it has the header of this project and is damaged.
     """
     if is_conversation(data):
         return decode(data, str(path))
@@ -45,14 +49,14 @@ def read_conversations(path: PurePath, data: bytes) -> tuple[LoggedConversation,
 
 
 def label_conversation(logged: LoggedConversation, labels: dict[str, str]) -> LoggedConversation:
-    """Put the user's labels on; what they leave open stays as the file has it."""
+    """Return a conversation with the user's labels; empty labels change nothing."""
     said = {name: labels[name] for name in _CONVERSATION_LABELS if labels.get(name)}
     return msgspec.structs.replace(logged, about=msgspec.structs.replace(logged.about, **said))
 
 
-# Containers of whole answers, and bodies without a request: who imports them wants those.
+# Containers of complete answers, and of bodies without a request: these are imported, too.
 _PLAIN_CONTAINERS: Final = frozenset({"chat-log", raw_body.CONTAINER})
-# How an address ends -> whether it is asked for a stream.
+# End of an address -> whether the request is for a stream.
 _VERBS: Final = (
     (":streamGenerateContent", True),
     (":generateContent", False),
@@ -68,7 +72,7 @@ _STREAMING: Final = frozenset({("x-dashscope-sse", "enable"), ("accept", "text/e
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """What the user says about the recordings; "" where they leave it to the recording."""
+    """The user's labels for the recordings; "" to detect one."""
 
     provider: str = ""
     model: str = ""
@@ -78,16 +82,16 @@ class Labels(msgspec.Struct, frozen=True):
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """What one file gave.
+    """The result of importing one file.
 
     Fields:
-        container: a key of `importers.READERS`, or `conversation`; "" where no reader knows
+        container: a key of `importers.READERS`, or `conversation`; "" if no reader knows
             the file.
         cassettes: one for each provider, model and dialect, in the order of their first
             interactions.
-        skipped: for each interaction that was not taken, the reason; damaged ones first.
-        detected: for each interaction that was taken, its number in the file and its dialect.
-        conversations: those that the file holds without the bytes of their responses.
+        skipped: the reason for each skipped interaction; damaged ones first.
+        detected: number in the file and dialect of each interaction that was taken.
+        conversations: those in the file without the bytes of their responses.
     """
 
     container: str
@@ -98,7 +102,7 @@ class Imported(msgspec.Struct, frozen=True):
 
 
 class _TakenInteraction(msgspec.Struct, frozen=True):
-    """An interaction that is taken, and what is known of it."""
+    """An interaction that may be taken, and its labels."""
 
     number: int
     interaction: Interaction
@@ -108,16 +112,16 @@ class _TakenInteraction(msgspec.Struct, frozen=True):
 
 
 def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imported:
-    """Return the cassettes that the bytes of one file hold.
+    """Return the cassettes in the bytes of one file.
 
     Args:
         path: the file's path, whose folders may name the provider.
         data: its bytes.
-        source: what `origin.source` calls the file.
-        labels: what the user says; it outranks the recording.
+        source: of the file, for `origin.source`.
+        labels: of the user; they override those of the recording.
 
     Raises:
-        UnreadableError: a known container that is damaged as a whole.
+        UnreadableError: a known container, but no entry can be read.
     """
     logged = read_conversations(path, data)
     if logged is not None:
@@ -125,7 +129,7 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         named = tuple(label_conversation(each, said) for each in logged)
         return Imported(CONVERSATION, conversations=named)
     found = read(path, data)
-    if found is None and labels.dialect:  # then it is known what to make of any bytes
+    if found is None and labels.dialect:  # then any bytes are a body
         found = raw_body.CONTAINER, raw_body.body_file(path, data)
     if found is None:
         return Imported("")
@@ -147,10 +151,10 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
 
 
 def only_answers(cassette: Cassette) -> Cassette:
-    """Return a cassette of vcrpy without the interactions that import would not take.
+    """Return a cassette of vcrpy without the interactions that the importer would skip.
 
-    Its users record whatever their client sends: logins, uploads, lists of models. A cassette
-    that says where it comes from is taken as it is, and so is one that would be left empty.
+    Users of vcrpy record all requests of a client: logins, uploads, lists of models. A cassette
+    with another origin is unchanged, and so is one that would be empty.
     """
     reasons = reasons_to_skip(cassette)
     pairs = zip(cassette.interactions, reasons, strict=True)
@@ -159,9 +163,9 @@ def only_answers(cassette: Cassette) -> Cassette:
 
 
 def reasons_to_skip(cassette: Cassette) -> tuple[str, ...]:
-    """Return for each interaction why it is no answer to judge, "" where it is one.
+    """Return for each interaction why it cannot be judged, or "".
 
-    Where there is no answer at all, nothing is left out: a person must see what that is.
+    If none can be judged, no interaction is skipped, because the user must see them.
     """
     if cassette.origin.by != VCRPY:
         return ("",) * len(cassette.interactions)
@@ -175,17 +179,17 @@ def reasons_to_skip(cassette: Cassette) -> tuple[str, ...]:
 def _seen(
     n: int, interaction: Interaction, whole: Cassette, path: PurePath, labels: Labels
 ) -> _TakenInteraction:
-    told = (whole.provider, identify.provider_of_interaction(interaction))
-    by = next((name for name in told if name != UNKNOWN), "") or identify.provider_of_path(path)
+    named = (whole.provider, identify.provider_of_interaction(interaction))
+    by = next((name for name in named if name != UNKNOWN), "") or identify.provider_of_path(path)
     detected = _detected(interaction, by, labels)
-    spoken = msgspec.structs.replace(interaction, dialect=detected.dialect)
-    model = whole.model if whole.model != UNKNOWN else identify.model_of(spoken)
-    return _TakenInteraction(n, spoken, by, model, detected)
+    identified = msgspec.structs.replace(interaction, dialect=detected.dialect)
+    model = whole.model if whole.model != UNKNOWN else identify.model_of(identified)
+    return _TakenInteraction(n, identified, by, model, detected)
 
 
 def _detected(interaction: Interaction, by: str, labels: Labels) -> Detected:
     if labels.dialect:
-        return Detected(labels.dialect, "certain", "--dialect says it")
+        return Detected(labels.dialect, "certain", "named by --dialect")
     return identify.detected(interaction, by)
 
 
@@ -198,7 +202,7 @@ def _groups(taken: Iterable[_TakenInteraction]) -> Iterable[list[_TakenInteracti
 
 
 def _reason_to_skip(item: _TakenInteraction, container: str) -> str:
-    """Return why `item` is not taken, or ""; what was asked to stream is taken as it came."""
+    """Return why `item` is skipped, or ""; all responses to requests for a stream are taken."""
     interaction = item.interaction
     encoded = why_encoded(interaction.body, interaction.headers)
     if encoded:
@@ -211,19 +215,19 @@ def _reason_to_skip(item: _TakenInteraction, container: str) -> str:
 
 
 def _unread(dialect: str) -> str:
-    return "no dialect recognised" if dialect == UNKNOWN else f"dialect {dialect} is not read"
+    return "no dialect recognised" if dialect == UNKNOWN else f"dialect {dialect} is not supported"
 
 
 def _reason_of_plain(interaction: Interaction) -> str:
-    """Return why a response without events is none that the suite wants, or ""."""
-    asked = _asked_for_stream(interaction)
-    if asked is False:
-        return "no stream was asked for"
-    return "empty response to an unknown request" if not asked and not interaction.body else ""
+    """Return why a response without events is skipped, or ""."""
+    streams = _asked_for_stream(interaction)
+    if streams is False:
+        return "the request was not for a stream"
+    return "empty response to an unknown request" if not streams and not interaction.body else ""
 
 
 def _is_plain(body: bytes) -> bool:
-    """Whether `body` is empty, a page, or one JSON document: no stream, whatever was asked."""
+    """Whether `body` is empty, a page, or one JSON document, and so not a stream."""
     start = body.lstrip()
     if not start.startswith(b"{"):
         return not start or start.startswith((b"[", b"<"))
@@ -231,7 +235,7 @@ def _is_plain(body: bytes) -> bool:
 
 
 def _asked_for_stream(interaction: Interaction) -> bool | None:
-    """Tell whether the request asked for a stream; None where it was not kept."""
+    """Return whether the request is for a stream; None if it was not recorded."""
     request = interaction.request
     if request.method.upper() in _WITHOUT_BODY:
         return False
@@ -239,10 +243,10 @@ def _asked_for_stream(interaction: Interaction) -> bool | None:
     by_path = next((streams for ending, streams in _VERBS if path.endswith(ending)), None)
     if by_path is not None:
         return by_path
-    asked = read_request(interaction.dialect, request)
-    if not asked.tools_known:
+    parsed = read_request(interaction.dialect, request)
+    if not parsed.tools_known:
         return None
-    return asked.stream or any(header in _STREAMING for header in _lowered(request.headers))
+    return parsed.stream or any(header in _STREAMING for header in _lowered(request.headers))
 
 
 def _lowered(headers: Headers) -> Iterable[tuple[str, str]]:
@@ -250,7 +254,7 @@ def _lowered(headers: Headers) -> Iterable[tuple[str, str]]:
 
 
 def _labelled(cassette: Cassette, source: str, labels: Labels) -> Cassette:
-    """Put the user's labels on; a cassette that names its own origin keeps that."""
+    """Return a cassette with the user's labels; a cassette with its own origin keeps it."""
     origin = cassette.origin
     if origin.by == BY:
         origin = msgspec.structs.replace(origin, source=source, licence=labels.licence)
@@ -264,12 +268,12 @@ def _labelled(cassette: Cassette, source: str, labels: Labels) -> Cassette:
 
 
 def _own_provider(cassette: Cassette) -> str:
-    """Return the provider that the file itself names; an address is looked at for each part."""
+    """Return the provider in the file; each part is identified by its address later."""
     return UNKNOWN if cassette.origin.by == BY else cassette.provider
 
 
 def _part(whole: Cassette, items: list[_TakenInteraction]) -> Cassette:
-    """Return interactions of one provider, model and dialect, saying where they come from."""
+    """Return a cassette of interactions of one provider, model and dialect, with its source."""
     origin = whole.origin
     if origin.by == BY:
         numbers = ",".join(str(item.number) for item in items)

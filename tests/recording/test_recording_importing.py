@@ -67,9 +67,9 @@ def test_what_is_not_taken_is_counted_with_its_reason(monkeypatch: pytest.Monkey
         )
     )
     assert result.skipped == (
-        "dialect tgi is not read",
+        "dialect tgi is not supported",
         "no dialect recognised",
-        "no stream was asked for",
+        "the request was not for a stream",
         "empty response to an unknown request",
     )
     assert [c.origin.source for c in result.cassettes] == ["a.yaml#4"]
@@ -109,7 +109,7 @@ def test_what_came_instead_of_a_stream_is_a_turn_too(body: str) -> None:
 def test_each_api_asks_for_a_stream_in_its_own_way(uri: str, asked: object, *, taken: bool) -> None:
     result = imported(recorded((uri, asked, "")))
     assert bool(result.cassettes) is taken
-    assert result.skipped == (() if taken else ("no stream was asked for",))
+    assert result.skipped == (() if taken else ("the request was not for a stream",))
 
 
 def test_each_provider_and_dialect_is_a_cassette_of_its_own() -> None:
@@ -132,7 +132,11 @@ def test_a_plain_cassette_is_judged_without_what_is_no_answer() -> None:
     )
     data = recorded(login, (OPENAI, STREAMED, CHUNK), (OPENAI, {"stream": False}, "{}"))
     plain = parse_cassette(data, "a", where="a")
-    assert reasons_to_skip(plain) == ("no dialect recognised", "", "no stream was asked for")
+    assert reasons_to_skip(plain) == (
+        "no dialect recognised",
+        "",
+        "the request was not for a stream",
+    )
     assert [each.request.uri for each in only_answers(plain).interactions] == [OPENAI]
     nothing = parse_cassette(recorded(login), "a", where="a")
     assert only_answers(nothing) == nothing
@@ -201,7 +205,7 @@ def test_a_dialect_of_the_user_overrules_no_more_than_the_dialect() -> None:
     ]
     data = recorded(*parts)
     result = imported(data, dialect="mistral")
-    assert result.skipped == ("no stream was asked for",)
+    assert result.skipped == ("the request was not for a stream",)
     assert [c.origin.source for c in result.cassettes] == ["a.yaml#1"]
     listed = recorded(("https://h/v1/models", {}, "{}")).replace(b"POST", b"GET")
-    assert imported(listed, dialect="mistral").skipped == ("no stream was asked for",)
+    assert imported(listed, dialect="mistral").skipped == ("the request was not for a stream",)

@@ -395,6 +395,6 @@ def test_other_methods_of_gemini_cli_are_no_streams() -> None:
         {"method": "generateContentStream", "response": [chunk, chunk]},
     )
     result = import_file(PurePath("a.responses"), data, "a.responses", Labels())
-    assert result.skipped == ("no stream was asked for",)
+    assert result.skipped == ("the request was not for a stream",)
     (cassette,) = result.cassettes
     assert len(list(iter_frames([cassette.interactions[0].body]))) == 2

@@ -1,5 +1,6 @@
 """The plugin's options and fixtures, in a project that only has harness installed."""
 
+import httpx
 import httpx2
 import pytest
 
@@ -30,11 +31,16 @@ def test_this_machine():
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _loaded_modules() -> None:
+    # Both libraries import their core on first use. pytester forgets modules that its tests import,
+    # and a second copy of a core would raise exceptions that the library does not recognize.
+    httpx.Client().close()
+    httpx2.Client().close()
+
+
 @pytest.fixture(autouse=True)
 def _own_configuration(pytester: pytest.Pytester) -> None:
-    # httpx2 imports httpcore2 on first use. pytester forgets modules that its tests import, and a
-    # second copy would raise exceptions that httpx2 does not recognize.
-    httpx2.Client().close()
     pytester.makeini("[pytest]\n")
 
 
