@@ -118,7 +118,7 @@ def test_what_leaks_is_told_and_what_is_scrubbed_does_not() -> None:
     redirect = ("Location", "https://h/?sig=S")
     request = Request(uri="https://u:p@h/", headers=(("Cookie", "s"), ("api-key", "REDACTED")))
     open_ = Interaction(request, 200, (redirect,), b"", ())
-    told = ("header Cookie", "header Location", "the address holds a credential")
+    told = ("header Cookie", "header Location", "the address contains a credential")
     assert unscrubbed_parts(open_) == told
     request = Request(uri=scrub_address(request.uri), headers=scrub_headers(request.headers))
     assert unscrubbed_parts(Interaction(request, 200, scrub_headers((redirect,)), b"", ())) == ()

@@ -1,7 +1,7 @@
-"""Secrets in bytes: one table of detectors, the views in which they look, and the replacing.
+"""Find and replace secrets in bytes: one table of detectors, views of a body, and replacement.
 
-Whoever records, imports or audits uses this table and no other. A secret is found where it
-is escaped, and where a stream splits it over its events.
+Recording, importing and auditing use only this table. A secret is also found if it is escaped, or
+if a stream splits it over its events.
 """
 
 from harness.recording.secrets.detectors import KINDS, Detector, literal_detector

@@ -1,7 +1,7 @@
-"""Headers and addresses -> the same without credentials: the one list of what is secret.
+"""Remove credentials from headers and addresses; the only list of secret names.
 
-A name is secret by its words, whatever their case and separator, since every gateway spells
-its own. Bodies are not looked into. What is scrubbed once stays as it is.
+A name is secret if it contains certain words, in any case and with any separator, because each
+gateway has its own names. Bodies are not searched. Scrubbing twice changes nothing more.
 """
 
 import re
@@ -12,7 +12,7 @@ from harness.wire.interaction import Headers, Interaction
 
 REDACTED: Final = "REDACTED"
 
-# No credentials, but they name whose account it is.
+# Not credentials, but they identify an account.
 _ACCOUNTS: Final = frozenset(
     {
         "anthropic-organization-id",
@@ -36,10 +36,10 @@ _ADDRESSES: Final = frozenset(
         "x-rewrite-url",
     }
 )
-# HTTP/2 writes the request's line as such headers; the address itself is kept elsewhere.
+# HTTP/2 writes the request line as such headers; the address itself is stored elsewhere.
 _PSEUDO: Final = ":"
 _LOOKS_LIKE_ADDRESS: Final = re.compile(r"\?|//")
-# One word of a header's value; several links may stand there with a comma between them.
+# One word of a header's value; it may contain several links, separated by commas.
 _PART: Final = re.compile(r"(?:[^\s,]|,(?!<))+")
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
@@ -70,7 +70,7 @@ _PARAMETER: Final = re.compile(r"([?&;#])([^=&;#?/]*)=([^&;#]+)")
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether the value of a header or query parameter called `name` must not come along."""
+    """Whether the value of a header or query parameter called `name` must be removed."""
     lowered = name.lower().replace("_", "-")
     if lowered in _HARMLESS:
         return False
@@ -89,7 +89,7 @@ def scrub_address(uri: str) -> str:
 
 
 def scrub_headers(given: Headers) -> Headers:
-    """Return `given` without the secret ones, and with the addresses in others scrubbed."""
+    """Return `given` without secret headers, and with the addresses in others scrubbed."""
     return tuple(
         (name, _scrub_value(name, value)) for name, value in given if not _is_removed(name)
     )
@@ -100,7 +100,7 @@ def _is_removed(name: str) -> bool:
 
 
 def _scrub_value(name: str, value: str) -> str:
-    """Return the value of a header that stays, its addresses scrubbed wherever they stand."""
+    """Return the value of a kept header with all its addresses scrubbed."""
     if name.lower() in _ADDRESSES:
         return scrub_address(value)
     return _PART.sub(_scrub_part, value) if _LOOKS_LIKE_ADDRESS.search(value) else value
@@ -112,7 +112,7 @@ def _scrub_part(match: re.Match[str]) -> str:
 
 
 def unscrubbed_parts(interaction: Interaction) -> tuple[str, ...]:
-    """Return what of `interaction` is unscrubbed, in words; a value that is REDACTED is not."""
+    """Return the unscrubbed parts of `interaction`; a REDACTED value is scrubbed."""
     request = interaction.request
     found = [
         f"header {name}"
@@ -120,7 +120,7 @@ def unscrubbed_parts(interaction: Interaction) -> tuple[str, ...]:
         if value not in ("", REDACTED) and (_is_removed(name) or _scrub_value(name, value) != value)
     ]
     if scrub_address(request.uri) != request.uri:
-        found.append("the address holds a credential")
+        found.append("the address contains a credential")
     return tuple(found)
 
 

@@ -1,7 +1,7 @@
-"""What a secret looks like: one table, used by recording, `harness audit` and `harness doctor`.
+"""The detectors of secrets: one table for recording, `harness audit` and `harness doctor`.
 
-Keys of providers by their prefixes, tokens, e-mail addresses, home folders, and numbers that
-name an account. What stands for a secret (`sk-xxxx`, `you@example.com`, `/home/user`) is none.
+They find keys of providers by their prefixes, tokens, e-mail addresses, home folders, and numbers
+that identify an account. Placeholders (`sk-xxxx`, `you@example.com`, `/home/user`) do not match.
 """
 
 import re
@@ -16,9 +16,9 @@ class Detector(msgspec.Struct, frozen=True, eq=False):
 
     Fields:
         kind: its name in reports.
-        pattern: what it looks like; the group `secret` is what must go.
-        hints: a text that holds none of these holds no such secret.
-        before: characters that may not stand right before it.
+        pattern: matches it; the group `secret` must be removed.
+        hints: a text without any of these contains no such secret.
+        before: characters that must not precede it directly.
     """
 
     kind: str
@@ -27,7 +27,7 @@ class Detector(msgspec.Struct, frozen=True, eq=False):
     before: str = ""
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield where the secrets of this kind begin and end in `text`."""
+        """Yield start and end of each secret of this kind in `text`."""
         for match in self.pattern.finditer(text):
             start = match.start()
             if start and self.before and text[start - 1] in self.before:
@@ -44,7 +44,7 @@ _NAMED: Final = (
     "organi[sz]ation(?:[-_]?(?:id|uuid))?|org[-_]?id|account[-_]?(?:id|uuid)|tenant[-_]?id|"
     "subscription[-_]?id|billing[-_]?account"
 )
-# Each of those names holds one of these.
+# Each of those names contains one of these.
 _STEMS: Final = (
     "key",
     "token",
@@ -57,7 +57,7 @@ _STEMS: Final = (
     "billing",
 )
 
-# Beginning -> how it goes on. The beginning stays, so that a reader sees what stood there.
+# Beginning, and pattern of the rest. The beginning is kept, so that the kind of key is visible.
 _KEYS: Final = (
     ("sk-ant-", "[A-Za-z0-9_-]{16,}"),
     ("sk-or-", "[A-Za-z0-9_-]{16,}"),
@@ -170,7 +170,7 @@ _BY_HINT: Final = tuple((hint, detector) for detector in DETECTORS for hint in d
 
 KINDS: Final = tuple(dict.fromkeys(detector.kind for detector in DETECTORS))
 
-# Names, hosts and words that documentation uses, and those of everybody's containers.
+# Names, hosts and words of documentation, and the usual names in containers.
 _PLACEHOLDERS: Final = re.compile(
     r"(?i)[^A-Za-z0-9]*(?:x[^A-Za-z0-9]*)+|redacted.*|\**"
     r"|[^@]*@(?:[a-z0-9-]+\.)*(?:example\.(?:com|org|net|edu)|[a-z0-9-]+\.(?:example|test|invalid|localhost)"
@@ -182,16 +182,16 @@ _PLACEHOLDERS: Final = re.compile(
 
 
 def is_placeholder(secret: str) -> bool:
-    """Whether `secret` only stands for one."""
+    """Whether `secret` is only a placeholder."""
     return _PLACEHOLDERS.fullmatch(secret) is not None
 
 
 def likely_detectors(text: str, known: Sequence[Detector] = ()) -> Iterator[Detector]:
-    """Yield the detectors that may find something in `text`: nearly always few, and at once."""
+    """Yield the detectors whose hints are in `text`; usually these are few."""
     yield from (detector for detector in known if detector.hints[0] in text)
     yield from dict.fromkeys([detector for hint, detector in _BY_HINT if hint in text])
 
 
 def literal_detector(value: str) -> Detector:
-    """Return the detector of one value that is known to be secret, such as a header's."""
+    """Return the detector of one known secret, such as the value of a header."""
     return Detector("credential", re.compile(f"(?P<secret>{re.escape(value)})"), (value,))

@@ -17,18 +17,18 @@ from harness.recording.secrets.detectors import Detector, likely_detectors
 from harness.recording.secrets.views import JSON_ESCAPE, View, joined_views, unescaped_views
 from harness.wire.framing import iter_frames
 
-# What letters and digits become; equal in length, and no detector takes it for a secret.
+# Replaces letters and digits; it has the same length, and no detector matches it.
 FILL: Final = "x"
 
 
 class Secret(msgspec.Struct, frozen=True):
-    """A secret that was found; never the secret itself, since this is printed.
+    """The location of a secret, without the secret itself, because this is printed.
 
     Fields:
         kind: of `detectors.KINDS`.
         offset: of its first byte in the body.
         size: how many characters it has.
-        where: how it was seen, in words.
+        where: the view in which it was found.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Secret(msgspec.Struct, frozen=True):
 
 
 class Match(msgspec.Struct, frozen=True):
-    """A secret in one view, from and to."""
+    """A secret in one view, with start and end."""
 
     view: View
     kind: str
@@ -54,12 +54,12 @@ class Match(msgspec.Struct, frozen=True):
 def secrets_in(
     body: bytes, known: Sequence[Detector] = (), escape: re.Pattern[str] = JSON_ESCAPE
 ) -> tuple[Secret, ...]:
-    """Return the secrets in `body`, one for each place, in order.
+    """Return the secrets in `body`, one for each offset, in order.
 
     Args:
         body: of a request or a response, or any text.
-        known: detectors of values that are known to be secret.
-        escape: how it spells characters that it may not hold.
+        known: detectors of known secrets.
+        escape: pattern of the escapes in the body.
     """
     found: dict[int, Secret] = {}
     for match in (*Scan(body, escape).matches(known), *wrapped_matches(body, known)):
@@ -74,7 +74,7 @@ class Scan:
 
     Args:
         body: of a request or a response, or any text.
-        escape: how it spells characters that it may not hold.
+        escape: pattern of the escapes in the body.
     """
 
     def __init__(self, body: bytes, escape: re.Pattern[str] = JSON_ESCAPE) -> None:
@@ -90,34 +90,34 @@ class Scan:
             for detector in likely_detectors(view.text, known):
                 for start, end in detector.find(view.text):
                     match = Match(view, detector.kind, start, end)
-                    if any(view.text[place] != FILL for place in self.replaceable(match)):
+                    if any(view.text[index] != FILL for index in self.replaceable(match)):
                         yield match
 
     def replaceable(self, match: Match) -> Iterator[int]:
-        """Yield the places of its letters and digits, but for parts of another's escape."""
+        """Yield the indexes of its letters and digits, except parts of the escape of another."""
         view = match.view
-        for place in range(match.start, match.end):
-            char = view.text[place]
+        for index in range(match.start, match.end):
+            char = view.text[index]
             if char.isascii() and not char.isalnum():
                 continue
-            if view.is_escape(place) or not self._protected.intersection(view.bytes_of(place)):
-                yield place
+            if view.is_escape(index) or not self._protected.intersection(view.bytes_of(index)):
+                yield index
 
     @cached_property
     def _protected(self) -> frozenset[int]:
-        """The bytes of all escapes: the `n` of a newline is no text of its own."""
+        """The bytes of all escapes: the `n` of an escaped newline is not a letter."""
         return frozenset(
             offset
             for view in self._views
-            for place in view.escapes()
-            for offset in view.bytes_of(place)
+            for index in view.escapes()
+            for offset in view.bytes_of(index)
         )
 
 
 def wrapped_matches(body: bytes, known: Sequence[Detector]) -> list[Match]:
-    """Return what base64 or checksums hide, such as events in AWS messages.
+    """Return the secrets in base64 or under checksums, such as events in AWS messages.
 
-    Their places are those in the events, one after the other, and nothing can be replaced there.
+    Their indexes are those in the joined events, and they cannot be replaced.
     """
     if not body.startswith(b"\0"):
         return []
@@ -133,7 +133,7 @@ def _payloads(body: bytes) -> Iterator[bytes]:
         return
 
 
-# What is replaced may show what it hid, such as an address that touched a key.
+# A replacement may reveal another secret, such as an address next to a key.
 _MOST_ROUNDS: Final = 3
 
 
@@ -143,20 +143,20 @@ def without_secrets(
     known: Sequence[Detector] = (),
     escape: re.Pattern[str] = JSON_ESCAPE,
 ) -> bytes:
-    """Return `body` with each secret replaced, in its length.
+    """Return `body` with each secret replaced, with the same length.
 
     Args:
         body: of a request or a response, or any text.
         where: for messages.
-        known: detectors of values that are known to be secret.
-        escape: how it spells characters that it may not hold.
+        known: detectors of known secrets.
+        escape: pattern of the escapes in the body.
 
     Raises:
         UnscrubbedError: one of them cannot be replaced.
     """
     wrapped = wrapped_matches(body, known)
     if wrapped:
-        raise _refused(wrapped, where, "it stands inside an encoded message")
+        raise _refused(wrapped, where, "it is inside an encoded message")
     changed = bytearray(body)
     for _ in range(_MOST_ROUNDS):
         scan = Scan(bytes(changed), escape)
@@ -165,16 +165,16 @@ def without_secrets(
             return bytes(changed)
         _check_copies(found, body, where)
         for match in found:
-            for place in scan.replaceable(match):
-                match.view.put(changed, place, FILL)
+            for index in scan.replaceable(match):
+                match.view.put(changed, index, FILL)
     left = list(Scan(bytes(changed), escape).matches(known))
     if left:
-        raise _refused(left, where, "it comes back when it is replaced")
+        raise _refused(left, where, "its replacement is found again")
     return bytes(changed)
 
 
 def _check_copies(found: Sequence[Match], body: bytes, where: str) -> None:
-    """Refuse a split secret that stands a second time, token by token, beside its text."""
+    """Reject a split secret that also occurs as tokens next to its text."""
     split = [match for match in found if b"\n" in body[slice(*match.extent())]]
     if split and b'"logprobs":{' in body.replace(b" ", b""):
         raise _refused(split, where, "it is split over events that repeat it as tokens")
@@ -183,8 +183,8 @@ def _check_copies(found: Sequence[Match], body: bytes, where: str) -> None:
 def _refused(found: Sequence[Match], where: str, why: str) -> UnscrubbedError:
     match = found[0]
     return UnscrubbedError(
-        f"expected nothing secret, found {len(found)}, the first of kind {match.kind!r} in "
+        f"expected no secrets, found {len(found)}, the first of kind {match.kind!r} in "
         f"{match.view.name}: {why}",
         where=where,
-        hint="Nothing is written. Ask for something without it, or leave the interaction out.",
+        hint="No file was written. Send a request without it, or leave the interaction out.",
     )

@@ -27,7 +27,7 @@ from harness.wire.interaction import Headers, Interaction, Request
 
 KnownSecrets: TypeAlias = tuple[Detector, ...]
 
-# All that a dialect, a framing or a person who reads the cassette needs.
+# The headers that a dialect, a framing or a reader of the cassette needs.
 REQUEST_HEADERS: Final = frozenset(
     {
         "accept",
@@ -53,7 +53,7 @@ RESPONSE_HEADERS: Final = frozenset(
 )
 
 
-# What clients send where no key is needed: no secret, and often an ordinary word.
+# Placeholders that clients send if no key is needed; they may be ordinary words.
 _DUMMIES: Final = frozenset(
     {"lm-studio", "no-key-required", "not-needed", "not-required", "sk-no-key-required"}
 )
@@ -61,12 +61,12 @@ _SHORTEST: Final = 8
 
 
 class Scrubber:
-    """What is kept of a recording.
+    """Removes secrets and unnecessary headers from a recording.
 
     Args:
-        keep_headers: names of headers to keep beside the allowed ones, of requests and
-            responses alike; those of credentials never.
-        secrets: values that must not be written, whatever they look like.
+        keep_headers: names of further headers to keep, of requests and responses; credentials are
+            never kept.
+        secrets: values that must not be written.
     """
 
     def __init__(self, keep_headers: Iterable[str] = (), secrets: Iterable[str] = ()) -> None:
@@ -77,31 +77,31 @@ class Scrubber:
         """Return `request` as it is written.
 
         Raises:
-            UnscrubbedError: something secret cannot be replaced.
+            UnscrubbedError: a secret cannot be replaced.
         """
         return self._request(request, self._known([request]), "the request")
 
     def cleaned(self, interactions: Sequence[Interaction], where: str) -> list[Interaction]:
         """Return `interactions` as they are written; bodies keep their length and their reads.
 
-        Credentials that a request carries are removed wherever a server repeats them.
+        Credentials of a request are also removed if a server repeats them.
 
         Raises:
-            UnscrubbedError: something secret cannot be replaced.
+            UnscrubbedError: a secret cannot be replaced.
         """
         known = self._known([each.request for each in interactions])
         return [
             msgspec.structs.replace(
                 each,
-                request=self._request(each.request, known, f"{where}: interactions[{place}]"),
+                request=self._request(each.request, known, f"{where}: interactions[{index}]"),
                 headers=self._headers(each.headers, RESPONSE_HEADERS, known),
-                body=without_secrets(each.body, f"{where}: interactions[{place}]", known),
+                body=without_secrets(each.body, f"{where}: interactions[{index}]", known),
             )
-            for place, each in enumerate(interactions)
+            for index, each in enumerate(interactions)
         ]
 
     def text(self, text: str, where: str) -> str:
-        """Return a text of the user's without anything secret in it."""
+        """Return a text of the user without secrets."""
         return _clean_text(text, where, self._known([]))
 
     def _request(self, request: Request, known: KnownSecrets, where: str) -> Request:
@@ -127,29 +127,30 @@ class Scrubber:
 
 
 def check_labels(cassette: Cassette, where: str) -> None:
-    """Refuse a cassette whose own account of itself holds anything secret.
+    """Reject a cassette whose labels contain a secret.
 
     Raises:
-        UnscrubbedError: it does; labels are the user's to mend.
+        UnscrubbedError: they do, and the user must fix them.
     """
     labels = msgspec.structs.replace(cassette, interactions=())
     found = secrets_in(msgspec.json.encode((labels, cassette.tools)))
     if found:
         raise UnscrubbedError(
-            f"expected labels without anything secret, found one of kind {found[0].kind!r}",
+            f"expected labels without secrets, found one of kind {found[0].kind!r}",
             where=where,
-            hint="Nothing is written. Mend what you say of provider, model, prompt or tools.",
+            hint="No file was written. Remove the secret from the provider, model, prompt or tools "
+            "label.",
         )
 
 
 def iter_credentials(request: Request) -> Iterator[str]:
-    """Yield the credentials that `request` carries in headers and address."""
+    """Yield the credentials in headers and address of `request`."""
     for name, value in request.headers:
         if scrub.is_secret_name(name):
             yield from _header_credentials(name, value)
     try:
         query = parse_qsl(urlsplit(request.uri).query)
-    except ValueError:  # brackets that enclose no address
+    except ValueError:  # brackets without an address in them
         return
     for name, value in query:
         if scrub.is_secret_name(name) and len(value) >= _SHORTEST:
@@ -158,9 +159,9 @@ def iter_credentials(request: Request) -> Iterator[str]:
 
 def _header_credentials(name: str, value: str) -> Iterator[str]:
     for word in re.split(r"[\s;,]+", value):
-        said = word.partition("=")[2] if "cookie" in name.lower() else word
-        if len(said) >= _SHORTEST and said.lower() not in _DUMMIES:
-            yield said
+        value_part = word.partition("=")[2] if "cookie" in name.lower() else word
+        if len(value_part) >= _SHORTEST and value_part.lower() not in _DUMMIES:
+            yield value_part
 
 
 def _clean_text(text: str, where: str, known: KnownSecrets) -> str:
@@ -169,10 +170,10 @@ def _clean_text(text: str, where: str, known: KnownSecrets) -> str:
 
 
 def iter_leaks(cassette: Cassette) -> Iterator[str]:
-    """Yield a line for each secret in `cassette`: where it stands, and of what kind it is."""
-    for place, interaction in enumerate(cassette.interactions):
+    """Yield a line with location and kind for each secret in `cassette`."""
+    for index, interaction in enumerate(cassette.interactions):
         for what in _leaks_of_interaction(interaction):
-            yield f"{cassette.id}#{place}: {what}"
+            yield f"{cassette.id}#{index}: {what}"
     labels = msgspec.structs.replace(cassette, interactions=())
     for secret in secrets_in(msgspec.json.encode((labels, cassette.tools))):
         yield f"{cassette.id}: harness: {secret.kind}"

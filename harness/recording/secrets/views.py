@@ -1,9 +1,8 @@
-r"""Bytes -> the texts that a reader may see in them, each character with its place.
+r"""Views of a body: texts that a reader can see in it, each character with its bytes.
 
-A view is a text whose characters stand for bytes of the body: the body itself, the body with
-escapes undone (`@` for `\u0040`), the strings of one JSON key joined over all events (a
-delta stream), and those with escapes undone. A byte is one character (Latin-1): detectors
-know ASCII only.
+The views are: the body itself, the body with escapes decoded (`@` for `\u0040`), the strings of one
+JSON key joined over all events (a delta stream), and these with escapes decoded. A byte is one
+character (Latin-1), because detectors match ASCII only.
 """
 
 import re
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, Self
 
-# Escapes inside escapes: arguments are JSON in a JSON string, and may hold JSON again.
+# Escapes inside escapes: arguments are JSON in a JSON string, and may contain JSON again.
 MOST_LEVELS: Final = 3
 
 JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
@@ -21,21 +20,21 @@ URL_ESCAPE: Final = re.compile(r"%([0-9a-fA-F]{2})()")
 # Length of an escape -> how many hexadecimal digits it ends with.
 _HEX_DIGITS: Final = {3: 2, 6: 4}
 _SHORT: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-# A key with its text, or the index that tells parallel parts of one event apart.
+# A key with its text, or the index that distinguishes parallel parts of one event.
 _MEMBER: Final = re.compile(
     r'"([^"\\\n]{1,64})"[ \t]*:[ \t]*"((?:[^"\\\n]|\\.)*)"|index"[ \t]*:[ \t]*([0-9]{1,6})|\n'
 )
 
 
 class View:
-    """One text and where its characters come from.
+    """One text, and the source of its characters.
 
     Args:
-        text: what detectors look into.
-        parent: the view whose characters these stand for; None for the bytes themselves.
+        text: that detectors search.
+        parent: the view that contains these characters; None for the bytes themselves.
         pieces: (start here, start in the parent, length there) of each run, in order here; a
-            run of one character here may stand for several there.
-        name: what it shows, in words.
+            run of one character here may replace several there.
+        name: for messages.
     """
 
     def __init__(
@@ -51,34 +50,34 @@ class View:
         """Return the view of the bytes themselves."""
         return cls(body.decode("latin-1"), None, [], name)
 
-    def bytes_of(self, place: int) -> Iterator[int]:
-        """Yield the offsets of the bytes that the character at `place` stands for."""
+    def bytes_of(self, index: int) -> Iterator[int]:
+        """Yield the offsets of the bytes of the character at `index`."""
         if self._parent is None:
-            yield place
+            yield index
             return
-        first, length = self._above(place)
+        first, length = self._above(index)
         for there in range(first, first + length):
             yield from self._parent.bytes_of(there)
 
-    def is_escape(self, place: int) -> bool:
-        """Whether the character at `place` is spelled as an escape, here or further up."""
+    def is_escape(self, index: int) -> bool:
+        """Whether the character at `index` is an escape in this view or in a parent."""
         if self._parent is None:
             return False
-        first, length = self._above(place)
+        first, length = self._above(index)
         return length > 1 or self._parent.is_escape(first)
 
-    def put(self, body: bytearray, place: int, char: str) -> None:
-        """Write `char` into `body` where the character at `place` stands, in its spelling."""
+    def put(self, body: bytearray, index: int, char: str) -> None:
+        """Write `char` into `body` in place of the character at `index`, escaped if that was."""
         if self._parent is None:
-            body[place] = ord(char)
+            body[index] = ord(char)
             return
-        first, length = self._above(place)
+        first, length = self._above(index)
         digits = f"{ord(char):02x}".rjust(_HEX_DIGITS.get(length, 0), "0") if length > 1 else char
         for there, digit in enumerate(digits, first + length - len(digits)):
             self._parent.put(body, there, digit)
 
     def unescaped(self, escape: re.Pattern[str] = JSON_ESCAPE) -> "View | None":
-        """Return the view with one level of escapes undone, or None where it has none."""
+        """Return the view with one level of escapes decoded, or None if it has none."""
         texts: list[str] = []
         pieces: list[tuple[int, int, int]] = []
         here = there = 0
@@ -95,16 +94,16 @@ class View:
         if there < len(self.text):
             texts.append(self.text[there:])
             pieces.append((here, there, len(self.text) - there))
-        return View("".join(texts), self, pieces, f"{self.name}, escapes undone")
+        return View("".join(texts), self, pieces, f"{self.name}, escapes decoded")
 
     def escapes(self) -> Iterator[int]:
-        """Yield the places of the characters that are spelled as escapes in the view above."""
+        """Yield the indexes of the characters that are escapes in the parent."""
         return (start for start, _, length in self._pieces if self._is_unit(start, length))
 
-    def _above(self, place: int) -> tuple[int, int]:
-        """Return where in the parent the character at `place` begins, and how long it is there."""
-        start, there, length = self._pieces[bisect_right(self._starts, place) - 1]
-        return (there, length) if self._is_unit(start, length) else (there + place - start, 1)
+    def _above(self, index: int) -> tuple[int, int]:
+        """Return offset and length of the character at `index` in the parent."""
+        start, there, length = self._pieces[bisect_right(self._starts, index) - 1]
+        return (there, length) if self._is_unit(start, length) else (there + index - start, 1)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -120,7 +119,7 @@ class View:
 
 
 def unescaped_views(view: View, escape: re.Pattern[str] = JSON_ESCAPE) -> Iterator[View]:
-    """Yield `view`, then what it shows with its escapes undone, level by level."""
+    """Yield `view`, then the views with its escapes decoded, level by level."""
     found: View | None = view
     for _ in range(MOST_LEVELS + 1):
         if found is None:
@@ -156,8 +155,8 @@ def _concatenated_view(view: View, spans: list[tuple[int, int]], name: str) -> V
 
 
 def _unescaped_character(match: re.Match[str]) -> str:
-    """Return the one character of an escape; what is no byte becomes one that no detector knows."""
+    """Return the character of an escape; one beyond a byte becomes one that no detector matches."""
     if match[2]:
         return _SHORT.get(match[2], match[2])
     number = int(match[1], 16)
-    return chr(number) if number < 0x100 else "\xff"  # noqa: PLR2004 - what a byte can hold
+    return chr(number) if number < 0x100 else "\xff"  # noqa: PLR2004 - the values of a byte
