@@ -53,7 +53,7 @@ class _Walk(Ending):
         if self._escaped:
             self._escaped = False
             return at + 1
-        end = end_of(self.inside, text, at)
+        end = self.inside.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
         if end == len(text):
             return end
         if text[end] == _BACKSLASH:
@@ -156,7 +156,7 @@ class JsonEnd(_Walk):
 
     def _token(self, text: str, at: int) -> int:
         if self._after_string:
-            at = end_of(_SPACE, text, at)
+            at = _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
             if at == len(text):
                 return at
             self._after_string = False
@@ -204,7 +204,7 @@ class LooseEnd(_Walk):
         at, stop = start, len(text)
         while at < stop:
             if self._in_string:
-                at = self._string(text, at)
+                at = self._string(text, at) if self._key is None else self._key_part(text, at)
                 continue
             if self._line_start:
                 at = end_of(_LINE_SPACE, text, at)
@@ -236,11 +236,12 @@ class LooseEnd(_Walk):
             self.broken = True
         return match.end()
 
-    def _string(self, text: str, at: int) -> int:
-        if self._key is not None and not self._escaped:
+    def _key_part(self, text: str, at: int) -> int:
+        """Take a part of the first string, which is the first key."""
+        if not self._escaped:
             end = min(end_of(self.inside, text, at), at + _KEY_CHARACTERS)
-            self._key = (self._key + text[at:end])[:_KEY_CHARACTERS]
-        return super()._string(text, at)
+            self._key = ((self._key or "") + text[at:end])[:_KEY_CHARACTERS]
+        return self._string(text, at)
 
     def _after(self, sign: str) -> None:
         if sign == "\n":
