@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.kit.parse_request import ChatRequest
+from harness.dialects.kit.parse_request import UNKNOWN_REQUEST, ChatRequest
 from harness.dialects.table import read_request
 from harness.turns.turn import Tool
 from harness.wire.interaction import Request
@@ -31,7 +31,7 @@ def asked(body: bytes) -> ChatRequest:
 def test_any_body_is_read_without_raising(body: bytes) -> None:
     request = asked(body)
     assert isinstance(request, ChatRequest)
-    assert request.tools_known or request == ChatRequest()
+    assert request.tools_known or request == UNKNOWN_REQUEST
 
 
 def test_a_whole_request_is_read() -> None:
@@ -57,7 +57,7 @@ def test_a_whole_request_is_read() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"a=b", b"null", b"[" * 100_000])
 def test_a_body_that_was_not_kept_leaves_the_tools_unknown(body: bytes) -> None:
-    assert asked(body) == ChatRequest()
+    assert asked(body) == UNKNOWN_REQUEST
 
 
 def test_a_request_without_tools_is_known_to_have_none() -> None:

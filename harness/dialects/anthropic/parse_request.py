@@ -30,7 +30,6 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
         tools=tuple(_tools(body)),
         system=kit.system_text(body.get("messages"), instructions=kit.text_of(body.get("system"))),
         stream=body.get("stream") is True or path.endswith(_STREAMS),
-        tools_known=True,
     )
 
 

@@ -23,7 +23,6 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
         tools=tuple(map(_tool, _declarations(body))),
         system="\n".join(kit.as_text(part.get("text")) for part in kit.dicts(body.get("system"))),
         stream=path.endswith(_STREAM),
-        tools_known=True,
     )
 
 

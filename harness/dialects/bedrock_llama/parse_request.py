@@ -16,5 +16,4 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - th
     return kit.ChatRequest(
         model=kit.unescaped(path.partition("/model/")[2].rpartition("/")[0]),
         stream=path.endswith(_STREAM),
-        tools_known=True,
     )

@@ -30,7 +30,6 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - ot
         tools=tuple(map(_tool, kit.dicts(body.get("tools")))),
         system=_system(body),
         stream=body.get("stream") is True,
-        tools_known=True,
     )
 
 

@@ -17,7 +17,6 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - ot
         tools=tuple(kit.function_tools(parameters.get("tools"))),
         system=kit.system_text(content.get("messages"), frozenset(("system",))),
         stream=body.get("stream") is True or parameters.get("incremental_output") is True,
-        tools_known=True,
     )
 
 

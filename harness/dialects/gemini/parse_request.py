@@ -30,7 +30,6 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
         if isinstance(system, dict)
         else kit.text_of(system),
         stream=method.startswith("stream") or ":streamGenerateContent" in uri,
-        tools_known=True,
     )
 
 

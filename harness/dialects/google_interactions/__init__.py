@@ -1,25 +1,20 @@
 """The dialect `google-interactions`: the event stream of Google's Interactions API."""
 
-from harness.dialects.google_interactions.build_request import REQUEST_FORMS
-from harness.dialects.google_interactions.detect import DETECTION
-from harness.dialects.google_interactions.oracle import GoogleInteractionsOracle
-from harness.dialects.google_interactions.parse_request import parse_request
-from harness.dialects.google_interactions.read import read
-from harness.dialects.google_interactions.write import write
-from harness.dialects.google_interactions.writer_options import WriterOptions
 from harness.dialects.kit.dialect import Dialect
+
+from . import build_request, detect, oracle, parse_request, read, write, writer_options
 
 DIALECT = Dialect(
     name="google-interactions",
     title="Google Interactions API",
-    read=read,
-    write=write,
-    writer_options=WriterOptions,
-    oracle=GoogleInteractionsOracle,
-    parse_request=parse_request,
+    read=read.read,
+    write=write.write,
+    writer_options=writer_options.WriterOptions,
+    oracle=oracle.GoogleInteractionsOracle,
+    parse_request=parse_request.parse_request,
     done="added",
     unknown_events=({"event_type": "x.progress", "percent": 50},),
     meaningful_options=frozenset(("status",)),
-    request_forms=REQUEST_FORMS,
-    detection=DETECTION,
+    request_forms=build_request.REQUEST_FORMS,
+    detection=detect.DETECTION,
 )

@@ -18,5 +18,4 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
         ),
         system=kit.text_of(body.get("system_instruction")),
         stream=body.get("stream") is True or "alt=sse" in uri,
-        tools_known=True,
     )

@@ -38,11 +38,11 @@ class ChatRequest(msgspec.Struct, frozen=True):
     tools: tuple[Tool, ...] = ()
     system: str = ""
     stream: bool = False
-    tools_known: bool = False
+    tools_known: bool = True
     calls_barred: bool = False
 
 
-UNKNOWN_REQUEST = ChatRequest()
+UNKNOWN_REQUEST = ChatRequest(tools_known=False)
 
 
 def bars_calls(body: Json) -> bool:

@@ -14,5 +14,4 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - ot
         tools=tuple(kit.function_tools(body.get("tools"))),
         system=kit.system_text(body.get("messages"), frozenset(("system",))),
         stream=body.get("stream") is True,
-        tools_known=True,
     )

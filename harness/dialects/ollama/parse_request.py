@@ -21,7 +21,6 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - ot
         ),
         system=system or kit.as_text(body.get("system")),  # `system` of a generate request
         stream=body.get("stream") is not False,  # the default of this API is a stream
-        tools_known=True,
     )
 
 

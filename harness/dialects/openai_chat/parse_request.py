@@ -17,7 +17,6 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - ot
         tools=tuple(_tools(body)),
         system=kit.system_text(body.get("messages")),
         stream=body.get("stream") is True,
-        tools_known=True,
     )
 
 

@@ -13,5 +13,4 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - ot
     return kit.ChatRequest(
         model=kit.as_text(body.get("model")),
         stream=body.get("stream") is True,
-        tools_known=True,
     )

@@ -27,7 +27,6 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
             holder.get("input"), instructions=kit.as_text(holder.get("instructions"))
         ),
         stream=body.get("stream") is True or holder is session,
-        tools_known=True,
     )
 
 

@@ -18,5 +18,4 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     return kit.ChatRequest(
         model=path.partition(_MODELS)[2].removesuffix(_STREAM),
         stream=body.get("stream") is True or path.endswith(_STREAM),
-        tools_known=True,
     )
