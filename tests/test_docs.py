@@ -10,6 +10,7 @@ import pytest
 
 from harness import shipped
 from harness.cli import cli
+from harness.conversation.task import Limits
 from harness.judging.catalogue import load_catalogue
 from harness.judging.conversations import script as conversation_file
 from harness.judging.policies import AGENT_POLICIES, TEXT_POLICIES
@@ -120,7 +121,7 @@ def test_the_keys_of_a_conversation_are_all_told() -> None:
         conversation_file.ExpectedExecution,
         conversation_file.ExpectedReport,
         conversation_file.ExpectedRequest,
-        conversation_file.LimitsFile,
+        Limits,
     ]
     keys = [key for kind in kinds for key in kind.__struct_fields__]
     own = [name for name in AGENT_POLICIES if name not in TEXT_POLICIES]

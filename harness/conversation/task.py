@@ -6,10 +6,11 @@ task records the arguments and results of both.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
+from harness.files.typed import File
 from harness.providers import Capabilities
 from harness.turns.turn import Tool
 from harness.wire.interaction import Headers, Request
@@ -35,7 +36,7 @@ Send: TypeAlias = Callable[[Request], Reply]
 CallTool: TypeAlias = Callable[[str, dict[str, Any]], object]
 
 
-class Limits(msgspec.Struct, frozen=True):
+class Limits(File, frozen=True):
     """The limits at which an agent must stop.
 
     Fields:
@@ -46,10 +47,10 @@ class Limits(msgspec.Struct, frozen=True):
             (`history.limit`); None for any number.
     """
 
-    rounds: int = 8
-    identical_calls: int = 2
-    retries: int = 1
-    messages: int | None = None
+    rounds: Annotated[int, msgspec.Meta(ge=1)] = 8
+    identical_calls: Annotated[int, msgspec.Meta(ge=1)] = 2
+    retries: Annotated[int, msgspec.Meta(ge=0)] = 1
+    messages: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
 class Task(msgspec.Struct, frozen=True):

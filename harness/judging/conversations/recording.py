@@ -175,7 +175,7 @@ def _script(
             ending=ending,
             answer=answer,
             executed=_expected_executions(cassette, results, replies),
-            parse_errors=None,
+            parse_errors="any",
         ),
         tools=tools,
         system="\n\n".join(_texts(last, INSTRUCTIONS)),

@@ -46,15 +46,6 @@ class MockAnswer(File, frozen=True):
     delay_ms: _Count = 0
 
 
-class LimitsFile(File, frozen=True):
-    """When the agent must stop; a missing key has the usual value."""
-
-    rounds: Annotated[int, msgspec.Meta(ge=1)] = Limits().rounds
-    identical_calls: Annotated[int, msgspec.Meta(ge=1)] = Limits().identical_calls
-    retries: _Count = Limits().retries
-    messages: Annotated[int, msgspec.Meta(ge=1)] | None = Limits().messages
-
-
 class ExpectedExecution(File, frozen=True):
     """A call that must be executed; `arguments` are compared by value, null is any."""
 
@@ -96,20 +87,7 @@ class ExpectedRequest(File, frozen=True):
     fields: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-class ConversationExpectFile(File, frozen=True):
-    """The expected result of the conversation."""
-
-    ending: Ending
-    answer: str | ExpectedParts | None = None
-    executed: tuple[ExpectedExecution, ...] = ()
-    parse_errors: _Count | tuple[ExpectedReport, ...] | Literal["any"] = 0
-    retries: _Count = 0
-    requests: _Count | tuple[ExpectedRequest, ...] | None = None
-    strategy: Strategy | None = None
-    probe: ProbeResult | None = None
-
-
-class ConversationExpected(msgspec.Struct, frozen=True):
+class ConversationExpected(File, frozen=True):
     """The expected result of a conversation.
 
     Fields:
@@ -117,20 +95,38 @@ class ConversationExpected(msgspec.Struct, frozen=True):
         executed: the calls, in order, and no others.
         parse_errors: the reported ones, or only how many.
         retries: compensating requests.
-        request_count: None for one to each interaction of the cassette.
-        requests: one for each request; () if they are not judged.
+        requests: one for each request, or only how many; null for as many as the cassette has
+            interactions.
         strategy: of every turn that has one.
     """
 
     ending: Ending | None
     answer: str | ExpectedParts | None = None
     executed: tuple[ExpectedExecution, ...] | None = ()
-    parse_errors: tuple[ExpectedReport, ...] | int | None = 0
-    retries: int = 0
-    request_count: int | None = None
-    requests: tuple[ExpectedRequest, ...] = ()
+    parse_errors: _Count | tuple[ExpectedReport, ...] | Literal["any"] = 0
+    retries: _Count = 0
+    requests: _Count | tuple[ExpectedRequest, ...] | None = None
     strategy: Strategy | None = None
     probe: ProbeResult | None = None
+
+    @property
+    def listed_requests(self) -> tuple[ExpectedRequest, ...]:
+        """What each request must look like; () if that is not judged."""
+        return self.requests if isinstance(self.requests, tuple) else ()
+
+    @property
+    def request_count(self) -> int | None:
+        """How many requests there must be; None for one to each interaction."""
+        return (
+            self.requests if isinstance(self.requests, int) else len(self.listed_requests) or None
+        )
+
+
+class ConversationExpectFile(ConversationExpected, frozen=True):
+    """The expected result that an author writes: ending and calls are always judged."""
+
+    ending: Ending
+    executed: tuple[ExpectedExecution, ...] = ()
 
 
 class ConversationFile(File, frozen=True):
@@ -143,7 +139,7 @@ class ConversationFile(File, frozen=True):
     system: str = ""
     provider: str = ""
     capabilities: dict[str, Any] = msgspec.field(default_factory=dict)
-    limits: LimitsFile = LimitsFile()
+    limits: Limits = Limits()
 
 
 class ConversationScript(msgspec.Struct, frozen=True):
@@ -187,20 +183,20 @@ def script_from_file(file: ConversationFile, where: str) -> ConversationScript:
         UnreadableError: a value in it is not possible.
     """
     tools = {name: _mock_answers(name, each, where) for name, each in file.tools.items()}
-    expect = _expected_conversation(file.expect, tools, where)
+    _check_expected(file.expect, tools, where)
     _require_capabilities(file.capabilities, where)
     if file.prompt:
         problem = "conversation.prompt: there is no prompt"
         require_name(file.prompt, tuple(PROMPTS), problem, where)
     return ConversationScript(
         questions=file.questions,
-        expect=expect,
+        expect=file.expect,
         tools=tools,
         prompt=file.prompt,
         system=file.system,
         provider=file.provider,
         capabilities=file.capabilities,
-        limits=Limits(**msgspec.structs.asdict(file.limits)),
+        limits=file.limits,
     )
 
 
@@ -225,28 +221,14 @@ def _mock_answers(
     return listed
 
 
-def _expected_conversation(
-    file: ConversationExpectFile, tools: Mapping[str, object], where: str
-) -> ConversationExpected:
+def _check_expected(file: ConversationExpectFile, tools: Mapping[str, object], where: str) -> None:
     for number, call in enumerate(file.executed):
         path = f"conversation.expect.executed[{number}]"
         problem = f"{path}.tool: conversation.tools has no"
         require_name(call.tool, tuple(tools), problem, where)
         require_json(call.arguments, f"{path}.arguments", where)
-    listed = () if file.requests is None or isinstance(file.requests, int) else file.requests
-    for number, request in enumerate(listed):
+    for number, request in enumerate(file.listed_requests):
         require_json(request.fields, f"conversation.expect.requests[{number}].fields", where)
-    return ConversationExpected(
-        ending=file.ending,
-        answer=file.answer,
-        executed=file.executed,
-        parse_errors=None if isinstance(file.parse_errors, str) else file.parse_errors,  # any
-        retries=file.retries,
-        request_count=file.requests if isinstance(file.requests, int) else len(listed) or None,
-        requests=listed,
-        strategy=file.strategy,
-        probe=file.probe,
-    )
 
 
 def _require_capabilities(declared: Mapping[str, Any], where: str) -> None:

@@ -83,7 +83,7 @@ def _limits(evidence: ConversationEvidence) -> Iterator[Violation]:
 )
 def _each(evidence: ConversationEvidence) -> Iterator[Violation]:
     # CONV-SURPLUS-REQUEST and CONV-UNPLAYED compare the number of requests.
-    pairs = zip(evidence.script.expect.requests, evidence.requests, strict=False)
+    pairs = zip(evidence.script.expect.listed_requests, evidence.requests, strict=False)
     for index, (expected, request) in enumerate(pairs):
         for path, value, found in _differences(expected, request):
             yield Violation(f"requests[{index}].{path}", value, found)

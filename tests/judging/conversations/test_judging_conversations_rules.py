@@ -227,14 +227,14 @@ def test_calls_are_executed_in_order() -> None:
     [cut(calls(OSLO)), calls(OSLO, finish="length"), calls('{"city": "Os'), b"<html>oops</html>"],
 )
 def test_no_call_of_a_broken_turn_is_executed(body: bytes) -> None:
-    script = a_script(executed=(), parse_errors=None)
+    script = a_script(executed=(), parse_errors="any")
     found = broken(_running(OSLO), a_cassette(body, says("x")), script)
     assert found == ["CONV-CALL-FROM-BROKEN-TURN"]
 
 
 def test_next_to_a_rejected_call_only_the_usable_one_may_be_executed() -> None:
     cassette = a_cassette(calls(OSLO, '{"city": Bergen}'), says("x"))
-    script = a_script(parse_errors=None)
+    script = a_script(parse_errors="any")
     assert broken(_running(OSLO), cassette, script) == []
     both = broken(_running(OSLO, '{"city": "Bergen"}'), cassette, script)
     assert both == ["CONV-CALL-FROM-BROKEN-TURN"]
@@ -314,7 +314,7 @@ def test_surplus_requests_and_unplayed_replies() -> None:
         "CONV-SURPLUS-REQUEST"
     ]
     assert broken(good, a_cassette(*_bodies(ROUND), says("more")), a_script()) == ["CONV-UNPLAYED"]
-    assert broken(good, a_cassette(*_bodies(ROUND), says("more")), a_script(request_count=2)) == []
+    assert broken(good, a_cassette(*_bodies(ROUND), says("more")), a_script(requests=2)) == []
 
 
 def test_a_wrong_ending_hides_its_consequences() -> None:

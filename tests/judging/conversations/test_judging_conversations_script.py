@@ -84,7 +84,7 @@ def test_required_keys_of_a_conversation_file(tmp_path: Path) -> None:
     text = "title: t\ncassette: x\nconversation: {questions: [Hi], expect: {ending: empty}}\n"
     expect = load(tmp_path, text).expect
     assert (expect.executed, expect.parse_errors, expect.retries) == ((), 0, 0)
-    assert (expect.request_count, expect.requests, expect.probe) == (None, (), None)
+    assert (expect.request_count, expect.listed_requests, expect.probe) == (None, (), None)
 
 
 @pytest.mark.parametrize(
