@@ -95,7 +95,7 @@ def test_the_last_value_may_end_a_call() -> None:
         ([piece("$" + ".a" * 200, "x")], "no usable path"),
         ([{"jsonPath": "$.a"}], "the partial argument at '$.a' has no value"),
         ([{"stringValue": "x"}], "no usable path"),
-        ([5], "a partial argument is no object"),
+        ([5], "a partial argument is not an object"),
     ],
 )
 def test_partial_arguments_that_do_not_fit_are_rejected(pieces: list[Any], reason: str) -> None:
@@ -122,7 +122,7 @@ def test_arguments_that_come_whole_and_in_parts_are_rejected() -> None:
 def test_a_call_without_a_name_is_rejected() -> None:
     assert why(parts(call(args={"a": 1}))) == ["the call has no name"]
     assert why(parts(call())) == ["the call has no name"]
-    assert why(parts({"functionCall": "f"})) == ["its functionCall is no object"]
+    assert why(parts({"functionCall": "f"})) == ["its functionCall is not an object"]
 
 
 def test_equal_ids_are_one_call_where_all_is_equal_and_two_where_it_is_not() -> None:

@@ -211,7 +211,7 @@ REJECTED: dict[str, tuple[tuple[Json, ...], str]] = {
     ),
     "an MCP call that waits": (
         (done({"type": "mcp_approval_request", "id": "m_1", "name": "buy"}), completed()),
-        "an MCP call waits for an approval; it is no call of a tool",
+        "an MCP call waits for an approval; it is not a call of a tool",
     ),
 }
 

@@ -173,7 +173,7 @@ class Blocks:
         if isinstance(fragment, dict):
             self._turn.append(block.key, write_exactly(fragment))
         else:
-            self._turn.reject(block.key, f"a fragment of its input is no text: {fragment!r:.80}")
+            self._turn.reject(block.key, f"a fragment of its input is not text: {fragment!r:.80}")
 
     def _input(self, block: _Block, value: object) -> str:
         """Return the JSON text of the `input` of a start; "" for a placeholder."""
@@ -182,7 +182,7 @@ class Blocks:
             return ""
         if isinstance(value, dict | str):
             return _text(value)
-        self._turn.reject(block.key, f"its input is no object: {value!r:.80}")
+        self._turn.reject(block.key, f"its input is not an object: {value!r:.80}")
         return ""
 
 

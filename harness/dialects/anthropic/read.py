@@ -30,7 +30,7 @@ def names_an_error(value: ErrorJson, event: str, *, first: bool) -> bool:
     Args:
         value: the object.
         event: its name in the framing.
-        first: nothing of the API came before, so that bare words are no part of a stream.
+        first: nothing of the API came before, so that plain words are not part of a stream.
     """
     if event == "error" or any(map(value.get, _MARKS)):
         return True

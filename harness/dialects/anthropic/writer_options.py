@@ -24,7 +24,7 @@ class WriterOptions(Options, frozen=True):
         start_twice: whether the start of a call comes twice.
         signature: if the signature of a thinking block comes; `on-calls` as
             `ANT-SIGNATURE-MISPLACED`.
-        server_tool: whether the provider runs a tool of its own before all else.
+        server_tool: whether the provider runs its own tool before all else.
         ping: `ping` events (`ANT-UNKNOWN-EVENT`).
         unknown: events, blocks and deltas of types that no client knows (`ANT-UNKNOWN-EVENT`).
         complete: the message as a whole, within its start (`ANT-WHOLE-IN-START`) or as the one

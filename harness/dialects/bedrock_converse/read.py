@@ -1,7 +1,7 @@
 """Frames of a ConverseStream response -> deltas; stream, recorded events and document alike.
 
 The framing names each event; recordings that lost the framing have the name as the one key
-around it. A call is a block of its own, keyed by its index, whose input comes in fragments.
+around it. A call is a separate block, keyed by its index, whose input comes in fragments.
 Tools that run at the provider are not calls. Never raises.
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """

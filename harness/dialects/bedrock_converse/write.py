@@ -1,6 +1,6 @@
 """Deltas -> the events of a ConverseStream response, as its options say; the way back from `read`.
 
-Each run of text or reasoning and each call is a block of its own; calls may be interleaved.
+Each run of text or reasoning and each call is a separate block; calls may be interleaved.
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 

@@ -18,7 +18,7 @@ class WriterOptions(Options, frozen=True):
         block_stops: whether blocks have an end.
         first_index: of the first block; reasoning that is not shown takes an index too.
         gaps: how many indexes stay unused between two blocks.
-        metadata: whether usage has an event of its own at the end.
+        metadata: whether usage has a separate event at the end.
         model: in no event; for the address of the request.
     """
 

@@ -17,7 +17,7 @@ class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:
-        finish: in an event of its own, with an empty text, or in that of the last text.
+        finish: in a separate event, with an empty text, or in that of the last text.
         metrics: whether the last event has what Bedrock counted.
         model: in no event; for the address of the request.
     """

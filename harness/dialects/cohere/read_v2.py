@@ -1,7 +1,7 @@
 """Events of the chat API, version 2 -> deltas.
 
 Text, thinking, plan and arguments come in pieces; a call has a start, pieces and an end, and
-its key is the `index` of its events. The plan for the tools is no answer: it is reasoning.
+its key is the `index` of its events. The plan for the tools is reasoning, not the answer.
 Source: https://docs.cohere.com/docs/streaming and /docs/tool-use-streaming
 """
 
@@ -27,14 +27,14 @@ class ContentPiece(msgspec.Struct, gc=False):
 
 
 class FunctionPiece(msgspec.Struct, gc=False):
-    """A piece of arguments; a name opens a call and is no piece."""
+    """A piece of arguments; a name opens a call and is not a piece."""
 
     arguments: str = ""
     name: str = ""
 
 
 class CallPiece(msgspec.Struct, gc=False):
-    """A piece of a call; an id opens one and is no piece."""
+    """A piece of a call; an id opens one and is not a piece."""
 
     function: FunctionPiece | None = None
     id: str = ""
@@ -204,7 +204,7 @@ def _message_of_document(value: dict[str, Any]) -> dict[str, Any]:
 def _exact_calls(
     calls: object, frame: Frame, message: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the calls of an event; one whose arguments are no text is read again, exactly."""
+    """Yield the calls of an event; one whose arguments are not text is read again, exactly."""
     found = _listed(calls)
     if any(not isinstance(_function(call).get("arguments", ""), str) for call in found):
         exact = _listed(message(exact_event({}, frame.data)).get("tool_calls"))

@@ -1,4 +1,4 @@
-"""Entries of DashScope's `tool_calls` lists -> calls, each under a key of its own.
+"""Entries of DashScope's `tool_calls` lists -> calls, each under its own key.
 
 An entry has the place of its call as `index`; later ones repeat id and name, or leave them
 empty. Without an index the id decides, then the position in the list; an entry without any of them
@@ -122,7 +122,7 @@ class DashScopeCalls(ListedCalls):
         self._fields.take(call.key, arguments)
 
     def open(self) -> ListedCall:
-        """Return a new call, whose arguments are a field of their own."""
+        """Return a new call, whose arguments are a separate field."""
         call = super().open()
         emit: Callable[[str], None] = partial(self.turn.append, call.key)
         reason = "a snapshot of its arguments takes back what came before"

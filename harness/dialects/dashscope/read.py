@@ -1,8 +1,8 @@
 """Frames of DashScope's native text generation -> deltas; a plain response reads alike.
 
-Each event holds the message, new or complete: `snapshots` decides which. `output` has `choices`, or
-only `text` if the request asked for that format. What the model searched for itself is no
-call. It never raises, whatever a stream contains, and never makes up a call or a finish.
+Each event contains the message, new or complete: `snapshots` decides which. `output` has `choices`,
+or only `text` if the request asked for that format. What the model searched for itself is not a
+call. The reader never raises, whatever a stream contains, and never invents a call or a finish.
 Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 """
 

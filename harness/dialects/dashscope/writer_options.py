@@ -22,7 +22,7 @@ class WriterOptions(Options, frozen=True):
         index: of the calls; the plain response has none.
         arguments: `object` is a JSON object instead of its text (`ARGS-OBJECT`).
         open_finish: the finish reason while the model speaks (`DASH-FINISH-NULL-TEXT`).
-        finish: in an event of its own, or in the last one with content.
+        finish: in a separate event, or in the last one with content.
         usage: in each event, growing, or in the last one only.
         fields: the lines `id`, `event` and the comment with the status before each payload.
         document: one plain response instead of a stream (`JSON-FOR-STREAM`).

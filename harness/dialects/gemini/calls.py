@@ -35,7 +35,7 @@ class GeminiCalls:
     def take(self, call: object) -> None:
         """Take one `functionCall`."""
         if not isinstance(call, dict):
-            self._turn.reject(len(self._turn), "its functionCall is no object")
+            self._turn.reject(len(self._turn), "its functionCall is not an object")
             return
         args = call.get("args")
         complete = "" if args is None else args if isinstance(args, str) else write_exactly(args)

@@ -99,7 +99,7 @@ def unwrapped(event: Json) -> Json:
 def keep_argument_text(event: Json, data: bytes) -> None:
     """Put the JSON text of its arguments, as `data` writes it, in the place of each call's object.
 
-    Where that text cannot be had the call gets values that can be written again exactly.
+    If that text is not available, the call gets values that can be written again exactly.
 
     Args:
         event: the value of `data`, unwrapped.

@@ -33,7 +33,7 @@ _MOST_CHARACTERS = 4096
 
 @lru_cache(_PATHS_KEPT)
 def parse_path(path: str) -> tuple[Step, ...]:
-    """Return the steps from the arguments down to one value; () if `path` is no such path."""
+    """Return the steps from the arguments down to one value; () if `path` is not such a path."""
     at = 1
     steps: list[Step] = []
     if len(path) > _MOST_CHARACTERS or not path.startswith("$"):
@@ -127,7 +127,7 @@ class PartialArguments:
         if self.fault:
             return
         if not isinstance(piece, dict):
-            self.fault = "a partial argument is no object"
+            self.fault = "a partial argument is not an object"
             return
         path = member(piece, "jsonPath", "json_path")
         steps = parse_path(path) if isinstance(path, str) else ()

@@ -138,7 +138,7 @@ class _Reader(EventReader):
             self.unknown(self.first)
 
     def interrupted(self, message: str = "") -> None:
-        """Fail the turn; what came of a call is kept for the report."""
+        """Fail the turn; the received part of a call is kept for the report."""
         self._calls.close()
         super().interrupted(message)
 

@@ -64,7 +64,7 @@ class _Reader(EventReader):
         self._calls: dict[object, int] = {}  # index of a step -> its call
         self._ids: dict[int, str] = {}
         self._at_start: dict[int, str] = {}  # arguments that came with the start of a call
-        self._thoughts: set[object] = set()  # steps that are no part of the answer
+        self._thoughts: set[object] = set()  # steps that are not part of the answer
 
     def _take(self, frame: Frame) -> None:
         event = _piece_of(frame.data) if self.is_known and not frame.failure else None

@@ -1,4 +1,4 @@
-"""Entries of `tool_calls` lists -> calls, each under a key of its own.
+"""Entries of `tool_calls` lists -> calls, each under its own key.
 
 For APIs that repeat a call in several messages, or leave out index or id. What an entry continues
 depends on its index, id, name and place, as each API uses them.

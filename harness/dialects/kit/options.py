@@ -14,7 +14,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The base of all options; of a writer's, the default of each is what the API documents.
 
     Raises:
-        ValueError: an option has a value that is not one of its own.
+        ValueError: an option has a value that it does not define.
         TypeError: there is no option of that name.
     """
 

@@ -111,7 +111,7 @@ class Writer(ABC, Generic[OptionsT]):
             case _:
                 raise TypeError(f"not a delta: {delta!r}")
 
-    # What a dialect writes for each delta; what it does not define leaves no event of its own.
+    # What a dialect writes for each delta; what it does not define gives no separate event.
 
     @abstractmethod
     def text(self, text: str) -> None:

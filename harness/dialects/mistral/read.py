@@ -1,6 +1,6 @@
 """Frames of a Mistral chat stream -> deltas; a complete response reads to the same turn.
 
-Text comes as a string or as a list of parts, reasoning as a part of its own, and calls come
+Text comes as a string or as a list of parts, reasoning as a separate part, and calls come
 complete. It never raises, whatever a stream contains, and never invents a call or a finish that the
 stream does not contain.
 Source: https://docs.mistral.ai/api/#tag/chat (Chat Completion, `CompletionChunk`)
@@ -129,7 +129,7 @@ class _Reader(EventReader):
             self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
 
     def _no_chunk(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take what is no chunk: an error in one of the API's shapes, or something foreign."""
+        """Take what is not a chunk: an error in one of the API's forms, or something unknown."""
         error = value.get("error")
         holder = error if isinstance(error, dict) else value
         if frame.event == "error" or any(value.get(key) for key in _ERROR_KEYS):

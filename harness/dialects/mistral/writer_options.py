@@ -23,7 +23,7 @@ class WriterOptions(Options, frozen=True):
         calls: all of a turn in one delta, each in its own, or in fragments, as some models
             send it (`MIST-CALL-FRAGMENTS`).
         later_id: in the fragments that follow the first one of a call (`MIST-ID-NULL`).
-        finish: with the last delta, or in a chunk of its own.
+        finish: with the last delta, or in a separate chunk.
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         padding: the key `p` of random length in each chunk.
         document: one complete completion instead of a stream (`JSON-FOR-STREAM`).

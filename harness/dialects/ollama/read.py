@@ -132,7 +132,7 @@ class _Reader(EventReader):
     # Calls
 
     def _calls(self, calls: object, frame: Frame) -> None:
-        """Take the calls of a line; each entry of it is a call of its own."""
+        """Take the calls of a line; each entry of it is a separate call."""
         argument_texts = arguments_of(frame.data) if isinstance(calls, list) else None
         if isinstance(calls, list) and argument_texts is not None:
             for entry, arguments in zip(calls, argument_texts, strict=True):

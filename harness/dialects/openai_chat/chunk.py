@@ -32,7 +32,7 @@ class Entry(msgspec.Struct, gc=False):
     """One entry of a `tool_calls` list.
 
     `name` and `arguments` are here if a server leaves `function` out; `custom` is the
-    call of a tool that is no function.
+    call of a tool that is not a function.
     """
 
     index: Any = None

@@ -18,7 +18,7 @@ _OUTSIDE = re.compile(r'[\[\]{}"]')
 _INSIDE = re.compile(r'\\.?|"', re.DOTALL)
 _STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}
 _BLANKS = " \t\n\r"
-# A number or a word that is longer than this is no value that a caller could mean.
+# A number or a word that is longer than this cannot be a value that a caller means.
 _SCALAR_CHARACTERS = 64
 
 
@@ -29,7 +29,7 @@ class Completeness:
 
     def __init__(self) -> None:
         self._pieces_seen = 0
-        self._start = ""  # the first character that is no blank
+        self._start = ""  # the first character that is not blank
         self._depth = 0
         self._in_string = False
         self._cut_escape = False  # the text so far ends with a backslash

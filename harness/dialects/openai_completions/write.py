@@ -18,7 +18,7 @@ class WriterOptions(Options, frozen=True):
 
     Fields:
         finish: if the finish reason is: with an empty text, or with the last text.
-        usage: with the chunk of its own that `stream_options` asks for, or with the finish.
+        usage: with the separate chunk that `stream_options` asks for, or with the finish.
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         choice: the index of the choice; None leaves it out.
         logprobs: whether the member is there, null.

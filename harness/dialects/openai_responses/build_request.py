@@ -1,6 +1,6 @@
 """The Responses API: instructions apart, and a list of items in place of messages.
 
-Items bear no id of their own: a call that names its item is refused without the reasoning item
+Items have no separate id: a call that names its item is refused without the reasoning item
 before it, which a turn does not store. The server stores nothing, because each request has the
 complete history. Source: OpenAI API reference, "Create a model response", `input`.
 """

@@ -81,7 +81,7 @@ class ResponsesCalls:
         self._name(item, event)
 
     def refused(self, item: Item, call: OddCall) -> None:
-        """Open a call that is no function, so that it is seen, and reject it."""
+        """Open a call that is not a function, so that it is reported, and reject it."""
         self._turn.open(item.key, item.call_id or item.id, call.name)
         self._turn.reject(item.key, call.reason)
 

@@ -106,7 +106,7 @@ class Items:
         """Return whether a complete `output` only repeats what the end of each item contained.
 
         A custom call is left out, since the response as a whole may tell whose its tool is, and
-        arguments that are no text, since equal ones may be written in two ways.
+        arguments that are not text, because equal ones may be written in two ways.
         """
         return len(output) == len(self._all) and all(
             item.taken is not None
@@ -318,7 +318,7 @@ def odd_call(value: dict[str, Any]) -> OddCall | None:
         return None
     if kind == "mcp_approval_request":
         name = as_text(value.get("name"))
-        return OddCall(name, "an MCP call waits for an approval; it is no call of a tool")
+        return OddCall(name, "an MCP call waits for an approval; it is not a call of a tool")
     return OddCall(kind.removesuffix("_call"), f"{kind} is an action, no call of a named tool")
 
 

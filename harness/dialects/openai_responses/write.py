@@ -36,7 +36,7 @@ _REASONS: Final = {
 # Arguments that are in no event before that of the item, or of the response.
 _LATE: Final = frozenset(("item-only", "terminal-only", "object"))
 _OBFUSCATION: Final = "XkP9aQ"
-# How texts are written if their parts have events of their own.
+# How texts are written if their parts have separate events.
 _IN_PARTS: Final = frozenset(("deltas", "part-only"))
 
 

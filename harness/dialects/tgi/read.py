@@ -1,7 +1,7 @@
 """Frames of a text-generation-inference response -> deltas; stream and complete response alike.
 
 Each event is one token; the last one also has the complete text, which is not emitted again.
-A special token (end of text and its kind) is no part of the answer. Never raises.
+A special token (end of text and its kind) is not part of the answer. Never raises.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/generate`.
 """
 
@@ -50,7 +50,7 @@ class _Reader(EventReader):
         self.turn.close()
 
     def _fail(self, value: dict[str, Any], error: object) -> None:
-        if type(error) is dict:  # a gateway in front of the model has errors of its own
+        if type(error) is dict:  # a gateway in front of the model has its own errors
             self.provider_error(error, ("type", "code", "http_status_code"))
             return
         text = "; ".join(map(quote, error)) if type(error) is list else quote(error)

@@ -18,7 +18,7 @@ class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:
-        last: the last token is a special one of its own, or the last one of the text
+        last: the last token is a separate special one, or the last one of the text
             (`stop_sequence` and `length` end so).
         details: whether the last event says why the model stopped; null if the client did not ask.
         index: whether tokens are numbered (older servers do not).
