@@ -20,17 +20,14 @@ if TYPE_CHECKING:
 
 _SUFFIX = ".yaml"
 _SHARED = frozenset(("tools", "prompts"))
+_REPEATABLE: Final[dict[str, Any]] = {"action": "append", "default": [], "metavar": "NAME"}
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "--harness-normalizer": {
-        "action": "append",
-        "default": [],
-        "metavar": "NAME",
+        **_REPEATABLE,
         "help": "judge this normalizer (a name or module:callable); repeatable",
     },
     "--harness-agent": {
-        "action": "append",
-        "default": [],
-        "metavar": "NAME",
+        **_REPEATABLE,
         "help": "judge this agent on conversations (a name or module:callable); repeatable",
     },
     "--harness-cuts": {

@@ -26,30 +26,27 @@ EXIT_INTERRUPTED = 130
 EXIT_CLOSED_PIPE = 141  # as a shell reports a process that SIGPIPE ended
 
 
-# Name, module, summary. Commands are imported one by one, because some need large libraries.
+# Name and summary. Commands are imported one by one, because some need large libraries.
 _COMMANDS = {
-    "run": ("run", "Replay and judge scenarios, rank normalizers and models, apply the gate."),
-    "gate": ("gate", "Apply the gate rules of the project to an existing run."),
-    "report": ("report", "Write the HTML report of a run, and machine-readable files."),
-    "view": ("view", "Serve the report of a run on 127.0.0.1, also while it is in progress."),
-    "compare": ("compare", "Compare two runs."),
-    "fuzz": ("fuzz", "Search for inputs on which normalizers and agents fail."),
-    "replay": ("replay", "Replay one cell, and print its reads, frames and deltas."),
-    "show": ("show", "Print the reads and events of a cassette."),
-    "serve": ("serve", "Serve a cassette as a provider on 127.0.0.1."),
-    "record": ("record", "Record cassettes from a live or local server."),
-    "audit": ("audit", "Search cassettes for secrets."),
-    "import": ("import_", "Convert recordings of other tools to cassettes."),
-    "cassettes": ("cassettes", "Write the emulated cassettes of scenarios."),
-    "new": ("new", "Write a cassette that shows a quirk, and a draft of its scenario."),
-    "list": ("list_", "List scenarios, cassettes, normalizers, rules and more."),
-    "quirks": ("quirks", "List the catalogued quirks, or describe some."),
-    "prompt": ("prompt", "Print the system text of a prompt."),
-    "schema": ("schema", "Print the JSON Schema of a file or an output."),
-    "doctor": (
-        "doctor",
-        "Check that bundled scenarios, cassettes, rules and mutants are consistent.",
-    ),
+    "run": "Replay and judge scenarios, rank normalizers and models, apply the gate.",
+    "gate": "Apply the gate rules of the project to an existing run.",
+    "report": "Write the HTML report of a run, and machine-readable files.",
+    "view": "Serve the report of a run on 127.0.0.1, also while it is in progress.",
+    "compare": "Compare two runs.",
+    "fuzz": "Search for inputs on which normalizers and agents fail.",
+    "replay": "Replay one cell, and print its reads, frames and deltas.",
+    "show": "Print the reads and events of a cassette.",
+    "serve": "Serve a cassette as a provider on 127.0.0.1.",
+    "record": "Record cassettes from a live or local server.",
+    "audit": "Search cassettes for secrets.",
+    "import": "Convert recordings of other tools to cassettes.",
+    "cassettes": "Write the emulated cassettes of scenarios.",
+    "new": "Write a cassette that shows a quirk, and a draft of its scenario.",
+    "list": "List scenarios, cassettes, normalizers, rules and more.",
+    "quirks": "List the catalogued quirks, or describe some.",
+    "prompt": "Print the system text of a prompt.",
+    "schema": "Print the JSON Schema of a file or an output.",
+    "doctor": "Check that bundled scenarios, cassettes, rules and mutants are consistent.",
 }
 
 
@@ -99,7 +96,8 @@ class _LazyGroup(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        module, _ = _COMMANDS[cmd_name]
+        # The names of these modules would hide a keyword and a built-in type.
+        module = f"{cmd_name}_" if cmd_name in {"import", "list"} else cmd_name
         command = getattr(importlib.import_module(f"harness.cli.{module}"), f"{cmd_name}_command")
         return command if isinstance(command, click.Command) else None
 
@@ -107,7 +105,7 @@ class _LazyGroup(click.Group):
         """List the commands without importing them."""
         del ctx
         with formatter.section("Commands"):
-            formatter.write_dl([(name, what) for name, (_, what) in _COMMANDS.items()])
+            formatter.write_dl(list(_COMMANDS.items()))
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

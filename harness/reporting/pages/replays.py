@@ -9,6 +9,7 @@ import base64
 import zlib
 from array import array
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -39,29 +40,23 @@ def _success(result: Result) -> str:
     return "yes" if all(turn.success for turn in result.turns) else "no"
 
 
-def _rules(result: Result) -> tuple[str, ...]:
-    return tuple(sorted({finding.rule for finding in result.findings}))
-
-
-# The names are the fields of the filter, which docs/reference/report.md documents.
+# The names are the fields of the filter, which docs/reference/report.md documents. Most of them
+# are attributes of a result.
+_NAMES: Final = (
+    *("scenario", "normalizer", "outcome", "blame", "title", "cassette", "provider", "model"),
+    *("prompt", "dialect", "text", "origin", "kind", "success", "quirk", "rule", "replays"),
+)
 _COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
-    "scenario": lambda each: each.scenario,
-    "normalizer": lambda each: each.normalizer,
+    **{name: attrgetter(name) for name in _NAMES},
     "outcome": lambda each: each.outcome.value,
-    "blame": lambda each: each.blame,
     "title": lambda each: _cut(each.title),
-    "cassette": lambda each: each.cassette,
     "provider": lambda each: _cut(each.provider),
     "model": lambda each: _cut(each.model),
     "prompt": lambda each: _cut(each.prompt),
-    "dialect": lambda each: each.dialect,
-    "text": lambda each: each.text_dialect,
-    "origin": lambda each: each.origin,
-    "kind": lambda each: each.kind,
+    "text": attrgetter("text_dialect"),
     "success": _success,
-    "quirk": lambda each: each.quirks,
-    "rule": _rules,
-    "replays": lambda each: each.replays,
+    "quirk": attrgetter("quirks"),
+    "rule": lambda each: tuple(sorted({finding.rule for finding in each.findings})),
 }
 
 _BADNESS: Final = {outcome.value: outcome.badness for outcome in Outcome}
