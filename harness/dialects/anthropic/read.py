@@ -194,9 +194,7 @@ class _Reader(EventReader):
     # The end
 
     def _usage(self, holder: Json) -> None:
-        usage = holder.get("usage")
-        if isinstance(usage, dict):
-            self.turn.usage(usage.get("input_tokens"), usage.get("output_tokens"))
+        self.turn.count(holder.get("usage"), "input_tokens", "output_tokens")
 
     def _stopped(self, word: object) -> None:
         if not word or not isinstance(word, str) or self._cut_short:  # nothing takes a limit back

@@ -239,9 +239,7 @@ class _Reader(EventReader):
         self.turn.finish(FINISH.get(word, FinishReason.OTHER), word)
 
     def _metadata(self, value: Json, _frame: Frame) -> None:
-        usage = value.get("usage")
-        if type(usage) is dict:
-            self.turn.usage(usage.get("inputTokens"), usage.get("outputTokens"))
+        self.turn.count(value.get("usage"), "inputTokens", "outputTokens")
 
     def _new_key(self, index: Hashable) -> int:
         key = self._keys[index] = len(self._ids)

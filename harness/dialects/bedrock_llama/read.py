@@ -30,7 +30,7 @@ class _Reader(EventReader):
         if "generation" in value:
             self._piece(value)
         elif _METRICS in value:
-            self._metrics(value[_METRICS])
+            self.turn.count(value.get(_METRICS), "inputTokenCount", "outputTokenCount")
         elif type(message := value.get("message", value.get("Message"))) is str:
             self.turn.fail("error", quote(message))
         else:
@@ -42,11 +42,7 @@ class _Reader(EventReader):
         word = value.get("stop_reason")
         if type(word) is str and word:
             self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
-        self._metrics(value.get(_METRICS))
-
-    def _metrics(self, counts: object) -> None:
-        if isinstance(counts, dict):
-            self.turn.usage(counts.get("inputTokenCount"), counts.get("outputTokenCount"))
+        self.turn.count(value.get(_METRICS), "inputTokenCount", "outputTokenCount")
 
 
 read = reads_with(_Reader)

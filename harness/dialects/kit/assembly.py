@@ -98,10 +98,6 @@ class Assembly:
         """Return how many calls were opened."""
         return len(self._calls)
 
-    def __contains__(self, key: Hashable) -> bool:
-        """Whether a call with this key was opened."""
-        return key in self._calls
-
     def open(
         self,
         key: Hashable,
@@ -181,6 +177,11 @@ class Assembly:
         if total != known:
             self._usage = total
             self.out.append(UsageDelta(total))
+
+    def count(self, usage: object, input_name: str, output_name: str) -> None:
+        """Take the counts of an object that has them under these names."""
+        if isinstance(usage, dict):
+            self.usage(usage.get(input_name), usage.get(output_name))
 
     def finish(self, reason: FinishReason, raw: str) -> None:
         """Remember why the model stopped; the turn goes on until it is closed."""

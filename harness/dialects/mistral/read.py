@@ -79,8 +79,7 @@ class _Reader(EventReader):
             for position, choice in enumerate(choices):
                 if isinstance(choice, dict) and self._is_ours(choice.get("index")):
                     self._take_choice(choice, position, frame)
-        if isinstance(usage, dict):
-            self.turn.usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        self.turn.count(usage, "prompt_tokens", "completion_tokens")
 
     def _is_ours(self, index: object) -> bool:
         """Whether a choice is the first one that came; without an index it is number 0."""

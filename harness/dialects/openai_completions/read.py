@@ -42,9 +42,7 @@ class _Reader(EventReader):
         elif choices is not None or _SILENT.isdisjoint(value):
             self.unknown(value)
             return
-        usage = value.get("usage")
-        if type(usage) is dict:
-            self.turn.usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        self.turn.count(value.get("usage"), "prompt_tokens", "completion_tokens")
 
     def _choose(self, choice: object) -> None:
         """Take a piece of the first answer; others to the same prompt are ignored."""

@@ -335,9 +335,7 @@ class _Reader(EventReader):
         output = response.get("output")
         if isinstance(output, list) and not self._items.are_repeated(output):
             self._take_output(output, frame, (*path, "output"))
-        usage = response.get("usage")
-        if isinstance(usage, dict):
-            self.turn.usage(usage.get("input_tokens"), usage.get("output_tokens"))
+        self.turn.count(response.get("usage"), "input_tokens", "output_tokens")
         self._close(end_of(response, status))
 
     def _take_output(self, output: list[Any], frame: Frame, path: Path) -> None:
