@@ -1,4 +1,4 @@
-"""`[tool.harness]` of the nearest `pyproject.toml`: what a project says about its own conformance.
+"""`[tool.harness]` of the nearest `pyproject.toml`: what a project declares about its conformance.
 
 Found upwards from the working folder, read once a process; the first file that has the table
 counts. A key that is not declared here is an error: a misspelt rule must never be a rule that
@@ -19,7 +19,7 @@ from harness.files.typed import File, Text, convert
 FILE = "pyproject.toml"
 MAX_BYTES = 1 << 20
 
-# What a rule may measure; `harness.runs.gate` says how each is counted.
+# What a rule may measure; `harness.runs.gate` defines how each is counted.
 Metric = Literal[
     "conformance",
     "silent_wrong",
@@ -41,7 +41,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class DeclaredNormalizer(File, frozen=True):
-    """A normalizer of the project; what is not said here stays as `target` declares it.
+    """A normalizer of the project; what is not declared here stays as `target` declares it.
 
     Fields:
         target: `module:callable`, a function or a `Normalizer`.
@@ -58,7 +58,7 @@ class DeclaredNormalizer(File, frozen=True):
 
 
 class DeclaredAgent(File, frozen=True):
-    """An agent of the project; what is not said here stays as `target` declares it."""
+    """An agent of the project; what is not declared here stays as `target` declares it."""
 
     target: Text
     dialects: tuple[str, ...] | None = None
@@ -130,7 +130,7 @@ class Project(msgspec.Struct, frozen=True):
 
 
 def project(start: Path | None = None) -> Project:
-    """Return what the project around `start`, by default the working folder, says.
+    """Return what the project around `start`, by default the working folder, declares.
 
     Raises:
         UnreadableError: the file is not TOML, or the table has an unknown key or value.
@@ -181,5 +181,5 @@ def _problem(rule: GateRule) -> str:
     if rule.where.blame and rule.metric in ("retries", "recovery"):
         return f"`blame` means nothing to {rule.metric}"
     if rule.basis == "interval" and (rule.min == 1 or rule.max == 0):
-        return 'no interval reaches 0 or 1: say a bound between, or basis = "point"'
+        return 'no interval reaches 0 or 1: choose a bound between, or basis = "point"'
     return ""

@@ -1,4 +1,4 @@
-"""Files -> typed values: types are checked strictly, errors say what to do.
+"""Files -> typed values: types are checked strictly, errors state what to do.
 
 An unknown key is an error with "did you mean"; a wrong type names its path, what was
 expected and what was found. Nothing is converted: `id: 17` is refused if a text is expected.

@@ -294,10 +294,10 @@ def format_flow(value: object) -> str:
         )
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(format_flow, value)) + "]"
-    spelled = json.dumps(value, allow_nan=False)
+    number = json.dumps(value, allow_nan=False)
     # An exponent without a point before it makes a text of the number in YAML 1.1.
-    whole = isinstance(value, float) and "." not in spelled
-    return spelled.replace("e", ".0e") if whole else spelled
+    whole = isinstance(value, float) and "." not in number
+    return number.replace("e", ".0e") if whole else number
 
 
 def format_block(text: str, indent: int) -> str:

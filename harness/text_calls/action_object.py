@@ -1,6 +1,6 @@
 """The object of a reply in the action protocol, while it is still arriving.
 
-Reads the top level member by member: says `reasoning` and, once the action is `finish`, the
+Reads the top level member by member: emits `reasoning` and, once the action is `finish`, the
 answer, as they come. It looks no closer at JSON than that needs; whether it was strict JSON,
 and what it means, is asked of the complete object when its last brace has come.
 """
@@ -217,7 +217,7 @@ class ActionObject:
                 self._emit(self.draft, reasoning=False)
 
     def _answers(self, key: str) -> bool:
-        """Whether this member is the answer: the first of its kind that says something."""
+        """Whether this member is the answer: the first of its kind with text."""
         emitted = next(iter(self._draft), key)
         return self.action == FINISH and key in ANSWER_KEYS and emitted == key
 

@@ -58,12 +58,12 @@ class ActionScanner:
         # One list for both: what follows in the text may change what was found before.
         self.found: list[Found] = self._other.found
         self._phase: Callable[[str, int], int] = self._head
-        self._held = ""  # what tells too little yet
+        self._held = ""  # what is too short to decide
         self._before = ""  # white space before the reply, and its fence
         self._fenced = False
         self._fence = ""  # what must still close it
-        self._late: list[tuple[bool, str]] = []  # what a reply in a code block says
-        self._example: list[str] = []  # as it stands, where it is one
+        self._late: list[tuple[bool, str]] = []  # what a reply in a code block contains
+        self._example: list[str] = []  # its raw text, if it is one
         self._closer = ""  # of the reasoning in tags that we are in
         self._object = ActionObject()
         self._string = JsonString()

@@ -70,7 +70,7 @@ class Transcript:
         self._thought = Context()
 
     def emit(self, text: str, *, as_reasoning: bool = False, markup: bool = False) -> None:
-        """Say text in the channel's section, or as reasoning wherever it stands."""
+        """Emit text in the channel's section, or as reasoning in any section."""
         if not text:
             return
         if not as_reasoning:
@@ -172,7 +172,7 @@ class Opening(msgspec.Struct, frozen=True):
     start: BlockStart
 
 
-# More text must tell what opens, if anything does.
+# More text must decide what opens, if anything does.
 WAIT: Final = Opening(THINK, BlockStart("", "", Offered(), final=False))
 
 

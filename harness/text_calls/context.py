@@ -21,7 +21,7 @@ class ShownTags:
     """The tags of one paragraph, its characters taken as they come."""
 
     def __init__(self) -> None:
-        # The tag whose name may continue, the names said on this line, the open tag of an example.
+        # The tag whose name may continue, the names shown on this line, the open tag of an example.
         self._part = ""
         self._shown_names: list[str] = []
         self._code = ""
@@ -53,7 +53,7 @@ class ShownTags:
             self._shown_names.append(name)
 
     def balances(self, closer: str) -> bool:
-        """Whether a tag said on this line is the start of `closer`; it explains only one."""
+        """Whether a tag shown on this line is the start of `closer`; it explains only one."""
         name = closer[len(_CLOSING_TAG) : -1]
         if not closer.startswith(_CLOSING_TAG) or name not in self._shown_names:
             return False
@@ -85,7 +85,7 @@ class Quotation:
 
     def __init__(self) -> None:
         # The last character, the one before it, and the marks that are open; the last
-        # character is not among those yet, because what follows it tells an apostrophe.
+        # character is not among those yet, because what follows it decides about an apostrophe.
         self._last = ""
         self._before = ""
         self._open = ""
@@ -139,7 +139,7 @@ _TICKS = re.compile("`+")
 _INDENTED = re.compile(r" {0,3}(?: {4}|\t)")
 _INDENTED_IN_LIST = re.compile(r"(?: {0,3}(?: {4}|\t)){2}")
 _LIST = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
-# As much of a line as tells a fence, however the line continues.
+# As much of a line as identifies a fence, however the line continues.
 _LEAD_CHARACTERS = 200
 
 
@@ -147,9 +147,9 @@ class Context:
     """Where in the visible text we are.
 
     Fields:
-        last: the last character said; "" before any.
+        last: the last character emitted; "" before any.
         quotation: the quotation marks of this line.
-        tags: the tags said on this line.
+        tags: the tags shown on this line.
         after_markup: markup that is not shown is right before, but for spaces.
         blank: nothing but white space was emitted.
         line_blank: nothing but spaces was emitted on this line.
@@ -224,7 +224,7 @@ class Context:
         self.after_markup = self._marked = True
 
     def advance(self, text: str, *, markup: bool = False) -> None:
-        """Take what was emitted; the quotation marks and tags of markup say nothing."""
+        """Take what was emitted; the quotation marks and tags of markup do not count."""
         if not text:
             return
         self.last = text[-1]

@@ -95,7 +95,7 @@ class Pending(msgspec.Struct):
 
     Fields:
         raw: their text and what stood between, which comes back where they do not count.
-        thought: reasoning whose start was never said ended after them, and nothing else came.
+        thought: reasoning whose start was never emitted ended after them, and nothing else came.
     """
 
     found: list[Found] = msgspec.field(default_factory=list)

@@ -6,7 +6,7 @@ One object is a call where it has a name and arguments under one of the keys tha
 `tool_args` or `input`; or flat, `{"tool": NAME, ...arguments}`, where a key that the tool
 declares is an argument whatever it is called. An object may be inside `function`, as in
 OpenAI's API. Nothing is repaired and nothing is dropped: what is not strict JSON, has a key
-twice, or says more than one call can mean, is an error; so is a tool that is described again.
+twice, or contains more than one call can mean, is an error; so is a tool that is described again.
 """
 
 import json
@@ -25,7 +25,7 @@ NAME_KEYS: Final = ("name", "tool", "tool_name", "function")
 ARGUMENTS_KEYS: Final = ("arguments", "parameters", "args", "tool_args", "input")
 ID_KEYS: Final = ("id", "tool_call_id", "call_id")
 FLAT_KEY: Final = "tool"
-# What may be next to a name and its arguments, and says nothing that matters here.
+# What may be next to a name and its arguments, and has no meaning here.
 _BESIDE: Final = frozenset((*ID_KEYS, "type", "index"))
 _SCHEMA_KEYS: Final = frozenset(
     ("type", "properties", "required", "additionalProperties", "$schema", "title", "description")
@@ -53,7 +53,7 @@ def read_json_calls(
     Args:
         text: JSON values.
         offered: the tools; their schemas distinguish arguments from other keys.
-        marked: a marker says that these are calls. Without one an object that may as well be
+        marked: a marker declares that these are calls. Without one an object that may as well be
             data is an error.
 
     Returns:
@@ -223,7 +223,7 @@ def _name_key(keys: list[str], fields: dict[str, str], offered: Offered) -> str:
 
 
 def _holders(fields: dict[str, str], flat: frozenset[str]) -> list[str]:
-    """Return the keys under which all arguments stand."""
+    """Return the keys that contain all arguments."""
     return [key for key in ARGUMENTS_KEYS if key in fields and key not in flat]
 
 

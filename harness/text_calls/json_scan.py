@@ -33,7 +33,7 @@ _LONE: Final = "\ufffd"
 
 
 class _Walk(Ending):
-    """Walks over brackets and strings; says of a string only where it ends.
+    """Walks over brackets and strings; reports of a string only where it ends.
 
     Fields:
         broken: it is not JSON.

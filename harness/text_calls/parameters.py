@@ -3,7 +3,7 @@
 XML-ish dialects write `5` for a number and for a string alike. A text has at most two
 readings: the string of exactly its characters, and the JSON value that it is (or Python's
 `True`, `False` and `None`, which templates print for JSON's words; white space around a JSON
-value says nothing). Exactly one of them must fit the schema. Where both fit, or none, the
+value has no meaning). Exactly one of them must fit the schema. If both fit, or none, the
 call is an error and no guess; a quoted string has no JSON reading, because no template quotes
 strings. Numbers keep their digits.
 Source: the chat templates print strings unchanged and everything else as JSON.
@@ -45,13 +45,13 @@ class Typed(msgspec.Struct, frozen=True):
 
 
 class Json(msgspec.Struct, frozen=True):
-    """A value that its markup says to be JSON; no schema is asked."""
+    """A value that its markup declares to be JSON; no schema is asked."""
 
     text: str
 
 
 class Exactly(msgspec.Struct, frozen=True):
-    """A value that its markup says to be a string; no schema is asked."""
+    """A value that its markup declares to be a string; no schema is asked."""
 
     text: str
 
@@ -86,7 +86,7 @@ class _Reading(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class _Refused(Exception):  # noqa: N818 - never leaves this module; it says which parameter
+class _Refused(Exception):  # noqa: N818 - never leaves this module; it names the parameter
     """The arguments cannot be read; the message is the error sentence."""
 
 

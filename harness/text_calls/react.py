@@ -144,7 +144,7 @@ class ActionEnd(Ending):
         return at + 2 * buffer.startswith("**", at)
 
     def _input(self, buffer: str, at: int) -> int:
-        """The first character of the input tells an object, or its code block, from text."""
+        """The first character of the input decides: an object, its code block, or text."""
         match = _WORD.search(buffer, at)
         if match is None:
             return self._keep_tail(buffer, at)

@@ -221,7 +221,7 @@ class Scanner:
         return stop
 
     def _is_stray(self, marker: str, buffer: str, stop: int, *, final: bool) -> bool | None:
-        """Whether the marker is not to be shown, once what it tells is noted."""
+        """Whether the marker is not to be shown, once its meaning is noted."""
         markup, here = self._markup, self._transcript.here
         if self._leftovers and marker in markup.explicit:
             return True

@@ -2,7 +2,7 @@
 
 Text passes at once. The calls are emitted at the end of the turn, after the native ones,
 because only then it is known that the turn did not fail, that a reply of nothing but JSON went
-on with nothing else, that reasoning was closed, and that no native call says the same
+on with nothing else, that reasoning was closed, and that no native call is the same
 (quirks TEXT-LEAK-AND-CALL, TEXT-THINK-LOST, SSE-EOF-MIDCALL).
 """
 
@@ -46,7 +46,7 @@ def read_text_calls(
         deltas: of one response.
         tools: those of its request; without any nothing in the text is a call.
         policy: what counts as a call.
-        seed: what tells this response from others, for the ids that are generated.
+        seed: what distinguishes this response from others, for the ids that are generated.
     """
     offered = Offered(tools)
     return _Stage(offered, policy, seed).run(deltas) if offered else iter(deltas)

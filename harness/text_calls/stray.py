@@ -122,12 +122,12 @@ def _trie(words: Iterable[str]) -> str:
 
 _MOST_SPACES: Final = 16
 # What an end token may follow without a space, as no word about it does. In scripts without
-# spaces only the end of a sentence tells.
+# spaces only the end of a sentence decides.
 _ENDS_WORDS: Final = re.compile(r"[A-Za-z0-9.!?>)}\]\u2026\u3002\uff01\uff1f]")
 _SPACES: Final = re.compile(rf"[ \t]{{0,{_MOST_SPACES}}}")
 
 
-def is_stray(  # noqa: PLR0913 - the marker, where it stands, and what counts
+def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
     marker: str,
     here: Context,
     markup: Markup,
@@ -141,7 +141,7 @@ def is_stray(  # noqa: PLR0913 - the marker, where it stands, and what counts
 
     Args:
         marker: an end token, a closing marker, or any other, which is none.
-        here: where in the text it stands.
+        here: its position in the text.
         markup: what may be next to it.
         text: holds what follows it, as much as has come.
         at: where that begins.

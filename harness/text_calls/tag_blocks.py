@@ -265,7 +265,7 @@ def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:
 
 
 def write_invoke_calls(
-    calls: Sequence[WrittenCall], block: str, prefix: str = "", *, says: bool = False
+    calls: Sequence[WrittenCall], block: str, prefix: str = "", *, typed: bool = False
 ) -> str:
     """Return all calls in one outer tag, as the chat templates render them.
 
@@ -273,13 +273,13 @@ def write_invoke_calls(
         calls: the calls.
         block: the word of the outer tag, its own prefix included.
         prefix: what precedes the other words.
-        says: each parameter says whether it is a string.
+        typed: each parameter states whether it is a string.
     """
     lines = [f"<{block}>"]
     for call in calls:
         lines.append(f'<{prefix}invoke name="{call.name}">')
         for key, text, is_string in iter_members(call.arguments):
-            string = f' string="{str(is_string).lower()}"' if says else ""
+            string = f' string="{str(is_string).lower()}"' if typed else ""
             opening = f'<{prefix}parameter name="{key}"{string}>'
             lines.append(f"{opening}{text}</{prefix}parameter>")
         lines.append(f"</{prefix}invoke>")

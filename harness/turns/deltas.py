@@ -1,4 +1,4 @@
-"""The closed union of provider-neutral things that a stream says.
+"""The closed union of provider-neutral items of a stream.
 
 A call is `ToolCallStart`, any number of `ArgumentsDelta`, then exactly one of
 `ToolCallEnd` (it may be executed) and `ToolCallRejected` (it may not). `index` numbers the
@@ -63,12 +63,12 @@ class FinishReason(StrEnum):
 
 # After these the answer is not whole: more would have followed.
 CUT_SHORT: Final = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
-# These words say less than the calls do: a turn that has some ended for them.
+# These words mean less than the calls do: a turn that has some ended for them.
 DECIDED_BY_CALLS: Final = frozenset((FinishReason.STOP, FinishReason.OTHER))
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Tokens as the provider counted them; None if it did not say."""
+    """Tokens as the provider counted them; None if it did not report them."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None

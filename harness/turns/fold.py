@@ -1,4 +1,4 @@
-"""Deltas -> one turn. Folding never guesses: what no delta says is not in the turn.
+"""Deltas -> one turn. Folding never guesses: what no delta contains is not in the turn.
 
 Every text of a turn can be encoded: pairs of surrogates that a cut parted are joined, lone
 halves are U+FFFD, in ids, names and messages too.

@@ -42,7 +42,7 @@ class Scan(msgspec.Struct, frozen=True):
 # Plain numbers, because an enum member costs more to look up than a token to read.
 # What must come next; the stack holds what must follow the value inside each open bracket.
 _END, _VALUE, _FIRST_ITEM, _NEXT_ITEM, _FIRST_KEY, _KEY, _COLON, _NEXT_MEMBER = range(8)
-# What a token does to the stack, where it does more than say what must come next.
+# What a token does to the stack, if it does more than decide what must come next.
 _DONE, _OPEN_OBJECT, _OPEN_ARRAY, _CLOSE = range(8, 12)
 
 _SPACE = r"[ \t\n\r]*+"

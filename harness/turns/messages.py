@@ -23,7 +23,7 @@ def user(text: str) -> Message:
 
 
 def assistant(text: str | None, calls: Iterable[ToolCall] = ()) -> Message:
-    """Return what the model said in one turn; without calls it has no key for them."""
+    """Return the message of the model in one turn; without calls it has no key for them."""
     message: Message = {"role": "assistant", "content": text}
     entries = [call_entry(call) for call in calls]
     return message | ({"tool_calls": entries} if entries else {})

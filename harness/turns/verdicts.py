@@ -1,4 +1,4 @@
-"""How a call ends: its id, why it must not run, and the delta that says so; shared by all dialects.
+"""How a call ends: its id, why it must not run, and the delta that ends it; shared by all dialects.
 
 An id is kept as given, made unique, and generated if none came. A generated id depends only on
 the content of the stream, so that it is the same for every chunking.
@@ -16,7 +16,7 @@ from harness.turns.deltas import (
     ToolCallRejected,
 )
 
-# A turn that failed says why in each of its calls, however long the provider's words are.
+# A failed turn states the reason in each of its calls, however long the provider's text is.
 _REASON_CHARACTERS = 600
 
 
@@ -65,7 +65,7 @@ class CallIds:
 
         Args:
             given: by the provider; "" if it gave none.
-            seed: what tells this response from others, such as its id.
+            seed: what distinguishes this response from others, such as its id.
             position: of the call in its turn.
             name: of the function.
         """

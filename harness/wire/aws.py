@@ -31,11 +31,11 @@ _STRING = 7
 
 
 class _DamagedError(Exception):
-    """The bytes at hand are not a message; the text says why."""
+    """The bytes at hand are not a message; the text is the reason."""
 
 
 class HeaderError(_DamagedError):
-    """The block is damaged; the text says how."""
+    """The block is damaged; the text describes it."""
 
 
 def _signed(data: bytes) -> int:
@@ -50,7 +50,8 @@ def _uuid(data: bytes) -> UUID:
     return UUID(bytes=data)
 
 
-# Type -> how many bytes its value has (None: two bytes before it say so), and what they mean.
+# Type -> how many bytes its value has (None: two bytes before it contain the length), and their
+# meaning.
 _TYPES: Final[dict[int, tuple[int | None, Callable[[bytes], HeaderValue]]]] = {
     0: (0, lambda _: True),
     1: (0, lambda _: False),
@@ -171,7 +172,7 @@ class MessageDecoder:
         self._offset = offset  # of what is kept
         self._pieces: list[bytes] = []
         self._size = 0
-        self._wanted = _PRELUDE.size  # so many bytes say something new
+        self._wanted = _PRELUDE.size  # so many bytes are needed for progress
         self._damaged = False
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -254,7 +255,7 @@ def _odd_frame(payload: bytes, meaning: "_Meaning", offset: int) -> Frame:
 
 
 class _Meaning(msgspec.Struct, frozen=True):
-    """What the headers of a message say.
+    """The meaning of the headers of a message.
 
     Fields:
         name: of the event.
@@ -317,7 +318,7 @@ def encode_exception(payload: bytes, name: str) -> bytes:
 def borders(body: bytes) -> Iterator[tuple[int, ...]]:
     """Yield the offsets where the parts of each message of `body` meet; the last is its end.
 
-    Detected from the lengths alone, whatever the checksums say; stops where they are impossible.
+    Detected from the lengths alone, whatever the checksums are; stops where they are impossible.
     """
     start = 0
     while start + _PRELUDE.size <= len(body):

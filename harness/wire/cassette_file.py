@@ -97,11 +97,11 @@ def _own(
 def _origin(value: object, where: str) -> Origin:
     fields = expect_mapping(value, where)
     refuse_unknown_keys(fields, _ORIGIN_KEYS, where)
-    said = {key: expect_text(item, f"{where}.{key}") for key, item in fields.items()}
+    stated = {key: expect_text(item, f"{where}.{key}") for key, item in fields.items()}
     kinds = get_args(OriginKind)
-    if said.get("kind") not in kinds:
+    if stated.get("kind") not in kinds:
         refuse_type(f"one of {', '.join(kinds)}", fields.get("kind"), f"{where}.kind")
-    return msgspec.convert(said, Origin)
+    return msgspec.convert(stated, Origin)
 
 
 def _check_digests(value: object, interactions: tuple[Interaction, ...], where: str) -> None:
@@ -112,11 +112,11 @@ def _check_digests(value: object, interactions: tuple[Interaction, ...], where: 
             where=where,
             hint=_RESTORE_HINT,
         )
-    for n, (said, interaction) in enumerate(zip(digests, interactions, strict=True)):
+    for n, (stated, interaction) in enumerate(zip(digests, interactions, strict=True)):
         found = digest(interaction.body)
-        if said != found:
+        if stated != found:
             raise UnreadableError(
-                f"expected a body with SHA-256 {said}, found {found}: an editor or a git filter "
+                f"expected a body with SHA-256 {stated}, found {found}: an editor or a git filter "
                 "changed the body",
                 where=f"{where}[{n}]",
                 hint=_RESTORE_HINT,
@@ -150,17 +150,17 @@ def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interactio
 
 
 def _ended(value: object, where: str) -> Ended:
-    said = expect_text(value, where) or "complete"
-    if said not in get_args(Ended):
+    stated = expect_text(value, where) or "complete"
+    if stated not in get_args(Ended):
         refuse_type(f"one of {', '.join(get_args(Ended))}", value, where)
-    return cast("Ended", said)
+    return cast("Ended", stated)
 
 
 def _due(value: object, where: str) -> Due:
-    said = expect_text(value, where)
-    if said not in get_args(Due):
+    stated = expect_text(value, where)
+    if stated not in get_args(Due):
         refuse_type(f"one of {', '.join(filter(None, get_args(Due)))}", value, where)
-    return cast("Due", said)
+    return cast("Due", stated)
 
 
 def _request(value: object, where: str) -> Request:
@@ -221,13 +221,13 @@ def _header_value(value: object, where: str) -> str:
 
 
 def _reads(response: dict[str, object], body: bytes, where: str) -> tuple[bool, tuple[Read, ...]]:
-    said = response.get("reads", reads_text.SYNTHETIC)
-    if said == reads_text.SYNTHETIC:
+    stated = response.get("reads", reads_text.SYNTHETIC)
+    if stated == reads_text.SYNTHETIC:
         return False, reads_text.synthetic_reads(body)
-    reads = reads_text.parse_reads(said) if isinstance(said, str) else None
+    reads = reads_text.parse_reads(stated) if isinstance(stated, str) else None
     if reads is None:
         refuse_type(
-            "reads such as \"0:412 31:598\" (milliseconds:bytes), or 'synthetic'", said, where
+            "reads such as \"0:412 31:598\" (milliseconds:bytes), or 'synthetic'", stated, where
         )
     total = sum(read.size for read in reads)
     if total != len(body):

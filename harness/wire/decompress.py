@@ -87,7 +87,7 @@ def encoding_of(headers: Headers) -> str:
 
 
 def inflate_window(body: bytes) -> int:
-    """Return what zlib must be told of a body in gzip or deflate, whose header may be left out."""
+    """Return the window that zlib needs for gzip or deflate, whose header may be missing."""
     is_zlib = body[0] & 0x0F == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
     return _ANY_WINDOW if is_zlib or body.startswith(_GZIP) else _RAW_DEFLATE
 

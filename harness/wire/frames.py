@@ -18,7 +18,7 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
             leads a report back to the wire.
         complete: False if the stream ended inside this frame (WHATWG drops such an
             event; for an LLM stream it is a sign of truncation, so it is emitted marked).
-        failure: the code with which the framing itself says that the stream failed: the type
+        failure: the code with which the framing itself reports that the stream failed: the type
             of an AWS exception, or `bad_event` for a message whose checksum is wrong; ""
             if it does not. Such a frame is never complete.
     """

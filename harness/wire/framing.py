@@ -2,7 +2,7 @@
 
 A server that ignores `stream: true` answers with one JSON object, and a proxy with a page of
 HTML; neither has events, and dropping them would make an empty success. Such a body becomes
-one frame, and the dialect says what it means.
+one frame, and the dialect interprets it.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -46,14 +46,14 @@ class Interaction(msgspec.Struct, frozen=True):
             request; "unknown" in a recording that does not contain it.
         tools: tools that the prompt describes and the request does not declare:
             {name, description, parameters} each, as in OpenAI's functions.
-        ended: how the body came to its end. `complete`: as its framing says, or it is not known;
+        ended: how the body came to its end. `complete`: by its framing, or it is not known;
             `reset`: the connection broke; `truncated`: the server closed it in the middle of
             the body; `aborted`: the client left before the body or its `data: [DONE]` ended, so
             what would have come is not known.
         due: what the client must get for the turn to be of use: a `call` of a tool, or an
             `answer` without one; "" if it was not specified, and then either will do.
         encoding: the content encoding that came off the body while it was recorded; "" if
-            there was none, or the source does not say.
+            there was none, or the source does not contain it.
     """
 
     request: Request

@@ -18,7 +18,7 @@ NEVER_DEEP_BYTES = 2 * MAX_DEPTH
 
 
 class NotJson(Exception):  # noqa: N818 - a fact about the payload, caught by each dialect
-    """The payload is not one JSON value; the text says why."""
+    """The payload is not one JSON value; the text is the reason."""
 
 
 def decode_json(data: bytes) -> Any:  # noqa: ANN401 - a provider's payload may be anything

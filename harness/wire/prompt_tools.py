@@ -60,7 +60,7 @@ def _tool(value: object, where: str) -> dict[str, Any]:
 
 
 def _require_json(value: object, where: str) -> None:
-    """Refuse what JSON cannot say; the depth is bounded by the guard that loaded the file."""
+    """Refuse what JSON cannot contain; the depth is bounded by the guard that loaded the file."""
     if isinstance(value, dict):
         for key, item in expect_mapping(value, where).items():
             _require_json(item, f"{where}.{key}")

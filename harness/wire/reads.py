@@ -1,6 +1,6 @@
 """Reads to and from their form in a cassette: `"0:412 31:598"`.
 
-Each pair is milliseconds since the last read, then bytes. `synthetic` stands where the
+Each pair is milliseconds since the last read, then bytes. `synthetic` is written if the
 source did not keep them; then each event, line, element or message is one read.
 """
 
@@ -87,7 +87,7 @@ def _message_ends(body: bytes) -> Iterable[int]:
     return (border[-1] for border in borders(body))
 
 
-# As `framing` tells the framings apart.
+# As `framing` distinguishes the framings.
 _ENDS_BY_FIRST_BYTE: Final[dict[bytes, Callable[[bytes], Iterable[int]]]] = {
     b"{": _line_ends,
     b"[": _element_ends,

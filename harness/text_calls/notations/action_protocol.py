@@ -33,7 +33,7 @@ FINISH: Final = "finish"
 ACTION_KEY: Final = "action"
 REASONING_KEY: Final = "reasoning"
 CALLS_KEY: Final = "tool_calls"
-# Where the answer stands; the first to come that says something counts.
+# The keys of the answer; the first that has text counts.
 ANSWER_KEYS: Final = ("content", "sql", "answer")
 # The fields of an envelope that may hold the reply, as an object or as text.
 ENVELOPE_KEYS: Final = ("response", "result", "text", "content")
@@ -54,10 +54,10 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class ActionReply(msgspec.Struct, frozen=True):
-    """What a reply says.
+    """The content of a reply.
 
     Fields:
-        draft: what stands where the answer would, though the reply calls tools: no answer.
+        draft: what is in the place of the answer, though the reply calls tools: no answer.
         answer: what the user is to read.
         entries: of `tool_calls`, good and bad.
     """
@@ -130,7 +130,7 @@ def _answer(fields: dict[str, str]) -> str:
 
 
 def _text(raw: str) -> str:
-    """Return the text that a value says: a string's characters, other values as JSON."""
+    """Return the text of a value: a string's characters, other values as JSON."""
     if raw.startswith('"'):
         return join_surrogates(read_string(raw))
     return "" if raw == "null" else raw

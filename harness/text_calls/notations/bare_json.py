@@ -97,7 +97,7 @@ class BareJson(TextDialect):
 
 
 class BareAnywhere(BareJson):
-    """The loose reading: a call wherever it stands, but never one inside anything in braces."""
+    """The loose reading: a call at any position, but never one inside anything in braces."""
 
     where = "anywhere"
     whole = False

@@ -1,7 +1,7 @@
 """`<|START_ACTION|>[{"tool_call_id", "tool_name", "parameters"}]<|END_ACTION|>`: Cohere Command.
 
 One array of calls in a block; its reasoning is between thinking tokens and is a section,
-its answer between response tokens, which say nothing that text is not. Source: chat templates
+its answer between response tokens, which add nothing to the text. Source: chat templates
 of Command R7B and Command A; quirk TEXT-COHERE-ACTION.
 """
 

@@ -31,7 +31,7 @@ _SPELLINGS: Final = (
     ((_BAR, _BAR), " "),
 )
 _FENCE: Final = "```"
-# `function`, the kind of a tool, stands where V3.1 has the name.
+# `function`, the kind of a tool, is where V3.1 has the name.
 _KIND: Final = "function"
 _FENCED = re.compile(r"\s*([^\s{`<]*)\s*(?:```\w*)?\s*")
 

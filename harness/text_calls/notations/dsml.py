@@ -6,8 +6,8 @@
     </｜DSML｜invoke>
     </｜DSML｜function_calls>
 
-`string="true"` is a string as it stands, `string="false"` is JSON; without it the schema
-decides. V4 says `tool_calls` for the outer tag. Engines and their users write the bars full
+`string="true"` is the string itself, `string="false"` is JSON; without it the schema
+decides. V4 uses `tool_calls` for the outer tag. Engines and their users write the bars full
 width, doubled or in ASCII, break tags over lines, and lose the outer tag. The token is never
 part of an answer. Source: DeepSeek-V3.2's published encoding; quirks TEXT-DSML,
 TEXT-DSML-VARIANTS, TEXT-OPEN-MISSING, TEXT-LITERAL-MARKER-TRUNCATES.
@@ -58,7 +58,7 @@ class Dsml(TagDialect):
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """All calls in one outer tag, as DeepSeek's encoding renders them."""
         token = _TOKENS[0]
-        return write_invoke_calls(calls, f"{token}function_calls", token, says=True)
+        return write_invoke_calls(calls, f"{token}function_calls", token, typed=True)
 
 
 DSML: Final = Dsml()

@@ -1,6 +1,6 @@
 """A code block that is the complete reply and holds a call: chat models without native tools.
 
-The block says ```json, ```tool_call, another word of the kind, or nothing; inside stands what
+The block says ```json, ```tool_call, another word of the kind, or nothing; inside is what
 bare JSON or a tag would hold. A block that is part of a longer answer is an example and never
 runs (quirks TEXT-FENCED-CALL, TEXT-FP-FENCE). Source: replies of Gemini, Claude and DeepSeek
 to prompt-taught protocols.

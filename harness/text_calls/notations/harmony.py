@@ -1,7 +1,7 @@
 """OpenAI's Harmony messages in the text: gpt-oss behind a server that does not parse them.
 
 `<|start|>assistant<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{...}
-<|call|>`: the recipient stands with the role or with the channel, with `functions.` or
+<|call|>`: the recipient is with the role or with the channel, with `functions.` or
 without (HARMONY-PREFIX); other names are tools of the server, and no call of ours. The channel
 `analysis` is reasoning, `final` is the answer, `commentary` without a recipient is a preamble that
 the user sees. On `analysis` only `<|call|>` makes a message a call; without it, it is reasoning

@@ -7,7 +7,7 @@
     ]<]minimax[>[</tool_call>
 
 An object is written as tags of its keys, an array as tags `item`, without end. Keys are not XML
-names (`-A` is one), so this is not XML. Strings and numbers look alike; the schema tells them.
+names (`-A` is one), so this is not XML. Strings and numbers look alike; the schema decides.
 A tag without the sentinel is part of a value; one with it, of no call, is what is left of a
 broken one. Source: MiniMax-M3's chat template, as its
 parsers in vLLM and SGLang describe it; quirk TEXT-MINIMAX-M3.
@@ -60,7 +60,7 @@ class _Open(msgspec.Struct):
 
 
 class _Broken(Exception):  # noqa: N818 - never leaves this module
-    """The markup cannot be read; the message says why."""
+    """The markup cannot be read; the message is the reason."""
 
 
 class MinimaxM3(TextDialect):
@@ -106,7 +106,7 @@ class _End(Ending):
         """See `Ending.feed`."""
         if self._end is not None:
             return self._searched(self._end, text, start)
-        # As much as tells the outer tag from a call, or from what is left of one.
+        # As much as distinguishes the outer tag from a call, or from what is left of one.
         self._head += text[start:]
         return self._begun() if len(self._head) >= len(_BLOCK) else MORE
 

@@ -3,7 +3,7 @@
 One JSON object, or several with semicolons between them; or a call of a tool that the model was
 trained on, `brave_search.call(query="...")`, read as literals and never run. Python code for
 an interpreter has the same tag and is not a call, so the tag with anything else stays text. The
-end tokens say nothing. Source: prompt format and chat template of Llama 3.1; quirks
+end tokens have no meaning. Source: prompt format and chat template of Llama 3.1; quirks
 TEXT-PYTHON-TAG, TEXT-PARAMETERS-KEY.
 """
 

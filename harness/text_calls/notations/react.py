@@ -1,6 +1,6 @@
 """`Thought:`, `Action:`, `Action Input:` lines: ReAct, taught by the prompt.
 
-What a thought says is reasoning, what `Final Answer:` says is the answer. An action is the name
+A thought is reasoning, the text after `Final Answer:` is the answer. An action is the name
 of a tool on its line and an input after it: a JSON object, in a code block too, or one line of
 text for a tool with exactly one required parameter, a string. Labels may be bold. The action
 may be a JSON object itself, `{"action": NAME, "action_input": ...}`, often in a code block.

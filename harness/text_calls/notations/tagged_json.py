@@ -95,7 +95,7 @@ class TagEnd(Ending):
         return self._json_end + end if final else MORE
 
     def _before_blank(self, whole: str, end: int) -> int:
-        """Return where the first blank line stands near which the JSON broke, or after it."""
+        """Return the first blank line near which the JSON broke, or after it."""
         at = self._json.broken_at
         if at == MORE:  # in a string, which may have blank lines
             return end
