@@ -254,13 +254,13 @@ def _fewer(turns: tuple[PlannedTurn, ...]) -> Iterator[tuple[PlannedTurn, ...]]:
     for at, each in enumerate(turns):
         before, after = turns[:at], turns[at + 1 :]
         yield before + after
-        for place in range(len(each.calls)) if len(each.calls) > 1 else ():
-            calls = each.calls[:place] + each.calls[place + 1 :]
+        for number in range(len(each.calls)) if len(each.calls) > 1 else ():
+            calls = each.calls[:number] + each.calls[number + 1 :]
             yield (*before, PlannedTurn(calls, each.text), *after)
         if each.text:
             yield (*before, PlannedTurn(each.calls), *after)
-        for place, call in enumerate(each.calls):
+        for number, call in enumerate(each.calls):
             if call.arguments:
                 less = msgspec.structs.replace(call, arguments={})
-                calls = (*each.calls[:place], less, *each.calls[place + 1 :])
+                calls = (*each.calls[:number], less, *each.calls[number + 1 :])
                 yield (*before, PlannedTurn(calls, each.text), *after)
