@@ -350,7 +350,7 @@ MUTATORS: Final = (
         )
     ),
     chat_preserving("legacy-stub", "an empty `function_call` next to the calls", "LEGACY-FC-STUB")(
-        editing_choices({"beside tool_calls": _legacy_stub})
+        editing_choices({"next to tool_calls": _legacy_stub})
     ),
     chat_preserving(
         "reasoning-renamed",

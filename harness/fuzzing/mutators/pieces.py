@@ -104,7 +104,7 @@ def _tools_in_prompt(_draw: DrawFn, interaction: Interaction) -> tuple[Interacti
     if interaction.tools or not tools:
         return None
     names = ", ".join(tool["name"] for tool in tools)
-    return replace(interaction, tools=tools), f"{names}, beside the fields of the request"
+    return replace(interaction, tools=tools), f"{names}, in addition to the fields of the request"
 
 
 MUTATORS: Final = (_split, _merged, _singly, _rewritten_with_option, _tools_in_prompt)

@@ -1,7 +1,7 @@
 """A body as the frames that were sent, each with its bytes; joined, they are the body.
 
 Mutators change single frames and leave the bytes of all others alone, so that a saved finding
-shows what was done to it and nothing else. A body whose frames cannot be told apart, such as
+shows what was done to it and nothing else. A body whose frames cannot be separated, such as
 one document, is None: there is nothing to mutate in it.
 """
 

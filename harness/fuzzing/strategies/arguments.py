@@ -187,8 +187,8 @@ def _both(schema: dict[str, Any], other: Schema) -> dict[str, Any]:
 
 def _types(schema: dict[str, Any]) -> tuple[str, ...]:
     """Return the types that `schema` allows, stated or guessed."""
-    told = schema.get("type")
-    listed = told if isinstance(told, list) else [told]
+    stated = schema.get("type")
+    listed = stated if isinstance(stated, list) else [stated]
     known = tuple(name for name in listed if isinstance(name, str) and name in _BY_TYPE)
     if known:
         return known
