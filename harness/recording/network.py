@@ -1,7 +1,7 @@
-"""While a block runs, sockets of this process reach this machine and nothing else.
+"""Block connections of this process to other machines.
 
-For tests that must not ask a live server in silence. What connects in another process, or
-below Python's sockets, is not seen.
+For tests that must not connect to a live server unnoticed. Connections of other processes, or below
+Python's sockets, are not blocked.
 """
 
 import socket
@@ -19,10 +19,10 @@ _METHODS: Final = ("connect", "connect_ex", "sendto")
 
 @contextmanager
 def block_remote_connections() -> Iterator[None]:
-    """Refuse connections to other machines, and their names, until the block ends.
+    """Block connections to other machines, and lookups of their names, until the block ends.
 
     Raises, from a connection:
-        BlockedRequestError: it would leave this machine.
+        BlockedRequestError: it is to another machine.
     """
     patches = [
         mock.patch.object(socket.socket, name, _guarded(getattr(socket.socket, name)))
@@ -39,7 +39,7 @@ def block_remote_connections() -> Iterator[None]:
 
 
 def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
-    def guarded(self: socket.socket, *args: Any) -> Any:  # noqa: ANN401 - what socket takes and gives
+    def guarded(self: socket.socket, *args: Any) -> Any:  # noqa: ANN401 - the types of socket
         address = args[-1] if args else None
         if self.family in {socket.AF_INET, socket.AF_INET6} and isinstance(address, tuple):
             _check(address[0])
@@ -67,7 +67,7 @@ def _check(host: object) -> None:
 
 
 def is_local(host: str) -> bool:
-    """Whether `host` names this machine."""
+    """Whether `host` is this machine."""
     if host.lower().rstrip(".") in _NAMES:
         return True
     try:

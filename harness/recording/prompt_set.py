@@ -1,4 +1,4 @@
-"""A file of prompts -> the requests that ask a server with them, in order.
+"""Read a file of prompts, and build the requests with them, in order.
 
     - id: weather-oslo
       question: What is the weather in Oslo?
@@ -6,7 +6,7 @@
       tools: [{name: get_weather, parameters: {type: object}}]
       options: {temperature: 0.7}   # further fields of the request
 
-An unknown key is an error. What the prompt teaches in words is kept beside the request.
+An unknown key is an error. Tools that the prompt describes are recorded with the request.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,40 +55,40 @@ class PromptEntry(msgspec.Struct, frozen=True):
 
     @property
     def described_tools(self) -> tuple[dict[str, Any], ...]:
-        """The tools that are told in words, as a cassette keeps them."""
+        """The tools that the prompt describes, as in a cassette."""
         if not find_prompt(self.prompt).describes_tools:
             return ()
         return tuple(msgspec.to_builtins(tool) for tool in self.tools)
 
 
 def load_prompts(path: Path) -> tuple[PromptEntry, ...]:
-    """Return the prompts that a file lists.
+    """Return the prompts in a file.
 
     Raises:
-        UnreadableError: no file that can be read, or no list of prompts.
-        UsageError: it names a prompt that there is not.
+        UnreadableError: the file cannot be read, or is not a list of prompts.
+        UsageError: it names an unknown prompt.
     """
     items = expect_list(load_yaml_file(path, hint="Check --prompts."), str(path))
-    asked = tuple(_prompt_entry(item, f"{path}: [{n}]") for n, item in enumerate(items))
-    if not asked:
+    entries = tuple(_prompt_entry(item, f"{path}: [{n}]") for n, item in enumerate(items))
+    if not entries:
         raise UnreadableError("expected a list of prompts, found none", where=str(path))
-    return asked
+    return entries
 
 
 def _prompt_entry(value: object, where: str) -> PromptEntry:
     fields = expect_mapping(value, where)
     refuse_unknown_keys(fields, _KEYS, where)
-    said = {name: expect_text(fields.get(name), f"{where}.{name}") for name in _KEYS[:4]}
+    texts = {name: expect_text(fields.get(name), f"{where}.{name}") for name in _KEYS[:4]}
     for name in ("id", "question"):
-        if not said[name]:
+        if not texts[name]:
             refuse_type("text", fields.get(name), f"{where}.{name}")
-    prompt = find_prompt(said["prompt"] or NATIVE).id
+    prompt = find_prompt(texts["prompt"] or NATIVE).id
     tools = prompt_tools.read_prompt_tools(fields.get("tools"), f"{where}.tools")
     return PromptEntry(
-        said["id"],
-        said["question"],
+        texts["id"],
+        texts["question"],
         prompt,
-        said["system"],
+        texts["system"],
         msgspec.convert(tools, tuple[Tool, ...]),
         expect_mapping(fields.get("options"), f"{where}.options"),
     )
@@ -97,17 +97,17 @@ def _prompt_entry(value: object, where: str) -> PromptEntry:
 def prompt_requests(
     asked: Sequence[PromptEntry], uri: str, dialect: str, model: str, options: Mapping[str, Any]
 ) -> Iterator[tuple[PromptEntry, Request]]:
-    """Yield each prompt with the request that asks it.
+    """Yield each prompt with its request.
 
     Args:
         asked: the prompts.
-        uri: the whole address.
-        dialect: how the server's API spells requests.
-        model: whom to ask.
-        options: further fields of all bodies; those of a prompt go first.
+        uri: the complete address.
+        dialect: of the server's API.
+        model: of the request.
+        options: further fields of all bodies; those of a prompt override them.
 
     Raises:
-        UsageError: nobody knows how to ask in `dialect`.
+        UsageError: requests in `dialect` are not supported.
     """
     for each in asked:
         prompt = find_prompt(each.prompt)
@@ -121,8 +121,8 @@ def prompt_requests(
 
 
 def _no_provider(request: Request) -> Reply:
-    raise NotImplementedError(f"{request.uri}: a recorder asks")
+    raise NotImplementedError(f"{request.uri}: recording sends its requests otherwise")
 
 
 def _no_tool(name: str, arguments: dict[str, Any]) -> object:
-    raise NotImplementedError(f"{name}({arguments}): recording runs no tool")
+    raise NotImplementedError(f"{name}({arguments}): recording executes no tools")

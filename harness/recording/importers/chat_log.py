@@ -1,9 +1,9 @@
-"""Conversations that somebody logged, one JSON object a line: whole answers, seldom streams.
+"""Import logged conversations, one JSON object a line: complete answers, rarely streams.
 
-`{"request": ..., "response": ...}`; the lines of a batch, joined with the requests of its
-input file by `custom_id` where they stand in the same file; or `{"messages": [...]}`, where
-each assistant message becomes the answer to the messages before it. There the answer is
-built anew as a chat completion: nothing but the message was kept.
+A line is `{"request": ..., "response": ...}`; or a line of a batch, joined with the request with
+the same `custom_id` if the file contains it; or `{"messages": [...]}`. Then each assistant message
+becomes the answer to the messages before it, rebuilt as a chat completion, because the log contains
+only the message.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ from harness.wire.payload import decode_json
 
 Line = dict[str, Any]
 
-# Addresses that batches name; other logs name none.
+# The address in batches; other logs contain none.
 _CHAT: Final = "/v1/chat/completions"
 _MOST_REQUEST_BYTES: Final = 64 * 1024 * 1024
 _REBUILT: Final = "messages; each answer rebuilt as a chat completion; no headers, reads or times"
@@ -34,7 +34,7 @@ _BATCH: Final = "responses of a batch, requests where its input is in the file; 
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return an interaction for each answer; None where a line is of no such kind."""
+    """Return an interaction for each answer, or None if a line is of another kind."""
     if not data.lstrip().startswith(b"{"):
         return None
     lines = [line for line in data.split(b"\n") if line.strip()]
@@ -49,7 +49,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _line(line: bytes) -> tuple[Line, Members] | None:
-    """Return the object that `line` is, and its parts as they were written."""
+    """Return the object in `line`, and its members as they were written."""
     event = parse_event(line)
     return (event, members(line)) if event else None
 
@@ -76,7 +76,7 @@ def _pairs(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
 
 
 def _request(value: object, raw: msgspec.Raw) -> Request:
-    """Take a bare request body, or one in an envelope with its address."""
+    """Return the request in a body without envelope, or in one with an address."""
     if isinstance(value, dict) and "body" in value:
         parts = members(raw)
         address = value.get("url", value.get("uri"))
@@ -84,21 +84,21 @@ def _request(value: object, raw: msgspec.Raw) -> Request:
         return Request(
             method if isinstance(method, str) else "POST",
             address if isinstance(address, str) else "",
-            body=_plain(value["body"], parts["body"]),
+            body=_body(value["body"], parts["body"]),
         )
     return Request(body=bytes(raw))
 
 
-def _plain(value: object, raw: msgspec.Raw) -> bytes:
-    """Return a body that is JSON as it was written, one that is text as that text."""
+def _body(value: object, raw: msgspec.Raw) -> bytes:
+    """Return a JSON body as it was written, and text as its bytes."""
     return value.encode("utf-8", "replace") if isinstance(value, str) else bytes(raw)
 
 
 def _answer(value: object, raw: msgspec.Raw) -> tuple[bytes, int]:
-    """Take a bare answer, its events, or one in an envelope with its status."""
+    """Return body and status of an answer, of its events, or of one in an envelope."""
     if isinstance(value, dict) and "body" in value:
         status = value.get("status_code", value.get("status"))
-        body = _plain(value["body"], members(raw)["body"])
+        body = _body(value["body"], members(raw)["body"])
         return body, status if isinstance(status, int) else 200
     if isinstance(value, list):
         events = elements(raw)
@@ -114,7 +114,7 @@ def _is_batch(line: Line) -> bool:
 
 
 def _batch(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
-    asked = {
+    requests = {
         _batch_id(line): _request(line, msgspec.Raw(msgspec.json.encode(raw)))
         for line, raw in lines
         if "body" in raw
@@ -122,7 +122,7 @@ def _batch(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
     for line, raw in lines:
         if isinstance(line.get("response"), dict):
             body, status = _answer(line["response"], raw["response"])
-            yield body_interaction(body, asked.get(_batch_id(line)) or Request(), status)
+            yield body_interaction(body, requests.get(_batch_id(line)) or Request(), status)
 
 
 def _batch_id(line: Line) -> str:
@@ -149,25 +149,25 @@ def _history(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
 def _answers(raw: Members) -> Iterator[Interaction]:
     """Yield an interaction for each assistant message of one conversation.
 
-    The requests grow with the conversation: beyond a sum of bytes they are left out.
+    The requests grow with the conversation. Beyond a total size they are left out.
     """
     messages = elements(raw["messages"])
     left = _MOST_REQUEST_BYTES
     before = sum(len(bytes(part)) for key, part in raw.items() if key != "messages")
-    for place, written in enumerate(messages):
+    for index, written in enumerate(messages):
         message = decode_json(bytes(written))
         if isinstance(message, dict) and message.get("role") == "assistant":
             left -= before
-            asked = {**raw, "messages": messages[:place]} if left >= 0 else None
+            request = {**raw, "messages": messages[:index]} if left >= 0 else None
             yield body_interaction(
                 msgspec.json.encode(_completion(raw, message, written)),
-                Request("POST", _CHAT, body=msgspec.json.encode(asked) if asked else b""),
+                Request("POST", _CHAT, body=msgspec.json.encode(request) if request else b""),
             )
         before += len(bytes(written))
 
 
 def _completion(raw: Members, message: Line, written: msgspec.Raw) -> dict[str, object]:
-    """Return the chat completion that would have brought `message`."""
+    """Return a chat completion with `message`."""
     reason = "tool_calls" if message.get("tool_calls") else "stop"
     choice = {"index": 0, "message": written, "finish_reason": reason}
     named = {"model": raw["model"]} if "model" in raw else {}

@@ -1,7 +1,7 @@
-"""One JSON event a line, or one JSON array of events, without the framing of the wire.
+"""Import one JSON event a line, or one JSON array of events, without the framing of the API.
 
-The list may hold several responses. Where the lines or the array are what the API itself
-sends (Ollama's NDJSON, Gemini's array), the body of one response stays as it is.
+The list may contain several responses. If the API itself sends such lines or such an array
+(Ollama's NDJSON, Gemini's array), the body of one response is unchanged.
 """
 
 from pathlib import PurePath
@@ -25,7 +25,7 @@ _BODY_KEPT: Final = "response body; no request, headers, reads or times"
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the responses that the list holds; None where a part of it is no event."""
+    """Return the responses in the list, or None if a part of it is not an event."""
     if data.lstrip().startswith(b"["):
         return _array(path, data)
     lines = [line.strip() for line in data.strip().split(b"\n")]
@@ -37,7 +37,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _is_body(lines: list[bytes]) -> bool:
-    """Tell whether the lines are one response as the API itself sends it."""
+    """Whether the lines are one response as the API itself sends it."""
     return are_json_lines(lines) and len(frame_responses(line for line in lines if line)) == 1
 
 
@@ -48,14 +48,14 @@ def _listed(path: PurePath, payloads: list[bytes]) -> ContainerFile | None:
 
 
 def _is_framed(lines: list[bytes]) -> bool:
-    """Tell whether this is an event stream as it was on the wire, or no list at all."""
+    """Whether this is an event stream with its framing, or not a list."""
     if len(lines) == 1:
         return True
     return b"" in lines and all(line.startswith(_PREFIX) for line in lines if line)
 
 
 def _array(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Take an array of events; any other array is nobody's recording."""
+    """Return the responses in an array of events; another array is not a recording."""
     payloads = _elements(data)
     events = [parse_event(payload) for payload in payloads]
     mark = DETECTOR.first_mark((event, "") for event in events)

@@ -1,8 +1,8 @@
-"""What every container reader shares: the shape of its answer, headers, and base64.
+"""Shared by all readers of containers: the result, headers, and base64.
 
-A reader turns the bytes of one file into one cassette, or says that they are another
-container's (None). It never guesses: what the container does not keep stays empty, and an
-entry that cannot be read is left out and told where the others do not depend on it.
+A reader turns the bytes of one file into one cassette, or returns None if they are of another
+container. It never guesses: a field that the container does not store stays empty. An entry that
+cannot be read is left out and reported if the others do not depend on it.
 """
 
 import base64
@@ -25,7 +25,7 @@ _MOST_STATUS: Final = 999
 
 
 class ContainerFile(msgspec.Struct, frozen=True):
-    """What a reader found in a file.
+    """The entries of one file.
 
     Fields:
         cassette: all entries that can be read.
@@ -45,12 +45,12 @@ def container_file(
     kept: str,
     damaged: Mapping[int, str] | None = None,
 ) -> ContainerFile:
-    """Return what a reader found in `path`.
+    """Return the entries of the file at `path`.
 
     Args:
         path: the file's path.
         interactions: in the order of the file.
-        kept: what of the traffic the container kept, in words.
+        kept: which parts of the traffic the container stores, as text.
         damaged: as `Found.damaged`.
     """
     origin = Origin("imported", by=BY, kept=kept)
@@ -59,13 +59,13 @@ def container_file(
 
 
 def damage_text(error: UnreadableError, path: PurePath) -> str:
-    """Return what is wrong with the file at `path`, and where inside of it."""
-    place = error.where.removeprefix(str(path)).lstrip(": ")
-    return f"{error.what} (at {place})" if place else error.what
+    """Return what is wrong with the file at `path`, and where in it."""
+    location = error.where.removeprefix(str(path)).lstrip(": ")
+    return f"{error.what} (at {location})" if location else error.what
 
 
 def _storable(interaction: Interaction) -> Interaction:
-    """Return what a cassette can hold: HTTP's three digits, and text that has an encoding."""
+    """Return `interaction` with a status and text that a cassette can store."""
     request = interaction.request
     return msgspec.structs.replace(
         interaction,
@@ -85,23 +85,23 @@ def _encodable_headers(headers: Headers) -> Headers:
 
 
 def _encodable(text: str) -> str:
-    """Return `text` without the halves of surrogate pairs that JSON can spell."""
+    """Return `text` without single surrogates, which JSON can contain."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def body_interaction(body: bytes, request: Request | None = None, status: int = 200) -> Interaction:
-    """Return an interaction whose reads the source did not keep."""
+    """Return an interaction without recorded reads."""
     return synthetic_interaction(body, request, status=status)
 
 
 def join_reads(chunks: Iterable[tuple[bytes, int]]) -> tuple[bytes, tuple[Read, ...]]:
-    """Join chunks (bytes, delay in milliseconds) to a body and its reads; empty ones go."""
+    """Join chunks (bytes, delay in milliseconds) to a body and its reads; drop empty ones."""
     kept = [(data, delay) for data, delay in chunks if data]
     return b"".join(data for data, _ in kept), tuple(Read(len(data), ms) for data, ms in kept)
 
 
 def decode_base64(text: str, where: str) -> bytes:
-    """Return the bytes that `text` spells; line breaks in it do not matter.
+    """Return the bytes in base64 `text`; line breaks are ignored.
 
     Raises:
         UnreadableError: it is not base64.

@@ -1,7 +1,7 @@
-"""What `curl -i` printed: the status line, headers and body of a response, no request.
+"""Import the output of `curl -i`: status line, headers and body of a response, without request.
 
-With `--raw` the body has its chunks still, and each is a read. Of several responses in a row
-(interim ones, redirects) the last is the answer.
+With `--raw` the body contains its chunks, and each is a read. Of several responses in a row
+(interim ones, redirects) the last is imported.
 """
 
 from pathlib import PurePath
@@ -24,7 +24,7 @@ _KEPT: Final = "response body and headers; no request"
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the response; None where the data begin with no status line."""
+    """Return the response, or None if the data do not begin with a status line."""
     if not data.startswith(_MAGIC) or status_of(data[:20]) is None:
         return None
     line, headers, body = parse_message(data)
@@ -41,7 +41,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _pieces(headers: Headers, body: bytes) -> list[Piece]:
-    """Cut `body` after each of its chunks."""
+    """Split `body` after each of its chunks."""
     if "chunked" not in header_of(headers, "transfer-encoding").lower():
         return [(body, 0)]
     ends = [end for _, end in chunk_ranges(body) or ()]

@@ -1,8 +1,7 @@
-"""Dumps of `curl --trace` and `curl --trace-ascii`: what crossed the network, piece by piece.
+"""Import dumps of `curl --trace` and `curl --trace-ascii`: the network traffic, read by read.
 
-Each `Recv data` is a read; its time is kept where `--trace-time` was on. The ASCII form
-shows every other byte as a dot: there the line ends of an event stream are put back, and
-other such bytes are lost.
+Each `Recv data` is a read; its time is known with `--trace-time`. The ASCII form replaces all other
+bytes by dots: the importer restores the line ends of an event stream, and other bytes are missing.
 """
 
 import re
@@ -32,7 +31,7 @@ _SECTION: Final = re.compile(
 _LINE: Final = re.compile(rb"([0-9a-f]{4,12}): (.*)", re.DOTALL)
 _HEX: Final = re.compile(rb"(?:[0-9a-f]{2} ){1,16}")
 _HEX_COLUMNS: Final = 48
-# Content type -> the dots that stand for line ends: before a field or a comment, at the end.
+# Content type -> the dots that replace line ends: before a field or a comment, at the end.
 _LINE_ENDS: Final = {
     "text/event-stream": re.compile(
         rb"\.{1,2}(?=(?:data|event|id|retry):)|\.\.(?=:)|\.{1,2}\Z",
@@ -44,7 +43,7 @@ _SECURE: Final = (b"SSL", b"TLS", b"ALPN")
 
 
 class _Section(msgspec.Struct, frozen=True):
-    """One piece of traffic: `Send header` and the like, when, and its bytes."""
+    """One piece of traffic: its kind, such as `Send header`, its time and its bytes."""
 
     kind: bytes
     at_ms: int | None
@@ -53,7 +52,7 @@ class _Section(msgspec.Struct, frozen=True):
 
 
 class _TracedInteraction(msgspec.Struct):
-    """A request and its response, as their pieces come in."""
+    """A request and its response, as their pieces arrive."""
 
     sent_ms: int | None
     head: bytearray
@@ -63,16 +62,14 @@ class _TracedInteraction(msgspec.Struct):
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the exchanges of the dump; None where the data are none."""
+    """Return the interactions of the dump, or None if the data are not a dump."""
     if _SECTION.fullmatch(data.partition(b"\n")[0]) is None:
         return None
     sections = list(_sections(data.split(b"\n")))
     scheme = "https" if any(word in data for word in _SECURE) else "http"
-    exchanges = [exchange for exchange in _iter_traced(sections) if exchange.answer]
-    found_ = [each for exchange in exchanges if (each := _interaction(exchange, scheme))]
-    if not found_:
-        return None
-    return container_file(path, found_, _kept(sections))
+    answered = (traced for traced in _iter_traced(sections) if traced.answer)
+    found = [each for traced in answered if (each := _interaction(traced, scheme))]
+    return container_file(path, found, _kept(sections)) if found else None
 
 
 def _kept(sections: list[_Section]) -> str:
@@ -84,7 +81,7 @@ def _kept(sections: list[_Section]) -> str:
 
 
 def _sections(lines: list[bytes]) -> Iterator[_Section]:
-    """Yield what was sent and received; remarks of curl and the handshake are passed over."""
+    """Yield the sent and received pieces, without remarks of curl and the handshake."""
     for _, group in groupby(_numbered(lines), key=itemgetter(0)):
         (_, heading), *body = list(group)
         match = _SECTION.fullmatch(heading)
@@ -99,7 +96,7 @@ def _sections(lines: list[bytes]) -> Iterator[_Section]:
 
 
 def _numbered(lines: list[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield each line with the number of the section that it belongs to."""
+    """Yield each line with the number of its section."""
     number = 0
     for line in lines:
         number += _SECTION.fullmatch(line) is not None
@@ -114,7 +111,7 @@ def _time(match: re.Match[bytes]) -> int | None:
 
 
 def _from_hex(lines: list[tuple[int, bytes]]) -> bytes | None:
-    """Return the bytes of a dump in hexadecimal; None where it is no such dump."""
+    """Return the bytes of a dump in hexadecimal, or None if it is another dump."""
     data = bytearray()
     for at, text in lines:
         digits = _HEX.match(text[:_HEX_COLUMNS].rstrip(b" \r") + b" ")
@@ -125,7 +122,7 @@ def _from_hex(lines: list[tuple[int, bytes]]) -> bytes | None:
 
 
 def _from_ascii(lines: list[tuple[int, bytes]], size: int) -> bytes:
-    """Join the lines; where the next offset is two further, a CRLF stood between."""
+    """Join the lines, with a CRLF between two if the next offset is two higher."""
     ends = [at for at, _ in lines[1:]] + [size]
     pieces = (
         text + b"\r\n" * (end - at - len(text) == len(b"\r\n"))
@@ -135,55 +132,55 @@ def _from_ascii(lines: list[tuple[int, bytes]], size: int) -> bytes:
 
 
 def _iter_traced(sections: list[_Section]) -> Iterator[_TracedInteraction]:
-    exchange = _TracedInteraction(None, bytearray(), bytearray(), bytearray(), [])
+    traced = _TracedInteraction(None, bytearray(), bytearray(), bytearray(), [])
     for part in sections:
         if part.kind == b"Send header":
-            if exchange.answer:
-                yield exchange
-                exchange = _TracedInteraction(None, bytearray(), bytearray(), bytearray(), [])
-            exchange.sent_ms = part.at_ms
-            exchange.head += part.data
+            if traced.answer:
+                yield traced
+                traced = _TracedInteraction(None, bytearray(), bytearray(), bytearray(), [])
+            traced.sent_ms = part.at_ms
+            traced.head += part.data
         elif part.kind == b"Send data":
-            exchange.body += part.data
+            traced.body += part.data
         elif part.kind == b"Recv header":
-            if _replaces(part.data, exchange):
-                exchange.answer.clear()
-            exchange.answer += part.data
+            if _replaces(part.data, traced):
+                traced.answer.clear()
+            traced.answer += part.data
         elif part.kind == b"Recv data":
-            exchange.pieces.append(part)
-    yield exchange
+            traced.pieces.append(part)
+    yield traced
 
 
-def _replaces(header: bytes, exchange: _TracedInteraction) -> bool:
+def _replaces(header: bytes, traced: _TracedInteraction) -> bool:
     """Whether a status line comes after an interim response."""
-    before = status_of(bytes(exchange.answer[:20]))
+    before = status_of(bytes(traced.answer[:20]))
     return status_of(header) is not None and before is not None and is_interim(before)
 
 
-def _interaction(exchange: _TracedInteraction, scheme: str) -> Interaction | None:
-    request_line, headers, _ = parse_message(bytes(exchange.head))
+def _interaction(traced: _TracedInteraction, scheme: str) -> Interaction | None:
+    request_line, headers, _ = parse_message(bytes(traced.head))
     method, _, rest = request_line.decode("latin-1").partition(" ")
     if method == "CONNECT":
         return None
     address = f"{scheme}://{header_of(headers, 'host')}{rest.partition(' ')[0]}"
-    line, answer_headers, _ = parse_message(bytes(exchange.answer))
-    request = Request(method or "POST", address if rest else "", headers, bytes(exchange.body))
+    line, answer_headers, _ = parse_message(bytes(traced.answer))
+    request = Request(method or "POST", address if rest else "", headers, bytes(traced.body))
     answer = response_interaction(
-        request, status_of(line) or 0, answer_headers, _pieces(exchange), kept=True
+        request, status_of(line) or 0, answer_headers, _pieces(traced), kept=True
     )
-    return _with_line_ends(answer) if any(part.ascii for part in exchange.pieces) else answer
+    return _with_line_ends(answer) if any(part.ascii for part in traced.pieces) else answer
 
 
-def _pieces(exchange: _TracedInteraction) -> Iterator[Piece]:
-    before = exchange.sent_ms
-    for part in exchange.pieces:
+def _pieces(traced: _TracedInteraction) -> Iterator[Piece]:
+    before = traced.sent_ms
+    for part in traced.pieces:
         delay = 0 if part.at_ms is None or before is None else (part.at_ms - before) % _DAY_MS
         before = part.at_ms
         yield part.data, delay
 
 
 def _with_line_ends(answer: Interaction) -> Interaction:
-    """Put line ends where dots stand for them; the length of each read stays."""
+    """Replace the dots that stand for line ends; the length of each read stays the same."""
     kind = answer.header("content-type").partition(";")[0].strip().lower()
     dots = _LINE_ENDS.get(kind)
     if dots is None:

@@ -1,7 +1,9 @@
-"""A list of JSON events without the framing of the wire -> the responses that it holds.
+"""Turn a list of JSON events without framing into the responses in it.
 
-A list may hold several responses, one after another. The framing is built anew as the API
-of their dialect frames events; what the list does not have, such as `[DONE]`, is not added.
+A list may contain several responses. Events are framed again as the API of their dialect does.
+Nothing that the list does not contain is added, such as `[DONE]`. Parts of JSON are kept as they
+were written, including digits and the order of keys. If JSON contains half a surrogate pair, which the
+fast decoder rejects, its parts are encoded again.
 """
 
 import json
@@ -26,7 +28,7 @@ def members(data: bytes | msgspec.Raw) -> Members:
     """Return the members of an object.
 
     Raises:
-        NotJson: it is no JSON object, or nested too deeply.
+        NotJson: it is not a JSON object, or nested too deeply.
     """
     try:
         return _MEMBERS.decode(data)
@@ -41,7 +43,7 @@ def elements(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
     """Return the elements of an array.
 
     Raises:
-        NotJson: it is no JSON array, or nested too deeply.
+        NotJson: it is not a JSON array, or nested too deeply.
     """
     try:
         return _ELEMENTS.decode(data)
@@ -53,7 +55,7 @@ def elements(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
 
 
 def on_one_line(part: bytes | msgspec.Raw) -> bytes:
-    """Return `part` without line ends, which no event has inside."""
+    """Return `part` without line ends, because an event must not contain any."""
     data = bytes(part)
     if b"\n" not in data and b"\r" not in data:
         return data
@@ -76,21 +78,21 @@ DONE: Final = b"[DONE]"
 Event = dict[str, Any]
 Framing = Callable[[bytes, Event], bytes]
 
-# Events that only the beginning of a response has: key -> values.
+# Events at the beginning of a response only: key -> values.
 _STARTS: Final = {
     "type": frozenset({"response.created", "message_start", "message-start", "session.created"}),
     "event_type": frozenset({"interaction.created", "interaction.start", "stream-start"}),
 }
 _START_KEYS: Final = ("messageStart",)
-# Cohere's first API names its events by this key and sends one a line, its second has none.
-# Where an event names the response that it belongs to.
+# Cohere's first API names its events with this key and sends one a line. Its second does not.
+# Keys of the response's id.
 _IDS: Final = ("id", "responseId")
-# List of alternatives in a chunk -> what it has in its last one.
+# List of alternatives in a chunk -> the key that only its last chunk has.
 _FINISHES: Final = (("choices", "finish_reason"), ("candidates", "finishReason"))
 
 
 def parse_event(payload: bytes) -> Event | None:
-    """Return the JSON object that `payload` is, an empty one for `[DONE]`, else None."""
+    """Return the JSON object in `payload`, an empty one for `[DONE]`, else None."""
     if payload == DONE:
         return {}
     try:
@@ -101,14 +103,14 @@ def parse_event(payload: bytes) -> Event | None:
 
 
 def iter_bodies(payloads: Sequence[bytes], events: Sequence[Event]) -> Iterator[bytes]:
-    """Yield the body of each response that the events hold, in the framing of its dialect."""
+    """Yield the body of each response in the events, in the framing of its dialect."""
     frame = _framing(events)
     for part in _responses(payloads, events):
         yield b"".join(frame(payload, event) for payload, event in part)
 
 
 def are_json_lines(payloads: Iterable[bytes]) -> bool:
-    """Whether the API of the events in `payloads` itself sends one a line."""
+    """Whether the API of these events sends one a line."""
     events = map(parse_event, payloads)
     return _framing([event for event in events if event is not None]) is _as_line
 
@@ -124,7 +126,7 @@ def _framing(events: Sequence[Event]) -> Framing:
 def _responses(
     payloads: Sequence[bytes], events: Sequence[Event]
 ) -> Iterator[list[tuple[bytes, Event]]]:
-    """Cut the events where a new response begins."""
+    """Split the events at the beginning of each response."""
     part: list[tuple[bytes, Event]] = []
     started = finished = False
     current: object = None
@@ -165,7 +167,7 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-# Dialect -> how its API frames one event
+# The framing of each dialect
 
 
 def _as_event(payload: bytes, event: Event) -> bytes:
@@ -174,7 +176,7 @@ def _as_event(payload: bytes, event: Event) -> bytes:
 
 
 def _as_named_event(payload: bytes, event: Event) -> bytes:
-    """Frame an event whose API repeats its type as the event's name."""
+    """Frame an event with its type as the name of the event."""
     return encode(payload, event=_text(event.get("type")) or _text(event.get("event_type")))
 
 
@@ -184,7 +186,7 @@ def _as_line(payload: bytes, event: Event) -> bytes:
 
 
 def _as_message(payload: bytes, event: Event) -> bytes:
-    """Frame `{"name": {...}}` as the message that AWS sends: the name goes to its headers."""
+    """Frame `{"name": {...}}` as an AWS message with the name in its headers."""
     if len(event) != 1:
         return encode_event(payload, "")
     ((name, inner),) = members(payload).items()
@@ -202,7 +204,7 @@ _FRAMINGS: Final[dict[str, Framing]] = {
 
 
 def frame_responses(payloads: Iterable[bytes]) -> list[bytes]:
-    """Return the bodies of the responses in `payloads`; none where one is no event."""
+    """Return the bodies of the responses in `payloads`; none if one is not an event."""
     given = list(payloads)
     events = [parse_event(payload) for payload in given]
     known = [event for event in events if event is not None]

@@ -1,7 +1,7 @@
-"""Recordings of Gemini CLI: one `{"method": ..., "response": ...}` a line.
+"""Import recordings of Gemini CLI: one `{"method": ..., "response": ...}` a line.
 
-A `generateContentStream` holds the chunks of one stream, as objects of the SDK. The framing
-is built anew as server-sent events; other methods were no streams, and stay to be counted.
+A `generateContentStream` contains the chunks of one stream as objects of the SDK, which are framed
+as server-sent events again. Other methods are not streams, and are kept so that they are counted.
 """
 
 from pathlib import PurePath
@@ -20,7 +20,7 @@ _KEPT: Final = "events as objects of the SDK; framing rebuilt; no request, heade
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return an interaction for each line; None where a line is no such object."""
+    """Return an interaction for each line, or None if a line is another object."""
     if not data.lstrip().startswith(b'{"method"'):
         return None
     lines = [line for line in data.split(b"\n") if line.strip()]

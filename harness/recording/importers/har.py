@@ -1,8 +1,8 @@
-"""HTTP archives of browsers and proxies: `log.entries[]`, bodies as text or base64.
+"""Import HTTP archives of browsers and proxies: `log.entries[]`, bodies as text or base64.
 
-What a browser left out (a body too large, a stream that was still open) is an empty body. An
-entry that is damaged costs no other; where all are, the first says why. WebSocket messages are
-no streamed response, and are not looked at.
+A body that a browser left out (too large, or a stream that was still open) is empty. A damaged
+entry is skipped. If all are damaged, the error of the first is raised. WebSocket messages are not
+streamed responses, and are ignored.
 Source: http://www.softwareishard.com/blog/har-12-spec/
 """
 
@@ -23,12 +23,12 @@ from harness.wire.interaction import Headers, Interaction, Request
 from harness.wire.payload import NotJson, decode_json
 
 _KEPT: Final = "bodies and headers; no reads, no times"
-_MOST_TOLD: Final = 20
+_MOST_REASONS: Final = 20
 _START: Final = b"\xef\xbb\xbf \t\r\n"
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the entries of the archive; None where the data are no such archive."""
+    """Return the entries of the archive, or None if the data are not an archive."""
     if not data.lstrip(_START).startswith(b"{") or b'"entries"' not in data:
         return None
     try:
@@ -45,7 +45,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
             interactions.append(_interaction(entry, f"{path}: log.entries[{n}]"))
         except UnreadableError as error:
             first = first or error
-            more = f": {damage_text(error, path)}" if len(damaged) < _MOST_TOLD else ""
+            more = f": {damage_text(error, path)}" if len(damaged) < _MOST_REASONS else ""
             damaged[n] = f"damaged{more}"
     if first and not interactions:
         raise first
@@ -76,10 +76,10 @@ def _request(asked: dict[str, Any], where: str) -> Request:
 
 
 def _body(content: dict[str, Any], where: str) -> bytes:
-    said = expect_text(content.get("text"), where)
+    body = expect_text(content.get("text"), where)
     if content.get("encoding") == "base64":
-        return decode_base64(said, where)
-    return said.encode("utf-8", "replace")
+        return decode_base64(body, where)
+    return body.encode("utf-8", "replace")
 
 
 def _headers(value: object, where: str) -> Headers:

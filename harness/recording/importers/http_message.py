@@ -1,6 +1,6 @@
-"""The text of HTTP/1.x messages -> their parts; the chunked transfer coding taken off.
+"""Parse HTTP/1.x messages, and remove the chunked transfer coding.
 
-A body whose header says chunked and that is not was decoded by the recorder: it stays.
+If the header states chunked and the body is not, the recorder decoded it, and it is unchanged.
 """
 
 import re
@@ -16,15 +16,15 @@ _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE: Final = re.compile(rb"HTTP/[0-9.]{1,3} ([0-9]{3})\b")
 _CHUNK_SIZE: Final = re.compile(rb"([0-9a-fA-F]{1,12})[ \t]*(?:;[^\r\n]{0,200})?\r?\n")
 _FINAL: Final = 200
-# A chunk size that was cut off is no longer than this.
+# A truncated chunk size is not longer than this.
 _SHORT: Final = 14
 
-# Bytes of the network with the milliseconds before them.
+# Bytes of one network read, with the milliseconds before them.
 Piece = tuple[bytes, int]
 
 
 def parse_message(data: bytes) -> tuple[bytes, Headers, bytes]:
-    """Split an HTTP message to its first line, headers and body."""
+    """Split an HTTP message into its first line, headers and body."""
     blank = _BLANK_LINE.search(data)
     head = data[: blank.start()] if blank else data
     first, *lines = head.replace(b"\r\n", b"\n").rstrip(b"\n").split(b"\n")
@@ -34,13 +34,13 @@ def parse_message(data: bytes) -> tuple[bytes, Headers, bytes]:
 
 
 def status_of(line: bytes) -> int | None:
-    """Return the code of a status line, or None where it is none."""
+    """Return the code of a status line, or None if it is another line."""
     match = _STATUS_LINE.match(line)
     return int(match[1]) if match else None
 
 
 def is_interim(status: int) -> bool:
-    """Whether the real response follows the one with this status."""
+    """Whether the final response follows a response with this status."""
     return status < _FINAL
 
 
@@ -52,13 +52,13 @@ def header_of(headers: Headers, name: str) -> str:
 def response_interaction(
     request: Request, status: int, headers: Headers, pieces: Iterable[Piece], *, kept: bool
 ) -> Interaction:
-    """Return the interaction of a response that came in `pieces`.
+    """Return the interaction of a response in `pieces`.
 
     Args:
-        request: what was sent.
+        request: of the response.
         status: of the response.
         headers: of the response.
-        pieces: its body with its transfer coding, as it came.
+        pieces: its body with its transfer coding, as it arrived.
         kept: whether the pieces are reads.
     """
     coded = list(pieces)
@@ -73,7 +73,7 @@ def response_interaction(
 
 
 def without_chunks(pieces: list[Piece]) -> Iterator[Piece]:
-    """Yield `pieces` without the chunked transfer coding, or as they are where it is not."""
+    """Yield `pieces` without the chunked transfer coding, or unchanged if there is none."""
     payloads = chunk_ranges(b"".join(data for data, _ in pieces))
     if payloads is None:
         yield from pieces
@@ -95,9 +95,9 @@ def without_chunks(pieces: list[Piece]) -> Iterator[Piece]:
 
 
 def chunk_ranges(body: bytes) -> list[tuple[int, int]] | None:
-    """Return where the payload of each chunk begins and ends; None where there are no chunks.
+    """Return start and end of the payload of each chunk, or None if there are no chunks.
 
-    A body that was cut off gives what there is of it.
+    For a truncated body, these are the chunks received so far.
     """
     found: list[tuple[int, int]] = []
     at = 0

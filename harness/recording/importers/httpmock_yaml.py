@@ -1,6 +1,6 @@
-"""Mock definitions of httpmock, as rig keeps its cassettes: documents of `when` and `then`.
+"""Import mock definitions of httpmock, as in rig's cassettes: documents of `when` and `then`.
 
-There is no host in them; the provider stands in the folder.
+They contain no host. The folder names the provider.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Traces of Go's httprr: lengths in bytes, then that much request and response, repeated."""
+"""Import traces of Go's httprr: two lengths, a request and a response, repeated."""
 
 import re
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def _interaction(sent: bytes, answer: bytes, where: str) -> Interaction:
         raise _damaged(f"expected a status line, found {status_line[:40]!r}", 0, where)
     method, _, rest = request_line.decode("latin-1").partition(" ")
     request = Request(method, rest.partition(" ")[0], request_headers, request_body)
-    # Its chunks are the recorder's, not the network's.
+    # Its chunks are those of the recorder and not of the network.
     return response_interaction(request, status, headers, [(body, 0)], kept=False)
 
 

@@ -1,6 +1,6 @@
-"""One `{LastEventID, Type, Data}` a line, as axonhub keeps its streams: events without framing.
+"""Import one `{LastEventID, Type, Data}` a line, the format of axonhub: events without framing.
 
-The framing is built anew: an `event:` line where the type is named, and the data lines.
+They are framed again: an `event:` line if there is a type, and the data lines.
 """
 
 from pathlib import PurePath
@@ -13,7 +13,7 @@ _KEPT = "event names and data; framing rebuilt; no request, headers, reads or ti
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the one response that the lines hold; None where a line is no such event."""
+    """Return the one response in the lines, or None if a line is not such an event."""
     if not data.lstrip().startswith(b"{"):
         return None
     lines = [line for line in data.split(b"\n") if line.strip()]

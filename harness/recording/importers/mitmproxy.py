@@ -1,6 +1,6 @@
 """Flow files of mitmproxy: one typed netstring for each flow, whatever its version.
 
-Flows that are no HTTP, or that got no answer, hold no response. mitmproxy joins a stream
+Flows that are not HTTP, or have no answer, contain no response. mitmproxy joins a stream
 before it stores it.
 Source: https://docs.mitmproxy.org/stable/api/mitmproxy/http.html
 """
@@ -24,20 +24,20 @@ _COLON = b":"
 
 
 class NotTnetstringError(ValueError):
-    """The bytes are no typed netstrings; the text says where."""
+    """The bytes are not typed netstrings; the message contains the offset."""
 
 
 def load_tnetstrings(data: bytes) -> list[Any]:
-    """Return the values that stand one after another in `data`.
+    """Return the sequence of values in `data`.
 
     Raises:
-        NotTnetstringError: they are none, nested too deeply, or too many.
+        NotTnetstringError: they are invalid, nested too deeply, or too many.
     """
     return _Reader(data).values(0, len(data), 0)
 
 
 class _Reader:
-    """Reads values out of one buffer without copying what it nests."""
+    """Reads values from one buffer without copying nested ones."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -118,7 +118,7 @@ _PORTS: Final = {("http", 80), ("https", 443)}
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the answered HTTP flows; None where the data are no flows."""
+    """Return the answered HTTP flows, or None if the data are not flows."""
     if not _MAGIC.match(data):
         return None
     where = str(path)
@@ -142,13 +142,13 @@ def _is_answered(flow: object) -> bool:
 
 
 def _interaction(flow: dict[str, Any], where: str) -> Interaction:
-    asked, answer = flow["request"], flow["response"]
-    headers = _headers(asked.get("headers"), f"{where}: request.headers")
+    request_flow, answer = flow["request"], flow["response"]
+    headers = _headers(request_flow.get("headers"), f"{where}: request.headers")
     request = Request(
-        method=_text(asked.get("method")) or "POST",
-        uri=_address(asked, headers),
+        method=_text(request_flow.get("method")) or "POST",
+        uri=_address(request_flow, headers),
         headers=headers,
-        body=_bytes(asked.get("content")),
+        body=_bytes(request_flow.get("content")),
     )
     place = f"{where}: response"
     status = expect_mapping(answer, place).get("status_code", answer.get("code"))
@@ -159,13 +159,13 @@ def _interaction(flow: dict[str, Any], where: str) -> Interaction:
     return response_interaction(request, status, answer_headers, [(body, 0)], kept=False)
 
 
-def _address(asked: dict[str, Any], headers: Headers) -> str:
-    """Return the address that the client meant: by its name, not by the one it connected to."""
-    scheme = _text(asked.get("scheme"))
-    named = _text(asked.get("authority")) or header_of(headers, "host")
-    host, port = _text(asked.get("host")), asked.get("port")
+def _address(request_flow: dict[str, Any], headers: Headers) -> str:
+    """Return the address that the client requested: by the host name, not by the connection."""
+    scheme = _text(request_flow.get("scheme"))
+    named = _text(request_flow.get("authority")) or header_of(headers, "host")
+    host, port = _text(request_flow.get("host")), request_flow.get("port")
     own = host if (scheme, port) in _PORTS or not port else f"{host}:{port}"
-    return f"{scheme}://{named or own}{_text(asked.get('path'))}"
+    return f"{scheme}://{named or own}{_text(request_flow.get('path'))}"
 
 
 def _headers(value: object, where: str) -> Headers:

@@ -15,14 +15,14 @@ from harness.recording.importers.event_list import parse_event
 from harness.wire.aws import MessageDecoder
 from harness.wire.payload import NotJson, decode_json
 
-# The first line that is not blank is a comment or a field, and somewhere there is data.
+# The first line that is not blank is a comment or a field, and there is data.
 _START = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*(?:data|event|id|retry)?:")
 _DATA = re.compile(rb"(?:^|[\r\n])data:")
 _TEXT_KEPT = "response body; no request, headers, reads or times"
 
 
 def read_text(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the body as the one response of a cassette without a request."""
+    """Return the body as the only response of a cassette without a request."""
     is_stream = _START.match(data) and _DATA.search(data)
     if not is_stream and not _is_answer(data):
         return None
@@ -47,25 +47,25 @@ _SPACE: Final = " \t\r\n"
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the body as the one response of a cassette; None where its start tells nothing."""
+    """Return the body as the only response of a cassette, or None if its start is unknown."""
     known = _are_messages(data) or _are_lines(data) or _is_array(data)
     return body_file(path, data) if known else None
 
 
 def body_file(path: PurePath, data: bytes) -> ContainerFile:
-    """Return `data` as the one response of a cassette without a request."""
+    """Return `data` as the only response of a cassette without a request."""
     return container_file(path, [body_interaction(data)], KEPT)
 
 
 def _are_messages(data: bytes) -> bool:
-    """Whether this begins with a prelude whose checksum is right."""
+    """Whether this begins with a prelude with a correct checksum."""
     prelude = data[:_PRELUDE_BYTES]
     is_whole = data.startswith(b"\0") and len(prelude) == _PRELUDE_BYTES
     return is_whole and not MessageDecoder().feed(prelude)
 
 
 def _are_lines(data: bytes) -> bool:
-    """Whether each line but the last is an event, and the first tells its dialect."""
+    """Whether each line except the last is an event, and the first shows its dialect."""
     lines = [line.strip() for line in data.strip().split(b"\n")]
     if len(lines) == 1 or not DETECTOR.mark_of(parse_event(lines[0])).strong:
         return False
@@ -73,7 +73,7 @@ def _are_lines(data: bytes) -> bool:
 
 
 def _is_array(data: bytes) -> bool:
-    """Whether this begins like an array whose first element tells its dialect."""
+    """Whether this begins like an array whose first element shows its dialect."""
     start = data.lstrip()
     if not start.startswith(b"["):
         return False

@@ -1,6 +1,6 @@
-"""Fixtures of req_llm: one JSON object whose `chunks` are the reads of the network.
+"""Import fixtures of req_llm: one JSON object whose `chunks` are the network reads.
 
-The one container that keeps where the network cut the stream; some keep the times too.
+Only this container stores how the network split the stream; some fixtures store times, too.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _KEYS = {"request", "response"}
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the one interaction of the fixture; none where it was not streamed."""
+    """Return the interaction of the fixture; none if it was not streamed."""
     if not data.lstrip().startswith(b"{"):
         return None
     try:
@@ -40,7 +40,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _is_fixture(response: object) -> bool:
-    """Tell a fixture whose answer was no stream from the line of a log, which has its body."""
+    """Whether this is a fixture without a stream, and not a line of a log with a body."""
     return isinstance(response, dict) and "status" in response and "body" not in response
 
 
@@ -58,22 +58,25 @@ def _chunks(chunks: list[object], where: str) -> Iterator[tuple[bytes, int]]:
     """Yield each chunk with its delay; `t_us` counts microseconds from the start."""
     before = 0
     for n, item in enumerate(chunks):
-        place = f"{where}[{n}]"
-        chunk = expect_mapping(item, place)
+        location = f"{where}[{n}]"
+        chunk = expect_mapping(item, location)
         time = chunk.get("t_us")
         now = time if isinstance(time, int) and time > before else before
-        yield decode_base64(expect_text(chunk.get("b64"), place), place), (now - before) // 1000
+        yield (
+            decode_base64(expect_text(chunk.get("b64"), location), location),
+            (now - before) // 1000,
+        )
         before = now
 
 
 def _request(value: dict[str, object], where: str) -> Request:
-    place = f"{where}: request"
-    request = expect_mapping(value.get("request"), place)
+    location = f"{where}: request"
+    request = expect_mapping(value.get("request"), location)
     return Request(
-        method=expect_text(request.get("method"), f"{place}.method").upper() or "POST",
-        uri=expect_text(request.get("url"), f"{place}.url"),
-        headers=_headers(request.get("headers"), f"{place}.headers"),
-        body=_body(request, place),
+        method=expect_text(request.get("method"), f"{location}.method").upper() or "POST",
+        uri=expect_text(request.get("url"), f"{location}.url"),
+        headers=_headers(request.get("headers"), f"{location}.headers"),
+        body=_body(request, location),
     )
 
 
