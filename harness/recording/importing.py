@@ -50,8 +50,8 @@ def read_conversations(path: PurePath, data: bytes) -> tuple[LoggedConversation,
 
 def label_conversation(logged: LoggedConversation, labels: dict[str, str]) -> LoggedConversation:
     """Return a conversation with the user's labels; empty labels change nothing."""
-    said = {name: labels[name] for name in _CONVERSATION_LABELS if labels.get(name)}
-    return msgspec.structs.replace(logged, about=msgspec.structs.replace(logged.about, **said))
+    given = {name: labels[name] for name in _CONVERSATION_LABELS if labels.get(name)}
+    return msgspec.structs.replace(logged, about=msgspec.structs.replace(logged.about, **given))
 
 
 # Containers of complete answers, and of bodies without a request: these are imported, too.
@@ -125,8 +125,8 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
     """
     logged = read_conversations(path, data)
     if logged is not None:
-        said = msgspec.structs.asdict(labels)
-        named = tuple(label_conversation(each, said) for each in logged)
+        given = msgspec.structs.asdict(labels)
+        named = tuple(label_conversation(each, given) for each in logged)
         return Imported(CONVERSATION, conversations=named)
     found = read(path, data)
     if found is None and labels.dialect:  # then any bytes are a body

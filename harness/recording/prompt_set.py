@@ -111,11 +111,11 @@ def prompt_requests(
     """
     for each in asked:
         prompt = find_prompt(each.prompt)
-        told = system(system_text(prompt, each.tools, each.system))
+        instructions = system(system_text(prompt, each.tools, each.system))
         task = Task((each.question,), each.tools, _no_provider, _no_tool, model, "", dialect, uri)
         tools = () if prompt.describes_tools else each.tools
         request = next_request(
-            task, (told, user(each.question)), tools, {**options, **each.options}
+            task, (instructions, user(each.question)), tools, {**options, **each.options}
         )
         yield each, request
 

@@ -162,4 +162,5 @@ def test_a_schema_that_grows_without_end_is_bounded() -> None:
 
 @given(JSON)
 def test_no_schema_raises(schema: object) -> None:
-    describe([Tool("f", "", schema if isinstance(schema, dict) else {"properties": {"a": schema}})])
+    parameters = schema if isinstance(schema, dict) else {"properties": {"a": schema}}
+    assert describe([Tool("f", "", parameters)]).startswith("### f\n")

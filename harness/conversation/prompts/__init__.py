@@ -1,7 +1,7 @@
 """Prompts that describe tools to a model, by id: a versioned axis of the rankings.
 
 The text of an id never changes. Another wording is another version, so that the prompt of a
-cassette shows what its model was told.
+cassette shows the text that its model got.
 
 - `native-tools`: the request's own field declares the tools, so the system text says little.
 - `tag-tools`: each call is a JSON object between `<tool_call>` tags in the answer's text, for

@@ -1,7 +1,9 @@
-"""Tools -> their description as text for a model that has no field for tools.
+"""Describe tools as text, for models without a field for tools.
 
-One block for each tool: `### name`, what it does, then a line for each parameter with its
-type, whether it is required, and what it means; parameters inside parameters are indented.
+One block for each tool: `### name`, its description, then a line for each parameter with its type,
+whether it is required, and its description. Parameters inside parameters are indented. Schemas may
+come from any source: a schema that cannot be parsed becomes `any`, only references into the same
+schema are followed, and depth and number of steps are bounded.
 """
 
 import json
@@ -155,7 +157,7 @@ def _dict(value: object) -> Schema:
     return value if isinstance(value, dict) else {}
 
 
-# How far parameters inside parameters are told; further down only their type is.
+# Depth of described parameters inside parameters; below it, only the type is given.
 _MOST_LEVELS: Final = 5
 
 
@@ -205,8 +207,8 @@ class _Parameters:
         schema, words = self._read.resolved(value), self._words
         need = words.required if needed else words.optional
         facts = (self._read.type_of(value), need, *iter_notes(schema, words))
-        said = schema.get("description")
-        meaning = " ".join(said.split()) if isinstance(said, str) else ""
+        description = schema.get("description")
+        meaning = " ".join(description.split()) if isinstance(description, str) else ""
         return f"{name} ({words.separator.join(facts)}){words.colon + meaning if meaning else ''}"
 
 

@@ -1,9 +1,9 @@
 """Turn a list of JSON events without framing into the responses in it.
 
 A list may contain several responses. Events are framed again as the API of their dialect does.
-Nothing that the list does not contain is added, such as `[DONE]`. Parts of JSON are kept as they
-were written, including digits and the order of keys. If JSON contains half a surrogate pair, which the
-fast decoder rejects, its parts are encoded again.
+Nothing is added that the list does not contain, such as `[DONE]`. Parts of JSON are kept as they
+were written, including digits and the order of keys. If JSON contains half a surrogate pair, which
+the fast decoder rejects, its parts are encoded again.
 """
 
 import json
