@@ -1,4 +1,4 @@
-"""The dialects that the suite reads and writes, by name."""
+"""The registry of dialects, and what holds for all of them."""
 
 from functools import lru_cache
 from typing import Final
@@ -20,41 +20,21 @@ from harness.dialects import (
     openai_responses,
     tgi,
 )
+from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.detect import Detector
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.kit.oracle.markup import abstain_on_markup
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.kit.parse_request import (
-    CHAT_MESSAGES,
-    UNKNOWN_REQUEST,
-    ChatRequest,
-    Json,
-    MessageForm,
-    bars_calls,
-)
+from harness.dialects.kit.parse_request import ChatRequest, Json, MessageForm
 from harness.errors import UsageError
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import NotJson, decode_json
 
-DIALECTS: Final[dict[str, Dialect]] = {
-    dialect.name: dialect
-    for dialect in (
-        anthropic.DIALECT,
-        bedrock_converse.DIALECT,
-        bedrock_llama.DIALECT,
-        cohere.DIALECT,
-        dashscope.DIALECT,
-        gemini.DIALECT,
-        google_interactions.DIALECT,
-        mistral.DIALECT,
-        ollama.DIALECT,
-        openai_chat.DIALECT,
-        openai_completions.DIALECT,
-        openai_responses.DIALECT,
-        tgi.DIALECT,
-    )
-}
-
+_PACKAGES = (
+    anthropic, bedrock_converse, bedrock_llama, cohere, dashscope, gemini, google_interactions,
+    mistral, ollama, openai_chat, openai_completions, openai_responses, tgi,
+)  # fmt: skip
+DIALECTS: Final[dict[str, Dialect]] = {each.DIALECT.name: each.DIALECT for each in _PACKAGES}
 DETECTOR: Final = Detector({row.name: row.detection for row in DIALECTS.values()})
 # Dialects that agents support.
 AGENT_DIALECTS: Final = frozenset(row.name for row in DIALECTS.values() if row.build_request)
@@ -73,9 +53,9 @@ def read_request(dialect: str, request: Request) -> ChatRequest:
     """Return what `request` contains; all empty if it was not recorded or cannot be read."""
     row, body = DIALECTS.get(dialect), request_body(request.body)
     if row is None or body is None:
-        return UNKNOWN_REQUEST
+        return kit.UNKNOWN_REQUEST
     parsed = row.parse_request(request.uri, body)
-    return msgspec.structs.replace(parsed, calls_barred=True) if bars_calls(body) else parsed
+    return msgspec.structs.replace(parsed, calls_barred=True) if kit.bars_calls(body) else parsed
 
 
 def request_body(body: bytes) -> Json | None:
@@ -90,7 +70,7 @@ def request_body(body: bytes) -> Json | None:
 def message_form(dialect: str) -> MessageForm:
     """Return where the requests of a dialect contain messages and tools."""
     row = DIALECTS.get(dialect)
-    return row.messages if row else CHAT_MESSAGES
+    return row.messages if row else kit.CHAT_MESSAGES
 
 
 def oracle_reading(interaction: Interaction) -> OracleReading:

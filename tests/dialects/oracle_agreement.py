@@ -1,4 +1,4 @@
-"""What must hold between a strict reading and the reader of the dialect, and of any reading."""
+"""What must hold between the oracle and the reader of a dialect, and for any oracle reading."""
 
 import msgspec
 
