@@ -58,15 +58,14 @@ def test_names_and_signatures_equal_the_committed_list() -> None:
 
 
 def test_type_checkers_see_the_names_that_exist_at_run_time() -> None:
-    tree = ast.parse(Path(harness.__file__).read_text(encoding="utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If))
+    stub = ast.parse(Path(harness.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     seen = {
         (node.module, alias.name)
-        for node in block.body
+        for node in stub.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    homes = {(f"harness.{module}", name) for name, module in harness._MODULES.items()}
+    homes = {(f"harness.{module}", name) for name, module in vars(harness)["_MODULES"].items()}
     assert seen == homes
 
 
@@ -80,7 +79,7 @@ def test_importing_harness_loads_no_other_module_of_it() -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = harness.nothing
+        getattr(harness, "nothing")  # noqa: B009 - a type checker would refuse the attribute
     assert "judge" in dir(harness)
 
 
