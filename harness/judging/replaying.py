@@ -193,9 +193,9 @@ def replay(
     most = limits.most_deltas(interaction.body)
     reads = _CountedReads(interaction.body, chunking)
     bare = interaction.without_body()
-    add, append = folder.add, emissions.append
 
     def run() -> bool:
+        add, append = folder.add, emissions.append
         for delta in islice(normalizer.normalize(bare, reads), most + 1):
             add(delta)
             append(Emission(delta, reads.bytes_read))
