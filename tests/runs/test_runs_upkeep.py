@@ -136,7 +136,7 @@ _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
             lambda tree: (tree / _SPLIT).write_text(
                 (tree / _SPLIT).read_text() + "- finish: stop\n"
             ),
-            "dashscope/split-chunks: 2 turns, 1 wanted",
+            "dashscope/split-chunks: 2 turns, expected 1",
         ),
         (
             "each emulated cassette has a scenario",
@@ -148,7 +148,7 @@ _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
             lambda tree: _edit(tree / _SPLIT, "SSE-UTF8-SPLIT", "NO-SUCH-QUIRK"),
             "dashscope/split-chunks: cites NO-SUCH-QUIRK",
         ),
-        ("each quirk has a scenario", lambda _tree: None, "no scenario shows it"),
+        ("each quirk has a scenario", lambda _tree: None, "no scenario contains it"),
         (
             "cited rules and capabilities exist",
             lambda tree: _edit(tree / _SPLIT, "title:", "rules: [NO-SUCH-RULE]\ntitle:"),
