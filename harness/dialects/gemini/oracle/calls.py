@@ -64,7 +64,7 @@ class CallList:
             self._grow(growing, call, offset)
 
     def conclude(self) -> None:
-        """Note a call that the end of the response leaves open."""
+        """Note a call that is still open at the end of the response."""
         if self._growing is not None:
             self._notes.open(PARTIAL, self._growing.offset, calls=True)
 

@@ -1,6 +1,6 @@
 """The oracles of APIs by how a turn ends: with one event, or with finish words.
 
-Most oracles of the dialects are one of the two; the others have rules of their own.
+Most oracles of the dialects are one of the two; the others have their own rules.
 """
 
 from abc import abstractmethod

@@ -49,7 +49,7 @@ _JSON_REPLY: Final = re.compile(
 
 
 def abstain_on_markup(reading: OracleReading, names: frozenset[str]) -> OracleReading:
-    """Return `reading` without what markup leaves open; `names` are those of the tools."""
+    """Return `reading` without what markup makes ambiguous; `names` are those of the tools."""
     channels = (reading.text, reading.reasoning)
     truncated = reading.error is not None or not reading.ended
     has_markup = any(_may_contain_calls(text, names, truncated=truncated) for text in channels)

@@ -12,7 +12,7 @@ class Deviation(msgspec.Struct, frozen=True):
     Fields:
         quirk: id of the catalogue, groups A, B and C.
         offset: byte of the event.
-        ambiguous: the contract leaves open what the calls are or how the turn ended, so the
+        ambiguous: the contract does not say what the calls are or how the turn ended, so the
             oracle abstains; False if the meaning is clear.
     """
 
@@ -63,8 +63,8 @@ class OracleReading(msgspec.Struct, frozen=True):
         text_markup: text, reasoning or calls hold what may be calls spelled in text, and tools
             were offered, so `calls` is None and `text_known` False; `text` is still what
             the bytes hold.
-        damaged: the body breaks off inside what is no JSON any more, so that it is not told
-            whether it was cut or badly sent.
+        damaged: the body ends inside text that is not valid JSON, so that it is unknown
+            whether it was truncated or sent like this.
     """
 
     text: str
@@ -106,7 +106,7 @@ class Notes:
     def open(
         self, quirk: str, offset: int, *, text: bool = False, calls: bool = False, end: bool = False
     ) -> None:
-        """Note a deviation that leaves open what text, calls or end are."""
+        """Note a deviation that makes text, calls or end ambiguous."""
         self.text_known = self.text_known and not text
         self.calls_known = self.calls_known and not calls
         self.end_known = self.end_known and not end

@@ -90,7 +90,7 @@ class OpenAIResponsesOracle(Oracle):
         return join_surrogates("".join(self._items.refusal))
 
     def event(self, event: Event) -> None:
-        """Take one event; after `[DONE]` there may be no other."""
+        """Take one event; after `[DONE]`, no other may follow."""
         if self._has_sentinel and event.data.strip() not in ("", DONE):
             self.notes.lost("SSE-AFTER-DONE", event.offset)
         else:

@@ -18,7 +18,7 @@ _CALLS: Final[dict[object, tuple[CallKind, str]]] = {
     "function_call": ("function", "arguments"),
     "custom_tool_call": ("custom", "input"),
 }
-# Items that the client has to run and that are no function calls.
+# Items that the client has to execute and that are not function calls.
 _NO_FUNCTION: Final = frozenset(
     ("apply_patch_call", "computer_call", "local_shell_call", "mcp_approval_request")
 )
@@ -169,7 +169,7 @@ class ItemTable:
     # The complete response
 
     def output(self, output: object, offset: int, *, streamed: bool) -> None:
-        """Take the `output` of a response, all items once more."""
+        """Take the `output` of a response, all items again."""
         if not isinstance(output, list):
             quirk = "RESP-COMPLETED-OUTPUT-NULL" if output is None else "EVENT-GLUED"
             self._notes.open(quirk, offset, text=output is not None, calls=output is not None)
