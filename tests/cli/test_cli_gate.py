@@ -49,7 +49,7 @@ def test_a_failing_run_fails_and_an_accepted_failure_passes(harness: Harness) ->
     Path("expectations.toml").write_text(ENTRY)
     left = harness("gate", "--today", "2026-11-22")
     assert (left.code, left.out) == (0, "")
-    assert "gate pass: 1 cell excused" in left.err
+    assert "gate pass: 1 cell accepted" in left.err
     late = harness("gate", "--today", "2027-01-01")
     assert late.code == 1
     assert "expired on 2026-12-31" in late.err

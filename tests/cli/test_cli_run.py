@@ -174,7 +174,7 @@ def test_run_prints_the_ranking(harness: Harness, style: str) -> None:
     left = harness("run", DASHSCOPE, *QUICK, "--format", style)
     assert "dashscope-restore" in left.out
     assert f"{COUNT}/{COUNT}" in left.out
-    assert "never models" in left.out
+    assert "do not measure models" in left.out
 
 
 # What is written
