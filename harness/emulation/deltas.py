@@ -7,10 +7,8 @@ import msgspec
 
 from harness.dialects.table import DIALECTS
 from harness.emulation.recipe import (
-    ArgumentsEntry,
     CallEntry,
     DeltaEntry,
-    FailureEntry,
     FinishEntry,
     SizedText,
     UsageEntry,
@@ -31,7 +29,6 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 
-PIECES = 3
 _REASONS = {reason.value: reason for reason in FinishReason}
 
 
@@ -46,22 +43,6 @@ def iter_deltas(entries: Iterable[DeltaEntry]) -> Iterator[Delta]:
             yield from _DELTAS[entry.keys[0]](entry.value)
 
 
-def _texts(entry: str | tuple[str, ...] | SizedText) -> Iterator[Delta]:
-    return map(TextDelta, _pieces(entry))
-
-
-def _reasoning(entry: str | tuple[str, ...] | SizedText) -> Iterator[Delta]:
-    return map(ReasoningDelta, _pieces(entry))
-
-
-def _arguments(entry: ArgumentsEntry) -> Iterator[Delta]:
-    yield ArgumentsDelta(entry.index, entry.text)
-
-
-def _end(index: int) -> Iterator[Delta]:
-    yield ToolCallEnd(index)
-
-
 def _finish(entry: str | FinishEntry) -> Iterator[Delta]:
     if isinstance(entry, FinishEntry):
         yield Finish(entry.reason, entry.raw)
@@ -74,18 +55,14 @@ def _usage(entry: tuple[int, int] | UsageEntry) -> Iterator[Delta]:
     yield UsageDelta(Usage(*counts))
 
 
-def _failure(entry: FailureEntry) -> Iterator[Delta]:
-    yield StreamFailure(entry.code, entry.message)
-
-
-_DELTAS: dict[str, Callable[[Any], Iterator[Delta]]] = {
-    "text": _texts,
-    "reasoning": _reasoning,
-    "arguments": _arguments,
-    "call_end": _end,
+_DELTAS: dict[str, Callable[[Any], Iterable[Delta]]] = {
+    "text": lambda entry: map(TextDelta, _pieces(entry)),
+    "reasoning": lambda entry: map(ReasoningDelta, _pieces(entry)),
+    "arguments": lambda entry: [ArgumentsDelta(entry.index, entry.text)],
+    "call_end": lambda index: [ToolCallEnd(index)],
     "finish": _finish,
     "usage": _usage,
-    "failure": _failure,
+    "failure": lambda entry: [StreamFailure(entry.code, entry.message)],
 }
 
 
@@ -99,18 +76,12 @@ def _call(call: CallEntry, before: int, *, ended: bool) -> Iterator[Delta]:
     index = before if call.index is None else call.index
     call_id = f"call_{index + 1}" if call.id is None else call.id
     yield ToolCallStart(index, call_id, call.name, call.kind)
-    if isinstance(call.arguments, str):
-        yield from arguments_deltas(call.arguments, index, call.pieces)
-    else:
-        yield from (ArgumentsDelta(index, piece) for piece in call.arguments)
+    pieces: Iterable[str] = call.arguments
+    if isinstance(call.arguments, str):  # in pieces of nearly equal length
+        pieces = _in_pieces(call.arguments, max(1, -(-len(call.arguments) // call.pieces)))
+    yield from (ArgumentsDelta(index, piece) for piece in pieces)
     if ended:
         yield ToolCallEnd(index)
-
-
-def arguments_deltas(arguments: str, index: int, pieces: int = PIECES) -> Iterator[Delta]:
-    """Yield `arguments` in `pieces` fragments of nearly equal length."""
-    size = max(1, -(-len(arguments) // pieces))
-    return (ArgumentsDelta(index, piece) for piece in _in_pieces(arguments, size))
 
 
 def _in_pieces(text: str, size: int) -> Iterator[str]:

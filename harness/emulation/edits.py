@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from harness.emulation.recipe import BitEntry, CutEntry, EditEntry, Event, InsertEntry
+from harness.emulation.recipe import BitEntry, EditEntry, Event
 from harness.wire.aws import encode_event, encode_exception, wrap_chunk
 
 Events = tuple[bytes, ...]
@@ -57,22 +57,10 @@ _FRAMINGS: dict[str, Callable[[Any], bytes]] = {
 }
 
 
-def _insert(entry: InsertEntry, events: Events) -> Events:
-    return (*events[: entry.at], *raw_events(entry.events), *events[entry.at :])
-
-
-def _append(entries: tuple[Event, ...], events: Events) -> Events:
-    return (*events, *raw_events(entries))
-
-
 def _cut_after(text: str, events: Events) -> Events:
     marker = text.encode()
     at = _index_of(events, marker)
     return (*events[:at], events[at][: events[at].index(marker) + len(marker)])
-
-
-def _end_before(text: str, events: Events) -> Events:
-    return events[: _index_of(events, text.encode())]
 
 
 def _swap(texts: tuple[str, str], events: Events) -> Events:
@@ -81,22 +69,10 @@ def _swap(texts: tuple[str, str], events: Events) -> Events:
     return tuple(event.replace(old, new) for event in events)
 
 
-def _prefix(text: str, events: Events) -> Events:
-    return tuple(text.encode() + event for event in events)
-
-
 def _wrap(_name: str, events: Events) -> Events:
     """Put each event into the envelope of Bedrock's invoke API, which has no SSE framing."""
     payloads = (event.removeprefix(b"data: ").rstrip() for event in events)
     return tuple(encode_event(wrap_chunk(payload), "chunk") for payload in payloads)
-
-
-def _keep(count: int, events: Events) -> Events:
-    return events[:count]
-
-
-def _cut_in(entry: CutEntry, events: Events) -> Events:
-    return (*events[: entry.event], _at(events, entry.event)[: entry.bytes])
 
 
 def _flip_bit(entry: BitEntry, events: Events) -> Events:
@@ -122,14 +98,21 @@ def _index_of(events: Events, marker: bytes) -> int:
 
 
 _EDITS: dict[str, Callable[[Any, Events], Events]] = {
-    "insert": _insert,
-    "append": _append,
+    "insert": lambda entry, events: (
+        *events[: entry.at],
+        *raw_events(entry.events),
+        *events[entry.at :],
+    ),
+    "append": lambda entries, events: (*events, *raw_events(entries)),
     "cut_after": _cut_after,
-    "end_before": _end_before,
+    "end_before": lambda text, events: events[: _index_of(events, text.encode())],
     "swap": _swap,
-    "prefix": _prefix,
+    "prefix": lambda text, events: tuple(text.encode() + event for event in events),
     "wrap": _wrap,
-    "keep": _keep,
-    "cut_in": _cut_in,
+    "keep": lambda count, events: events[:count],
+    "cut_in": lambda entry, events: (
+        *events[: entry.event],
+        _at(events, entry.event)[: entry.bytes],
+    ),
     "flip_bit": _flip_bit,
 }

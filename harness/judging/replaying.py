@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Literal, TypeVar, get_args
 
 import msgspec
@@ -94,12 +94,7 @@ class _Armed:
         signal.setitimer(signal.ITIMER_REAL, self._seconds)
         _HandlerState.guarded = True
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         # The next replay, or the end of all, stops the timer: stopping it here would cost as much
         # as starting it.
         _HandlerState.guarded = False

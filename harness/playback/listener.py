@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from socketserver import BaseRequestHandler, TCPServer, ThreadingMixIn
 from threading import Event, Lock, Thread
-from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 from harness.errors import UsageError
@@ -50,12 +49,7 @@ class LoopbackServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.stopping.set()
         self._listener.shutdown()
         self._thread.join()

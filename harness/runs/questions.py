@@ -7,7 +7,6 @@ give equal answers.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from types import TracebackType
 from typing import Any, Literal, Self
 
 import duckdb
@@ -145,12 +144,7 @@ class Questions:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self._database.close()
 
     def outcome_counts(self) -> dict[str, dict[str, int]]:

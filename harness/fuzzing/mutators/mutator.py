@@ -74,34 +74,31 @@ class MutatedInput(msgspec.Struct, frozen=True):
     preserving: bool
 
 
-def preserving(
-    name: str, summary: str, *quirks: str, dialects: Iterable[str] = (), needs: Iterable[str] = ()
+def _mutator(  # noqa: PLR0913 - the fields of a mutator, most of them by name
+    name: str,
+    summary: str,
+    *quirks: str,
+    preserving: bool,
+    dialects: Iterable[str] = (),
+    needs: Iterable[str] = (),
+    new_calls: bool = False,
 ) -> Callable[[Mutate], Mutator]:
-    """Return a decorator: the mutation must keep the turn equal."""
+    """Return a decorator that makes a mutation a mutator."""
     return partial(
         Mutator,
         name,
-        True,  # noqa: FBT003 - the function's name says it
+        preserving,
         summary,
         quirks,
         dialects=frozenset(dialects),
         needs=frozenset(needs),
-    )
-
-
-def changing(
-    name: str, summary: str, *quirks: str, dialects: Iterable[str] = (), new_calls: bool = False
-) -> Callable[[Mutate], Mutator]:
-    """Return a decorator: the mutation may change the turn."""
-    return partial(
-        Mutator,
-        name,
-        False,  # noqa: FBT003 - the function's name says it
-        summary,
-        quirks,
-        dialects=frozenset(dialects),
         new_calls=new_calls,
     )
+
+
+# The mutation must keep the turn equal, or it may change the turn.
+preserving = partial(_mutator, preserving=True)
+changing = partial(_mutator, preserving=False)
 
 
 def with_body(interaction: Interaction, body: bytes) -> Interaction:

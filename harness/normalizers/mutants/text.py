@@ -88,7 +88,7 @@ def _text_held(deltas: Iterator[Delta]) -> Iterator[Delta]:
         if isinstance(delta, TextDelta):
             held.append(delta.text)
             continue
-        if isinstance(delta, End):
+        if isinstance(delta, End) and held:
             yield TextDelta("".join(held))
         yield delta
 
@@ -114,18 +114,7 @@ def _closer_in_names(calls: list[HeldCall], _end: End) -> list[HeldCall]:
 def _reply_buffered(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Emits nothing of a reply to a tool prompt before it is complete."""
     deltas = reference.normalize(interaction, reads)
-    return _buffered(deltas) if interaction.tools else deltas
-
-
-def _buffered(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    text: list[str] = []
-    for delta in deltas:
-        if isinstance(delta, TextDelta):
-            text.append(delta.text)
-            continue
-        if isinstance(delta, End) and text:
-            yield TextDelta("".join(text))
-        yield delta
+    return _text_held(deltas) if interaction.tools else deltas
 
 
 @mutant("examples-run", "CALLS-NOT-INVENTED", text_calls=True)

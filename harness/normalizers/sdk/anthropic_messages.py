@@ -10,16 +10,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from harness.normalizers import sdk
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk import (
-    BASE_URL,
-    KEY,
-    failure_delta,
-    finish_delta,
-    handed_call,
-    replay_client,
-    withheld_call,
-)
 from harness.turns.deltas import (
     Delta,
     FinishReason,
@@ -44,10 +36,10 @@ _FINISH: Final = {
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Yield the deltas that the helper gives its user."""
     anthropic: Any = importlib.import_module("anthropic")
-    http = replay_client("httpx2", interaction, reads)
+    http = sdk.replay_client("httpx2", interaction, reads)
     stream: Any = None
     with anthropic.Anthropic(
-        api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http
+        api_key=sdk.KEY, base_url=sdk.BASE_URL, max_retries=0, http_client=http
     ) as asked:
         try:
             with asked.messages.stream(model="replay", max_tokens=1, messages=[]) as stream:
@@ -71,8 +63,8 @@ def _final_deltas(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
     if message.usage is not None:
         yield UsageDelta(Usage(message.usage.input_tokens, message.usage.output_tokens))
     for index, call in enumerate(_calls(message)):
-        yield from handed_call(index, call.id, call.name, call.input)
-    yield finish_delta(message.stop_reason, _FINISH)
+        yield from sdk.handed_call(index, call.id, call.name, call.input)
+    yield sdk.finish_delta(message.stop_reason, _FINISH)
 
 
 def _calls(message: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
@@ -87,7 +79,7 @@ def _failure_deltas(failure: StreamFailure, stream: Any) -> Iterator[Delta]:  # 
         calls = ()
     for index, call in enumerate(calls):
         why = failure.message or failure.code
-        yield from withheld_call(index, call.id, call.name, json.dumps(call.input), why)
+        yield from sdk.withheld_call(index, call.id, call.name, json.dumps(call.input), why)
     yield failure
 
 
@@ -95,7 +87,7 @@ def _failure(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of t
     """Return the failure with the code in the body, which the package keeps there."""
     body = problem.body if isinstance(problem.body, dict) else {}
     error = body.get("error")
-    failure = failure_delta(problem)
+    failure = sdk.failure_delta(problem)
     if not isinstance(error, dict) or not error.get("type"):
         return failure
     return StreamFailure(str(error["type"]), str(error.get("message", failure.message)))

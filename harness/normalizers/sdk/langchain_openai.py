@@ -9,16 +9,8 @@ import importlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from harness.normalizers import sdk
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk import (
-    BASE_URL,
-    KEY,
-    failure_delta,
-    finish_delta,
-    handed_call,
-    replay_client,
-    withheld_call,
-)
 from harness.normalizers.sdk.openai_chat import FINISH
 from harness.turns.deltas import Delta, StreamFailure, TextDelta, Usage, UsageDelta
 from harness.wire.interaction import Interaction
@@ -29,11 +21,11 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     openai: Any = importlib.import_module("openai")
     langchain: Any = importlib.import_module("langchain_openai")
     total: Any = None
-    with replay_client("httpx2", interaction, reads) as http:
+    with sdk.replay_client("httpx2", interaction, reads) as http:
         model = langchain.ChatOpenAI(
             model="replay",
-            base_url=BASE_URL,
-            api_key=KEY,
+            base_url=sdk.BASE_URL,
+            api_key=sdk.KEY,
             max_retries=0,
             http_client=http,
             use_responses_api=False,
@@ -52,8 +44,8 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 def _failure_deltas(problem: Any, total: Any) -> Iterator[Delta]:  # noqa: ANN401 - values of a package that may not be installed
     """Report a documented exception: agent code gets no call, and the reason."""
     for index, call in enumerate(total.tool_call_chunks if total is not None else ()):
-        yield from withheld_call(index, call["id"], call["name"], call["args"], problem)
-    yield failure_delta(problem)
+        yield from sdk.withheld_call(index, call["id"], call["name"], call["args"], problem)
+    yield sdk.failure_delta(problem)
 
 
 def _final_deltas(total: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
@@ -64,12 +56,12 @@ def _final_deltas(total: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
         usage = total.usage_metadata
         yield UsageDelta(Usage(usage["input_tokens"], usage["output_tokens"]))
     for index, call in enumerate(total.tool_calls):
-        yield from handed_call(index, call["id"], call["name"], call["args"])
+        yield from sdk.handed_call(index, call["id"], call["name"], call["args"])
     for index, call in enumerate(total.invalid_tool_calls, len(total.tool_calls)):
         why = call.get("error") or "LangChain could not parse the arguments"
-        yield from withheld_call(index, call["id"], call["name"], call["args"], why)
+        yield from sdk.withheld_call(index, call["id"], call["name"], call["args"], why)
     finish = total.response_metadata.get("finish_reason")
-    yield finish_delta(finish, FINISH, total.additional_kwargs.get("refusal"))
+    yield sdk.finish_delta(finish, FINISH, total.additional_kwargs.get("refusal"))
 
 
 normalizer = Normalizer(

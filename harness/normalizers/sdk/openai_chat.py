@@ -9,16 +9,8 @@ import importlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from harness.normalizers import sdk
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk import (
-    BASE_URL,
-    KEY,
-    failure_delta,
-    finish_delta,
-    handed_call,
-    replay_client,
-    withheld_call,
-)
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -46,9 +38,11 @@ _REASONING: Final = ("reasoning_content", "reasoning")
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Yield the deltas that the helper gives its user."""
     openai: Any = importlib.import_module("openai")
-    http = replay_client("httpx2", interaction, reads)
+    http = sdk.replay_client("httpx2", interaction, reads)
     stream: Any = None
-    with openai.OpenAI(api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http) as asked:
+    with openai.OpenAI(
+        api_key=sdk.KEY, base_url=sdk.BASE_URL, max_retries=0, http_client=http
+    ) as asked:
         try:
             # Without tools, because the helper rejects tools that are not strict.
             with asked.chat.completions.stream(model="replay", messages=[]) as stream:
@@ -73,12 +67,12 @@ def _failure_deltas(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN4
     calls = (choice.message.tool_calls or ()) if choice else ()
     for index, call in enumerate(calls):
         function = call.function
-        yield from withheld_call(index, call.id, function.name, function.arguments, problem)
+        yield from sdk.withheld_call(index, call.id, function.name, function.arguments, problem)
     reason = choice.finish_reason if choice else None
     if reason in _ENDED_EARLY:
         yield Finish(FINISH[reason], reason)
     else:
-        yield failure_delta(problem)
+        yield sdk.failure_delta(problem)
 
 
 def _snapshot(stream: Any) -> Any:  # noqa: ANN401 - as above
@@ -113,16 +107,16 @@ def _final_deltas(completion: Any) -> Iterator[Delta]:  # noqa: ANN401 - as abov
         return
     choice = completion.choices[0]
     yield from _calls(choice.message)
-    yield finish_delta(choice.finish_reason, FINISH, choice.message.refusal)
+    yield sdk.finish_delta(choice.finish_reason, FINISH, choice.message.refusal)
 
 
 def _calls(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
     for index, call in enumerate(message.tool_calls or ()):
-        yield from handed_call(index, call.id, call.function.name, call.function.arguments)
+        yield from sdk.handed_call(index, call.id, call.function.name, call.function.arguments)
     older = message.function_call
     if older is not None and not message.tool_calls:
         # It has no id in this API, because agent code needs none.
-        yield from handed_call(0, "function_call", older.name, older.arguments)
+        yield from sdk.handed_call(0, "function_call", older.name, older.arguments)
 
 
 normalizer = Normalizer(

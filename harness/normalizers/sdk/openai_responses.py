@@ -10,15 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from harness.dialects.openai_responses.items import odd_call
+from harness.normalizers import sdk
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.sdk import (
-    BASE_URL,
-    KEY,
-    failure_delta,
-    handed_call,
-    replay_client,
-    withheld_call,
-)
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -48,15 +41,17 @@ _INCOMPLETE: Final = {
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Yield the deltas that the helper gives its user."""
     openai: Any = importlib.import_module("openai")
-    http = replay_client("httpx2", interaction, reads)
+    http = sdk.replay_client("httpx2", interaction, reads)
     state = _StreamState()
-    with openai.OpenAI(api_key=KEY, base_url=BASE_URL, max_retries=0, http_client=http) as asked:
+    with openai.OpenAI(
+        api_key=sdk.KEY, base_url=sdk.BASE_URL, max_retries=0, http_client=http
+    ) as asked:
         try:
             with asked.responses.stream(model="replay", input=[]) as stream:
                 for event in stream:
                     yield from state.take(event)
         except openai.APIError as problem:
-            yield from state.failed(failure_delta(problem))
+            yield from state.failed(sdk.failure_delta(problem))
         else:
             yield from state.end()
 
@@ -88,7 +83,7 @@ class _StreamState:
         """Yield the calls that agent code does not get, and the failure."""
         for index, item in enumerate(self._begun.values()):
             why = failure.message or failure.code
-            yield from withheld_call(index, item.call_id, item.name, item.arguments, why)
+            yield from sdk.withheld_call(index, item.call_id, item.name, item.arguments, why)
         yield failure
 
     def end(self) -> Iterator[Delta]:
@@ -98,9 +93,9 @@ class _StreamState:
             error = "the helper received no completed response"
             yield from self.failed(StreamFailure("interrupted", error))
         elif last.type == "error":
-            yield from self.failed(failure_delta(last))
+            yield from self.failed(sdk.failure_delta(last))
         elif last.response.status == "failed":
-            yield from self.failed(failure_delta(last.response.error))
+            yield from self.failed(sdk.failure_delta(last.response.error))
         else:
             yield from _final_deltas(last.response, self._refusal)
 
@@ -111,12 +106,12 @@ def _final_deltas(response: Any, refusal: str) -> Iterator[Delta]:  # noqa: ANN4
     index = 0
     for item in response.output:
         if item.type == "function_call":
-            yield from handed_call(index, item.call_id, item.name, item.arguments)
+            yield from sdk.handed_call(index, item.call_id, item.name, item.arguments)
         elif item.type == "custom_tool_call":
-            yield from handed_call(index, item.call_id, item.name, item.input, "custom")
+            yield from sdk.handed_call(index, item.call_id, item.name, item.input, "custom")
         elif odd := odd_call(item.to_dict()):
             # Agent code gets the item, and has no tool of that name.
-            yield from withheld_call(
+            yield from sdk.withheld_call(
                 index, getattr(item, "call_id", item.id), odd.name, "", odd.reason
             )
         else:

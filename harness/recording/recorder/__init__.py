@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from threading import Lock
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any, Final, Self
 
 import msgspec
@@ -160,12 +160,7 @@ class Recorder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.save()
 
     def transport(self, library: ModuleType, inner: object = None) -> Any:  # noqa: ANN401 - a transport of the library that is given
