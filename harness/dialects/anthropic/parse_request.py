@@ -13,10 +13,7 @@ from harness.dialects.kit.parse_request import Json
 from harness.turns.turn import Tool
 
 # The model is between these parts of the path: Vertex AI, then Amazon Bedrock.
-_MODEL_PATHS = (
-    ("/publishers/anthropic/models/", ":"),
-    ("/model/", "/"),
-)
+_MODEL_PATHS = (("/publishers/anthropic/models/", ":"), ("/model/", "/"))
 _STREAMS = (":streamRawPredict", "/invoke-with-response-stream")
 # Types of tools that Anthropic defines and the client executes; a date follows.
 _CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "computer_", "memory_")

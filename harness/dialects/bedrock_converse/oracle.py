@@ -6,13 +6,19 @@ event. The index distinguishes blocks. `messageStop` has the reason why the mode
 Source: Amazon Bedrock API reference, "ConverseStream" and "Converse".
 """
 
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import CHECKSUM, Event
 from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
-from harness.dialects.kit.oracle.values import error_of, is_index, item_texts, member_text
+from harness.dialects.kit.oracle.values import (
+    dict_or_empty,
+    error_of,
+    is_index,
+    item_texts,
+    member_text,
+)
 from harness.turns.deltas import FinishReason
 
 _SERVER_TOOL: Final = "server_tool_use"
@@ -46,7 +52,7 @@ class Blocks:
 
     def start(self, index: object, start: object, offset: int) -> None:
         """Take a `contentBlockStart`."""
-        use = start.get("toolUse") if isinstance(start, dict) else None
+        use = dict_or_empty(start).get("toolUse")
         if use is None:
             return
         if not is_index(index) or index in self._calls or index in self._others:
@@ -88,9 +94,9 @@ class Blocks:
         elif place in self._calls:
             self._calls[place].fragments.append(text)
 
-    def _open(self, index: int, use: Any, offset: int) -> None:  # noqa: ANN401 - any JSON
-        call_id = use.get("toolUseId") if isinstance(use, dict) else None
-        name = use.get("name") if isinstance(use, dict) else None
+    def _open(self, index: int, use: object, offset: int) -> None:
+        members = dict_or_empty(use)
+        call_id, name = members.get("toolUseId"), members.get("name")
         if not isinstance(call_id, str) or not isinstance(name, str):
             self._unclear(offset)
             return
@@ -203,9 +209,8 @@ class BedrockConverseOracle(OneEndOracle):
             self.notes.open("EVENT-GLUED", event.offset, text=True, calls=True)
             return
         self.add_text(self.text, delta.get("text"), event.offset)
-        reasoning = delta.get("reasoningContent")
-        if isinstance(reasoning, dict):
-            self.add_text(self.reasoning, reasoning.get("text"), event.offset)
+        thought = dict_or_empty(delta.get("reasoningContent"))
+        self.add_text(self.reasoning, thought.get("text"), event.offset)
         use = delta.get("toolUse")
         if use is not None:
             self._blocks.fragment(value.get("contentBlockIndex"), use, event.offset)
@@ -227,9 +232,8 @@ class BedrockConverseOracle(OneEndOracle):
     # A complete answer
 
     def _answer(self, value: Json, event: Event) -> None:
-        output = value["output"]
-        message = output.get("message") if isinstance(output, dict) else None
-        content = message.get("content") if isinstance(message, dict) else None
+        message = dict_or_empty(dict_or_empty(value["output"]).get("message"))
+        content = message.get("content")
         if not isinstance(content, list):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
             return
@@ -245,14 +249,11 @@ class BedrockConverseOracle(OneEndOracle):
             self.notes.open("EVENT-GLUED", offset, text=True, calls=True)
             return
         self.add_text(self.text, block.get("text"), offset)
-        reasoning = block.get("reasoningContent")
-        text_block = reasoning.get("reasoningText") if isinstance(reasoning, dict) else None
-        if isinstance(text_block, dict):
-            self.add_text(self.reasoning, text_block.get("text"), offset)
-        cited = block.get("citationsContent")
-        pieces = cited.get("content") if isinstance(cited, dict) else None
+        thought = dict_or_empty(block.get("reasoningContent")).get("reasoningText")
+        self.add_text(self.reasoning, dict_or_empty(thought).get("text"), offset)
+        pieces = dict_or_empty(block.get("citationsContent")).get("content")
         for piece in pieces if isinstance(pieces, list) else ():
-            self.add_text(self.text, piece.get("text") if isinstance(piece, dict) else None, offset)
+            self.add_text(self.text, dict_or_empty(piece).get("text"), offset)
         if "toolUse" in block:
             self._blocks.complete_call(
                 block["toolUse"], member_text(text, "toolUse", "input"), offset

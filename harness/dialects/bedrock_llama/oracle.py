@@ -40,9 +40,7 @@ class BedrockLlamaOracle(FinishWordOracle):
     def _error(self, value: Json, offset: int) -> None:
         code, message = error_of({**value, "message": _message(value)}, "error") or ("", "")
         quirk = CHECKSUM if code == CHECKSUM else "BED-EXCEPTION"
-        if self.ended:
-            self.notes.lost(quirk, offset)
-        self.notes.keep(quirk, offset)
+        self.notes.failure(quirk, offset, ambiguous=self.ended)
         self.fail(code, message)
 
     def _piece(self, piece: str, word: object, offset: int) -> None:

@@ -6,7 +6,7 @@ readings fit, the oracle abstains.
 Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 """
 
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -21,6 +21,7 @@ from harness.dialects.kit.oracle.reading import (
     OracleReading,
 )
 from harness.dialects.kit.oracle.values import (
+    dict_or_empty,
     event_value,
     is_index,
     item_texts,
@@ -82,9 +83,8 @@ class Values:
 
 def requested_mode(request: bytes) -> bool | None:
     """Return whether the request wants all so far in each event; None if unknown."""
-    value: Any = event_value(request.decode("utf-8", "replace"))
-    parameters = value.get("parameters") if isinstance(value, dict) else None
-    increments = parameters.get("incremental_output") if isinstance(parameters, dict) else None
+    value = dict_or_empty(event_value(request.decode("utf-8", "replace")))
+    increments = dict_or_empty(value.get("parameters")).get("incremental_output")
     return not increments if isinstance(increments, bool) else None
 
 
@@ -295,9 +295,7 @@ class DashScopeOracle(FinishWordOracle):
         return [self._text_values, self._reasoning_values, *self._calls.values()]
 
     def _error(self, value: Json, offset: int) -> None:
-        if self.ended or value.get("output"):
-            self.notes.lost("ERR-IN-200", offset)
-        self.notes.keep("ERR-IN-200", offset)
+        self.notes.failure("ERR-IN-200", offset, ambiguous=self.ended or value.get("output"))
         error = value.get("error")
         holder = error if isinstance(error, dict) else value
         self.fail(text_or_empty(holder.get("code")), text_or_empty(holder.get("message")))
@@ -317,7 +315,7 @@ class DashScopeOracle(FinishWordOracle):
             self._take_finish(output.get("finish_reason"), event.offset)
             return
         choice = choices[0] if isinstance(choices, list) and choices else None
-        message = choice.get("message") if isinstance(choice, dict) else None
+        message = dict_or_empty(choice).get("message")
         if not isinstance(choice, dict) or not isinstance(message, dict):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
             return

@@ -59,7 +59,7 @@ class GoogleInteractionsOracle(GoogleOracle):
             "step.start": self._start,
             "step.delta": self._delta,
             "step.stop": self._stop,
-            "error": self._error_event,
+            "error": self.take_error_event,
             **dict.fromkeys(_FIRST_VERSION, self._first_version),
         }
 
@@ -194,9 +194,6 @@ class GoogleInteractionsOracle(GoogleOracle):
             self._step(index, step, member_text(event.data, *path) if wanted else "", event.offset)
         self.marks.append((event.end, self.text.length))
         self._status(value, event)
-
-    def _error_event(self, value: Json, event: Event) -> None:
-        self.take_error(error_of(value, "error") or ("", ""), event.offset)
 
     # The end
 

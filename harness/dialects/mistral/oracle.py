@@ -148,9 +148,7 @@ class MistralOracle(FinishWordOracle):
         choices = value.get("choices")
         error = _error_of(value, event.name)
         if error is not None:
-            if self.ended or choices:
-                self.notes.lost("ERR-IN-200", event.offset)
-            self.notes.keep("ERR-IN-200", event.offset)
+            self.notes.failure("ERR-IN-200", event.offset, ambiguous=self.ended or choices)
             self.fail(*error)
         elif isinstance(choices, list):
             if len(choices) > 1:
@@ -190,12 +188,7 @@ class MistralOracle(FinishWordOracle):
         if isinstance(reply, dict):
             self._delta(reply, ("choices", place, field), event)
         else:
-            self.notes.open(
-                "DELTA-NULL",
-                event.offset,
-                text=reply is not None,
-                calls=bool(reply),
-            )
+            self.notes.open("DELTA-NULL", event.offset, text=reply is not None, calls=bool(reply))
         self._take_finish(choice.get("finish_reason"), event.offset)
 
     def _delta(self, reply: Json, path: tuple[str | int, ...], event: Event) -> None:

@@ -12,7 +12,7 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading, OpenCall
-from harness.dialects.kit.oracle.values import item_texts, member_text
+from harness.dialects.kit.oracle.values import dict_or_empty, item_texts, member_text
 from harness.turns.deltas import FinishReason
 
 _REASONING_TAGS = ("<think", "</think>")
@@ -60,9 +60,8 @@ class OllamaOracle(OneEndOracle):
 
     def _error(self, value: Json, offset: int) -> None:
         error = value["error"]
-        if not isinstance(error, str) or not error or not {"message", "response"}.isdisjoint(value):
-            self.notes.lost("ERR-IN-200", offset)
-        self.notes.keep("ERR-IN-200", offset)
+        is_error = isinstance(error, str) and error and {"message", "response"}.isdisjoint(value)
+        self.notes.failure("ERR-IN-200", offset, ambiguous=not is_error)
         self.known += 1
         self.fail("", error)
 
@@ -81,11 +80,9 @@ class OllamaOracle(OneEndOracle):
     # Calls
 
     def _call(self, call: object, text: str, offset: int) -> None:
-        function = call.get("function") if isinstance(call, dict) else None
-        if not isinstance(call, dict) or not isinstance(function, dict):
-            self.notes.open("EVENT-GLUED", offset, calls=True)
-            return
-        call_id, name = call.get("id"), function.get("name")
+        entry = dict_or_empty(call)
+        function = dict_or_empty(entry.get("function"))
+        call_id, name = entry.get("id"), function.get("name")
         if not isinstance(call_id, str | None) or not isinstance(name, str):
             self.notes.open("EVENT-GLUED", offset, calls=True)
             return

@@ -26,9 +26,7 @@ class OpenAICompletionsOracle(FinishWordOracle):
         "content_filter": FinishReason.CONTENT_FILTER,
     }
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._index: object = _NO_CHOICE
+    _index: object = _NO_CHOICE
 
     def take(self, value: Json, event: Event) -> None:
         """Take one chunk, or the completion."""

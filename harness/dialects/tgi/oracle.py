@@ -10,6 +10,7 @@ from typing import ClassVar
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.values import dict_or_empty, text_or_empty
 from harness.turns.deltas import FinishReason
 
 
@@ -42,10 +43,9 @@ class TgiOracle(FinishWordOracle):
 
     def _error(self, value: Json, offset: int) -> None:
         error, code = value.get("error", value.get("message")), value.get("error_type")
-        if "token" in value or "generated_text" in value or not error:
-            self.notes.lost("ERR-IN-200", offset)
-        self.notes.keep("ERR-IN-200", offset)
-        self.fail(code if isinstance(code, str) else "", error if isinstance(error, str) else "")
+        ambiguous = "token" in value or "generated_text" in value or not error
+        self.notes.failure("ERR-IN-200", offset, ambiguous=ambiguous)
+        self.fail(text_or_empty(code), text_or_empty(error))
 
     def _token(self, token: Json, offset: int) -> None:
         text, special = token.get("text"), token.get("special", False)
@@ -58,7 +58,7 @@ class TgiOracle(FinishWordOracle):
         self.over = self.ended = True
         if details is None:
             return
-        word = details.get("finish_reason") if isinstance(details, dict) else None
+        word = dict_or_empty(details).get("finish_reason")
         if isinstance(word, str) and word:
             self.finish(word, offset)
         else:

@@ -3,12 +3,11 @@
 Source: Anthropic API reference, "Streaming Messages", "Messages", "Handling stop reasons".
 """
 
-from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from harness.dialects.anthropic.oracle.blocks import BlockTable
 from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Oracle, TakeEvent
-from harness.dialects.kit.oracle.events import Event, json_events
+from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading
 from harness.dialects.kit.oracle.values import (
     UNREADABLE,
@@ -54,17 +53,13 @@ class AnthropicOracle(Oracle):
             "content_block_delta": self._block_delta,
             "content_block_start": self._block_start,
             "content_block_stop": self._block_stop,
-            "error": self._error_event,
+            "error": self.take_error_event,
             "message": self._message,
             "message_delta": self._message_delta,
             "message_start": self._message_start,
             "message_stop": self._message_stop,
             "ping": self._ping,
         }
-
-    def events(self, body: bytes) -> Iterator[Event]:
-        """Yield the events of `body`."""
-        return json_events(body, self.notes)
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
@@ -181,9 +176,6 @@ class AnthropicOracle(Oracle):
 
     def _ping(self, _: Json, event: Event) -> None:
         self.notes.keep("ANT-UNKNOWN-EVENT", event.offset)
-
-    def _error_event(self, value: Json, event: Event) -> None:
-        self.take_error(error_of(value, "error") or ("", ""), event.offset)
 
     def _finish(self, reason: object, offset: int) -> None:
         if reason is None:

@@ -13,11 +13,14 @@ from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import item_texts, member_text, text_or_empty
+from harness.dialects.kit.oracle.values import dict_or_empty, item_texts, member_text, text_or_empty
 from harness.turns.deltas import FinishReason
 
 _FAILED = frozenset({"ERROR", "ERROR_LIMIT", "TIMEOUT", "USER_CANCEL"})
 _SILENT = frozenset({"message-start", "content-end", "citation-start", "citation-end"})
+_SILENT_V1 = frozenset(
+    {"stream-start", "citation-generation", "search-queries-generation", "search-results"}
+)
 
 
 class CohereOracle(OneEndOracle):
@@ -123,13 +126,11 @@ class CohereOracle(OneEndOracle):
         self._calls.piece(value.get("index"), call, event.offset, opens=opens)
 
     def _end(self, value: Json, event: Event) -> None:
-        delta = value.get("delta")
-        members = delta if isinstance(delta, dict) else {}
+        members = dict_or_empty(value.get("delta"))
         self.end_with(members.get("finish_reason"), members.get("error"), event.offset)
 
     def _message(self, value: Json, offset: int) -> Json:
-        delta = value.get("delta")
-        message = delta.get("message") if isinstance(delta, dict) else None
+        message = dict_or_empty(value.get("delta")).get("message")
         if isinstance(message, dict):
             return message
         self.notes.open("EVENT-GLUED", offset, text=True, calls=True)
@@ -173,10 +174,9 @@ class CohereOracle(OneEndOracle):
 
     def _error(self, value: Json, offset: int) -> None:
         """An error is an object with a message; inside a stream as well."""
-        self.notes.keep("ERR-IN-200", offset)
         message = value.get("message")
-        if not isinstance(message, str) or "choices" in value or value.get("error"):
-            self.notes.lost("ERR-IN-200", offset)
+        is_error = isinstance(message, str) and "choices" not in value and not value.get("error")
+        self.notes.failure("ERR-IN-200", offset, ambiguous=not is_error)
         self.fail("", message)
 
 
@@ -196,19 +196,11 @@ class _Version1:
             "tool-calls-generation": self._generation,
             "stream-end": self._end,
         }
-        self._silent = frozenset(
-            {
-                "stream-start",
-                "citation-generation",
-                "search-queries-generation",
-                "search-results",
-            }
-        )
 
     def take(self, kind: str, value: Json, event: Event) -> None:
         """Take one event."""
         take = self._takes.get(kind)
-        self._oracle.known += kind in self._silent or take is not None
+        self._oracle.known += kind in _SILENT_V1 or take is not None
         if take is not None:
             take(value, event)
 
@@ -249,8 +241,7 @@ class _Version1:
         self._compare_calls(value.get("tool_calls"), event)
 
     def _end(self, value: Json, event: Event) -> None:
-        response = value.get("response")
-        members = response if isinstance(response, dict) else {}
+        members = dict_or_empty(value.get("response"))
         self.complete(members, event, "response")
         word, again = value.get("finish_reason"), members.get("finish_reason")
         if again not in (None, word):
@@ -269,7 +260,7 @@ class _Version1:
         if isinstance(calls, list) and calls:
             items = item_texts(member_text(event.data, *path, "tool_calls"))
             listed = [
-                (call if isinstance(call, dict) else {}, member_text(text, "parameters"))
+                (dict_or_empty(call), member_text(text, "parameters"))
                 for call, text in zip(calls, items, strict=False)
             ]
             self._calls.compare_or_take(listed, event.offset)

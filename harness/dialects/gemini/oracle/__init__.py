@@ -10,7 +10,7 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import error_of, item_texts, member_text
+from harness.dialects.kit.oracle.values import dict_or_empty, error_of, item_texts, member_text
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 
@@ -88,8 +88,7 @@ class GeminiOracle(GoogleOracle):
             self._without_candidates(value, offset)
 
     def _without_candidates(self, value: Json, offset: int) -> None:
-        feedback = value.get("promptFeedback")
-        reason = feedback.get("blockReason") if isinstance(feedback, dict) else None
+        reason = dict_or_empty(value.get("promptFeedback")).get("blockReason")
         if reason and isinstance(reason, str):
             self._blocked = join_surrogates(reason)
             self.notes.open("GEM-PROMPT-BLOCKED", offset, end=bool(self._candidates))
@@ -117,14 +116,13 @@ class GeminiOracle(GoogleOracle):
         if reason is None and self._blocked:
             self.notes.open("GEM-PROMPT-BLOCKED", offset, end=True)
         if reason is not None:
-            content = candidate.get("content")
-            if not (isinstance(content, dict) and content.get("parts")):
+            if not dict_or_empty(candidate.get("content")).get("parts"):
                 self.notes.keep("GEM-FINISH-NO-PARTS", offset)
             self._finish(reason, candidate, offset)
 
     def _content(self, content: object, place: int, event: Event) -> bool:
         """Take the parts of one candidate; return whether they contained anything."""
-        parts = content.get("parts") if isinstance(content, dict) else None
+        parts = dict_or_empty(content).get("parts")
         if not isinstance(parts, list):
             odd = content is not None and not isinstance(content, dict)
             if odd or parts is not None:

@@ -9,11 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final, TypeAlias
 
-from harness.dialects.kit.oracle.events import (
-    Event,
-)
+from harness.dialects.kit.oracle.events import Event, json_events
 from harness.dialects.kit.oracle.reading import CallReading, GrowingText, Notes, OracleReading
-from harness.dialects.kit.oracle.values import UNREADABLE, event_value
+from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value
 from harness.turns.deltas import FinishReason
 from harness.wire.interaction import Interaction
 
@@ -62,9 +60,9 @@ class Oracle(ABC):
         self.error_quirk = "ERR-IN-200"
         self.marks: list[tuple[int, int]] = []
 
-    @abstractmethod
     def events(self, body: bytes) -> Iterator[Event]:
         """Yield the events of `body`."""
+        return json_events(body, self.notes)
 
     @abstractmethod
     def take(self, value: Json, event: Event) -> None:
@@ -165,6 +163,10 @@ class Oracle(ABC):
         if self.error_quirk:
             self.notes.keep(self.error_quirk, offset)
         self.error = self.error or error
+
+    def take_error_event(self, value: Json, event: Event) -> None:
+        """End the turn with the provider's error, which is an event of its own."""
+        self.take_error(error_of(value, "error") or ("", ""), event.offset)
 
     def add_text(self, text: GrowingText, piece: object, offset: int) -> None:
         """Append a piece of text or reasoning; what is neither text nor null leaves it open."""

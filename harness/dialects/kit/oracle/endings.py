@@ -40,11 +40,9 @@ class OneEndOracle(Oracle):
     # Words of the contract that are not a reason why a model stopped.
     OTHER_WORDS: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.framing = "sse"
-        self.known = 0
-        self._has_sentinel = False
+    framing = "sse"
+    known = 0
+    _has_sentinel = False
 
     def may_follow(self, event: Event) -> bool:  # noqa: ARG002 - for APIs that have such events
         """Return whether `event` may come after the one that ends the turn."""
@@ -57,7 +55,7 @@ class OneEndOracle(Oracle):
             if has_unframed_json(body):
                 self.notes.lost("ERR-UNFRAMED", 0)
             yield from split_events(body)
-        elif start.startswith(b"{") and (b"\n" not in start or _is_object(start.split(b"\n")[0])):
+        elif start.startswith(b"{") and (b"\n" not in start or _is_value(start.split(b"\n")[0])):
             self.framing = "lines"
             yield from iter_lines(body, len(body) - len(start))
         else:
@@ -147,9 +145,7 @@ class FinishWordOracle(Oracle):
     The events are server-sent, or AWS messages, or the one document that the body is.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._is_messages = False
+    _is_messages = False
 
     def events(self, body: bytes) -> Iterator[Event]:
         """Yield the events of `body`; a document is taken at once."""
@@ -229,5 +225,5 @@ class FinishWordOracle(Oracle):
             self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
 
 
-def _is_object(line: bytes) -> bool:
+def _is_value(line: bytes) -> bool:
     return event_value(line.decode("utf-8", "replace")) is not UNREADABLE

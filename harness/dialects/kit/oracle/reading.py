@@ -122,6 +122,12 @@ class Notes:
         """Note a deviation that leaves everything open."""
         self.open(quirk, offset, text=True, calls=True, end=True)
 
+    def failure(self, quirk: str, offset: int, *, ambiguous: object) -> None:
+        """Note a provider's error; an ambiguous one leaves everything open."""
+        if ambiguous:
+            self.lost(quirk, offset)
+        self.keep(quirk, offset)
+
     def deviations(self) -> tuple[Deviation, ...]:
         """Return them in the order of the body."""
         return tuple(sorted(self._first.values(), key=lambda found: (found.offset, found.quirk)))

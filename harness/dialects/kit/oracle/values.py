@@ -74,6 +74,11 @@ def text_or_empty(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def dict_or_empty(value: object) -> dict[str, Any]:
+    """Return `value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
 def is_index(value: object) -> TypeGuard[int]:
     """Return whether `value` is an integer; JSON's true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)

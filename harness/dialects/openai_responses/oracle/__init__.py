@@ -4,13 +4,14 @@ Source: OpenAI API reference, "Responses: streaming events", "The response objec
 "Realtime: server events".
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
-from harness.dialects.kit.oracle.events import Event, json_events
+from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import error_of, event_value, text_or_empty
+from harness.dialects.kit.oracle.values import dict_or_empty, error_of, event_value, text_or_empty
 from harness.dialects.openai_responses.oracle.items import ItemTable
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
@@ -58,27 +59,25 @@ class OpenAIResponsesOracle(Oracle):
 
     def __init__(self) -> None:
         super().__init__()
-        self._items = ItemTable(self.notes, self.text, self.reasoning)
+        items = self._items = ItemTable(self.notes, self.text, self.reasoning)
         self._has_sentinel = False
         self._created = 0
         self._takes: dict[str, Callable[[Json, int], None]] = {
             "error": self._error_event,
             "response.created": self._begin,
             "response.in_progress": self._begin,
-            "response.function_call_arguments.delta": self._fragment,
-            "response.function_call_arguments.done": self._arguments_over,
-            "response.custom_tool_call_input.delta": self._input,
-            "response.custom_tool_call_input.done": self._input_over,
-            "response.output_item.added": self._items.added,
-            "response.output_item.done": self._items.done,
+            "response.function_call_arguments.delta": partial(items.fragment, "function_call"),
+            "response.function_call_arguments.done": partial(items.arguments_over, "function_call"),
+            "response.custom_tool_call_input.delta": partial(items.fragment, "custom_tool_call"),
+            "response.custom_tool_call_input.done": partial(
+                items.arguments_over, "custom_tool_call"
+            ),
+            "response.output_item.added": items.added,
+            "response.output_item.done": items.done,
             "session.output_transcript.delta": self._transcript,
             "session.closed": self._closed,
             **dict.fromkeys(_STATUS, self._terminal),
         }
-
-    def events(self, body: bytes) -> Iterator[Event]:
-        """Yield the events of `body`."""
-        return json_events(body, self.notes)
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
@@ -207,12 +206,12 @@ class OpenAIResponsesOracle(Oracle):
             if status and own_status != status and status != _STATUS["response.done"]:
                 self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
             status = own_status
-        details = response.get("incomplete_details") or response.get("status_details") or {}
-        details = details if isinstance(details, dict) else {}
+        details = dict_or_empty(
+            response.get("incomplete_details") or response.get("status_details")
+        )
         error = response.get("error") or details.get("error")
         if status in ("failed", "cancelled") or error:
-            reason = details.get("reason")
-            message = text_or_empty(reason)
+            message = text_or_empty(details.get("reason"))
             self.take_error(error_of({"error": error}) or (status, message), offset)
         elif status:
             self._finished(status, details.get("reason"), offset)
@@ -235,28 +234,14 @@ class OpenAIResponsesOracle(Oracle):
         self.take_error(error_of(value, "error") or ("", ""), offset)
 
     def _transcript(self, value: Json, offset: int) -> None:
-        piece = value.get("delta")
         self.notes.keep("RESP-REALTIME-EVENTS", offset)
-        if isinstance(piece, str):
-            self.text.add(piece)
+        self.text.add(text_or_empty(value.get("delta")))
 
     def _closed(self, _: Json, offset: int) -> None:
         """Take the end of a translation session, which has no reason."""
         self.ended = True
         if len(self._items):
             self.notes.lost("RESP-REALTIME-EVENTS", offset)
-
-    def _fragment(self, value: Json, offset: int) -> None:
-        self._items.fragment("function_call", value, offset)
-
-    def _arguments_over(self, value: Json, offset: int) -> None:
-        self._items.arguments_over("function_call", value, offset)
-
-    def _input(self, value: Json, offset: int) -> None:
-        self._items.fragment("custom_tool_call", value, offset)
-
-    def _input_over(self, value: Json, offset: int) -> None:
-        self._items.arguments_over("custom_tool_call", value, offset)
 
     # The end
 
