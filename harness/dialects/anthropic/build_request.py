@@ -42,14 +42,13 @@ def _model_or_version(spec: kit.RequestSpec) -> Json:
 def _tools(spec: kit.RequestSpec) -> Json:
     if not spec.tools:
         return {}
-    choice: Json = (
-        {"type": "tool", "name": spec.required_tool} if spec.required_tool else {"type": "auto"}
-    )
-    choice |= {"disable_parallel_tool_use": True} if spec.is_serial else {}
-    tools = [_tool(tool) for tool in spec.tools]
-    return {"tools": tools} | (
-        {"tool_choice": choice} if spec.required_tool or spec.is_serial else {}
-    )
+    fields: Json = {"tools": [_tool(tool) for tool in spec.tools]}
+    if spec.required_tool:
+        fields["tool_choice"] = {"type": "tool", "name": spec.required_tool}
+    if spec.is_serial:
+        choice = fields.setdefault("tool_choice", {"type": "auto"})
+        choice["disable_parallel_tool_use"] = True
+    return fields
 
 
 def _tool(tool: Tool) -> Json:

@@ -125,9 +125,8 @@ class _Reader(EventReader):
         if type(message) is not dict:
             return
         self._started = True
-        if message.get(
-            "content"
-        ):  # code that calls tools is answered so (quirk ANT-WHOLE-IN-START)
+        # Code that calls tools is answered so (quirk ANT-WHOLE-IN-START).
+        if message.get("content"):
             message = exact_event(value, frame.data).get("message", message)
         self._reason_at_start = message.get("stop_reason")
         self._opening(message)

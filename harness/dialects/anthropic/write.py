@@ -20,6 +20,8 @@ from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 
 _IN_START: Final = frozenset(("in-start", "start-and-fragments"))
+# An input that is written once, at the start of its block or at the end.
+_ONCE: Final = frozenset(("in-start", "object", "one-fragment"))
 _PLACEHOLDERS: Final[dict[str, Json]] = {
     "empty": {"input": {}},
     "absent": {},
@@ -178,12 +180,9 @@ class _StreamWriter(_Writer):
         return _PLACEHOLDERS[self.options.start_input] if value is None else {"input": value}
 
     def continue_call(self, index: int, fragment: str) -> None:
-        number, arguments = self._numbers[index], self.arguments[index]
-        match self.options.input:
-            case "in-start" | "object" | "one-fragment" if json_object(arguments) is not None:
-                return  # once, at its start or at its end
-            case _:
-                self._partial(number, fragment)
+        is_once = self.options.input in _ONCE and json_object(self.arguments[index]) is not None
+        if not is_once:
+            self._partial(self._numbers[index], fragment)
 
     def end_call(self, end: CallEnd) -> None:
         number, arguments = self._numbers[end.index], self.arguments[end.index]
@@ -257,11 +256,10 @@ class _MessageWriter(_Writer):
     def begin(self) -> None:
         super().begin()
         self._content: list[Json] = []
-        self._word: str | None = None
 
     def write_message(self) -> None:
         self.take_all()
-        message = self.message(self._content, self._word, at_start=False)
+        message = self.message(self._content, self.word, at_start=False)
         if self.options.whole == "document":
             self.values.append(message)
             return
@@ -282,7 +280,7 @@ class _MessageWriter(_Writer):
         self._content.append(_call(start, {"input": {} if value is None else value}))
 
     def finish(self, word: str) -> None:
-        self._word = word
+        super().finish(word)
         self.is_ended = True
 
 

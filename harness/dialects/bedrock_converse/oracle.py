@@ -17,9 +17,9 @@ from harness.dialects.kit.oracle.values import (
     error_of,
     is_index,
     item_texts,
+    meanings,
     member_text,
 )
-from harness.turns.deltas import FinishReason
 
 _SERVER_TOOL: Final = "server_tool_use"
 
@@ -116,15 +116,11 @@ _LAST: Final = "metadata"
 class BedrockConverseOracle(OneEndOracle):
     """Reads one body of Converse."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "end_turn": FinishReason.STOP,
-        "stop_sequence": FinishReason.STOP,
-        "tool_use": FinishReason.STOP,
-        "max_tokens": FinishReason.LENGTH,
-        "model_context_window_exceeded": FinishReason.LENGTH,
-        "guardrail_intervened": FinishReason.CONTENT_FILTER,
-        "content_filtered": FinishReason.CONTENT_FILTER,
-    }
+    MEANINGS: ClassVar = meanings(
+        stop=("end_turn", "stop_sequence", "tool_use"),
+        length=("max_tokens", "model_context_window_exceeded"),
+        content_filter=("guardrail_intervened", "content_filtered"),
+    )
     OTHER_WORDS: ClassVar[frozenset[str]] = frozenset(
         {"malformed_model_output", "malformed_tool_use"}
     )

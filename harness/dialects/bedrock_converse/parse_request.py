@@ -27,8 +27,7 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
 
 
 def _tool(spec: Json) -> Tool:
-    schema = spec.get("inputSchema")
-    parameters = schema.get("json") if isinstance(schema, dict) else None
+    parameters = kit.as_dict(spec.get("inputSchema")).get("json")
     return kit.tool(spec.get("name"), spec.get("description"), parameters)
 
 
@@ -86,8 +85,7 @@ def _reasoning(content: Json) -> Iterator[kit.Part]:
 
 def _declarations(body: Json) -> Iterator[Json]:
     """Yield the declared tools; a system kit.tool or a cache marker is not one."""
-    config = body.get("toolConfig")
-    declared = kit.dicts(config.get("tools") if isinstance(config, dict) else None)
+    declared = kit.dicts(kit.as_dict(body.get("toolConfig")).get("tools"))
     return (item["toolSpec"] for item in declared if isinstance(item.get("toolSpec"), dict))
 
 

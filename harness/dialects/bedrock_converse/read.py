@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text, dicts
+from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
@@ -92,16 +92,13 @@ def _blocks(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _reasoning(content: object, turn: Assembly) -> None:
-    reasoning = content.get("reasoningText") if isinstance(content, dict) else None
-    if isinstance(reasoning, dict):
-        turn.reasoning(reasoning.get("text"))
+    turn.reasoning(as_dict(as_dict(content).get("reasoningText")).get("text"))
 
 
 def _cited(content: object, turn: Assembly) -> None:
     """Say a text that comes with its sources."""
-    if isinstance(content, dict):
-        for piece in dicts(content.get("content")):
-            turn.text(piece.get("text"))
+    for piece in dicts(as_dict(content).get("content")):
+        turn.text(piece.get("text"))
 
 
 def _call(use: object, turn: Assembly) -> None:

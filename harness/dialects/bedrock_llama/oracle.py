@@ -9,8 +9,7 @@ from typing import ClassVar
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import CHECKSUM, Event
-from harness.dialects.kit.oracle.values import error_of
-from harness.turns.deltas import FinishReason
+from harness.dialects.kit.oracle.values import error_of, meanings
 
 _METRICS = "amazon-bedrock-invocationMetrics"
 _OURS = ("", "chunk", "error")
@@ -19,10 +18,7 @@ _OURS = ("", "chunk", "error")
 class BedrockLlamaOracle(FinishWordOracle):
     """Reads one body of Llama text."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "stop": FinishReason.STOP,
-        "length": FinishReason.LENGTH,
-    }
+    MEANINGS: ClassVar = meanings(stop=("stop",), length=("length",))
 
     def take(self, value: Json, event: Event) -> None:
         """Take one piece, or the complete answer."""

@@ -33,13 +33,12 @@ class _Writer(Writer[WriterOptions]):
     FINISH_WORDS: ClassVar = finish_words()
 
     def begin(self) -> None:
-        self._word: str | None = None
         self._exceptions: list[bytes] = []
 
     def events(self) -> tuple[bytes, ...]:
         self.take_all()
-        if self._word is not None:
-            self._end(self._word)
+        if self.word is not None:
+            self._end(self.word)
         self._count()
         messages = (encode_event(wrap_chunk(encode_json(value)), "chunk") for value in self.values)
         return (*messages, *self._exceptions)
@@ -53,9 +52,6 @@ class _Writer(Writer[WriterOptions]):
                 "stop_reason": None,
             }
         )
-
-    def finish(self, word: str) -> None:
-        self._word = word
 
     def fail(self, failure: StreamFailure) -> None:
         payload = encode_json({"message": failure.message})

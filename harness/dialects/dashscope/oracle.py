@@ -25,10 +25,10 @@ from harness.dialects.kit.oracle.values import (
     event_value,
     is_index,
     item_texts,
+    meanings,
     member_text,
     text_or_empty,
 )
-from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 from harness.wire.interaction import Interaction
 
@@ -196,11 +196,7 @@ _CONVINCING_CHARACTERS = 8
 class DashScopeOracle(FinishWordOracle):
     """Reads one body of DashScope's native API."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "stop": FinishReason.STOP,
-        "tool_calls": FinishReason.STOP,
-        "length": FinishReason.LENGTH,
-    }
+    MEANINGS: ClassVar = meanings(stop=("stop", "tool_calls"), length=("length",))
 
     def __init__(self) -> None:
         super().__init__()

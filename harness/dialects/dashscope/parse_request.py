@@ -11,15 +11,10 @@ from harness.dialects.kit.parse_request import Json
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
-    parameters, content = _member(body, "parameters"), _member(body, "input")
+    parameters, content = kit.as_dict(body.get("parameters")), kit.as_dict(body.get("input"))
     return kit.ChatRequest(
         model=kit.as_text(body.get("model")),
         tools=tuple(kit.function_tools(parameters.get("tools"))),
         system=kit.system_text(content.get("messages"), frozenset(("system",))),
         stream=body.get("stream") is True or parameters.get("incremental_output") is True,
     )
-
-
-def _member(body: Json, key: str) -> Json:
-    found = body.get(key)
-    return found if isinstance(found, dict) else {}

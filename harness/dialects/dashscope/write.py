@@ -7,7 +7,7 @@ from typing import Final
 
 from harness.dialects.dashscope.writer_options import WriterOptions
 from harness.dialects.kit.writer import Json, Writer, object_or_text, optional_field, writes_with
-from harness.turns.deltas import ReasoningDelta, StreamFailure, ToolCallStart, Usage
+from harness.turns.deltas import ReasoningDelta, StreamFailure, ToolCallStart
 from harness.turns.exact_json import encode_json
 
 _OPEN_FINISHES: Final[dict[str, Json]] = {
@@ -28,8 +28,6 @@ class _Writer(Writer[WriterOptions]):
         self._message: Json = {"role": "assistant", "content": ""}
         self._entries: dict[int, Json] = {}
         self._steps: list[Json] = []
-        self._finish: str | None = None
-        self._usage: Usage | None = None
         self._error: Json | None = None
 
     # The framing
@@ -40,12 +38,12 @@ class _Writer(Writer[WriterOptions]):
 
     def _stream(self) -> tuple[bytes, ...]:
         steps = list(self._steps)
-        if self._finish is not None and (self.options.finish == "own-event" or not steps):
+        if self.word is not None and (self.options.finish == "own-event" or not steps):
             last = self._message if self._cumulative else {"role": "assistant", "content": ""}
             steps.append(self._copy(last))
         outputs = [self._output(step, None) for step in steps]
-        if self._finish is not None:
-            outputs[-1] = self._output(steps[-1], self._finish)
+        if self.word is not None:
+            outputs[-1] = self._output(steps[-1], self.word)
         payloads = [
             self._envelope({"output": output} | self._counts(position, len(outputs)))
             for position, output in enumerate(outputs)
@@ -58,7 +56,7 @@ class _Writer(Writer[WriterOptions]):
     def _document(self) -> tuple[bytes, ...]:
         if self._error is not None:
             return (encode_json(self._error),)
-        output = self._output(self._copy(self._message), self._finish)
+        output = self._output(self._copy(self._message), self.word)
         return (encode_json(self._envelope({"output": output} | self._counts(0, 1))),)
 
     def _framed(self, number: int, payload: Json, *, failed: bool = False) -> bytes:
@@ -83,7 +81,7 @@ class _Writer(Writer[WriterOptions]):
         return {"choices": [{"message": message, **fields}]}
 
     def _counts(self, position: int, events: int) -> Json:
-        usage = self._usage
+        usage = self.usage
         if usage is None or (self.options.usage == "last" and position < events - 1):
             return {}
         out = usage.output_tokens
@@ -99,12 +97,6 @@ class _Writer(Writer[WriterOptions]):
 
     def reasoning(self, text: str) -> None:
         self._extend("reasoning_content", text)
-
-    def count(self, usage: Usage) -> None:
-        self._usage = usage
-
-    def finish(self, word: str) -> None:
-        self._finish = word
 
     def fail(self, failure: StreamFailure) -> None:
         self._error = self._envelope({"code": failure.code, "message": failure.message})

@@ -40,8 +40,7 @@ def _tool(declared: Json) -> Tool:
 
 def _messages(body: Json) -> Iterator[object]:
     inner = _inner(body)
-    instruction = _member(inner, "systemInstruction")
-    parts = instruction.get("parts") if isinstance(instruction, dict) else None
+    parts = kit.as_dict(_member(inner, "systemInstruction")).get("parts")
     text = "".join(str(part.get("text") or "") for part in kit.dicts(parts))
     if text:
         yield {"role": "system", "content": text}

@@ -162,16 +162,11 @@ class _Writer(Writer[WriterOptions]):
         self._content([{"text": text, "thought": True}])
 
     def start_call(self, start: ToolCallStart) -> None:
-        options = self.options
-        if options.together and start.index != min(self.starts):
-            return  # all calls are written with the first one
-        starts = list(self.starts.values()) if options.together else [start]
-        calls = [self._parts(each) for each in starts]
-        if options.together:
-            self._content([part for parts in calls for part in parts])
-            return
-        for part in calls[0]:
-            self._content([part])
+        if not self.options.together:
+            for part in self._parts(start):
+                self._content([part])
+        elif start.index == min(self.starts):  # all calls are written with the first one
+            self._content([part for each in self.starts.values() for part in self._parts(each)])
 
     def _parts(self, start: ToolCallStart) -> list[Json]:
         options = self.options

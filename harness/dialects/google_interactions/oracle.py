@@ -9,8 +9,7 @@ from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
 from harness.dialects.kit.oracle.reading import CallReading, GrowingText, OpenCall
-from harness.dialects.kit.oracle.values import error_of, member_text, text_or_empty
-from harness.turns.deltas import FinishReason
+from harness.dialects.kit.oracle.values import error_of, meanings, member_text, text_or_empty
 from harness.turns.exact_json import join_surrogates
 
 _FAILED: Final = frozenset(("failed", "cancelled"))
@@ -39,12 +38,9 @@ class _Call(OpenCall):
 class GoogleInteractionsOracle(GoogleOracle):
     """Reads one body of the Interactions API."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "completed": FinishReason.STOP,
-        "requires_action": FinishReason.STOP,
-        "incomplete": FinishReason.LENGTH,
-        "budget_exceeded": FinishReason.LENGTH,
-    }
+    MEANINGS: ClassVar = meanings(
+        stop=("completed", "requires_action"), length=("incomplete", "budget_exceeded")
+    )
     SCALAR_DATA: ClassVar[str] = "EVENT-GLUED"
     EMPTY_DATA: ClassVar[str] = "SSE-COMMENT-AS-DATA"
     ANY_VALUE_COUNTS: ClassVar[bool] = True

@@ -50,16 +50,13 @@ def bars_calls(body: Json) -> bool:
     choice = body.get("tool_choice")
     if isinstance(choice, dict):  # Anthropic
         choice = choice.get("type")
-    config = body.get("toolConfig")  # Gemini
-    mode = config.get("functionCallingConfig") if isinstance(config, dict) else None
-    barred = isinstance(mode, dict) and mode.get("mode") == "NONE"
-    return barred or (isinstance(choice, str) and choice.lower() == "none")
+    config = as_dict(as_dict(body.get("toolConfig")).get("functionCallingConfig"))  # Gemini
+    return config.get("mode") == "NONE" or (isinstance(choice, str) and choice.lower() == "none")
 
 
 def tool(name: object, description: object, parameters: object) -> Tool:
     """Return the tool that these members of a request declare, whatever their types."""
-    schema = parameters if isinstance(parameters, dict) else {}
-    return Tool(as_text(name), as_text(description), schema)
+    return Tool(as_text(name), as_text(description), as_dict(parameters))
 
 
 def function_tools(declared: object) -> Iterator[Tool]:

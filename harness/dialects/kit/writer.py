@@ -48,9 +48,11 @@ class Writer(ABC, Generic[OptionsT]):
         options: how to write it.
         starts: the start of each call, by its index.
         arguments: the complete arguments of each call, by its index.
-        total: the last counts of tokens.
+        usage: the last counts of tokens; None if there are none.
+        total: the same, each count None if there are none.
         values: the JSON value of each event so far.
         reason: why the turn ended, once it did.
+        word: the same in the API's own words, if the dialect writes it later; None before.
         failed: a failure was written, or left to show in what is missing.
     """
 
@@ -62,9 +64,11 @@ class Writer(ABC, Generic[OptionsT]):
         self.starts = {each.index: each for each in deltas if isinstance(each, ToolCallStart)}
         self.arguments = _complete_arguments(deltas)
         totals = (each.usage for each in reversed(deltas) if isinstance(each, UsageDelta))
-        self.total = next(totals, Usage())
+        self.usage = next(totals, None)
+        self.total = Usage() if self.usage is None else self.usage
         self.values: list[Json] = []
         self.reason = FinishReason.OTHER
+        self.word: str | None = None
         self.failed = False
         self.begin()
 
@@ -134,9 +138,9 @@ class Writer(ABC, Generic[OptionsT]):
     def count(self, usage: Usage) -> None:
         """Write the counts of tokens."""
 
-    @abstractmethod
     def finish(self, word: str) -> None:
-        """Write the end of the turn, whose reason is `word`."""
+        """Write the end of the turn, whose reason is `word`, or keep it for later."""
+        self.word = word
 
     @abstractmethod
     def fail(self, failure: StreamFailure) -> None:

@@ -11,8 +11,13 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
-from harness.dialects.kit.oracle.values import is_index, item_texts, member_text, text_or_empty
-from harness.turns.deltas import FinishReason
+from harness.dialects.kit.oracle.values import (
+    is_index,
+    item_texts,
+    meanings,
+    member_text,
+    text_or_empty,
+)
 
 _NO_ID: Final = frozenset(("", "null"))
 
@@ -130,12 +135,7 @@ _SILENT_PARTS: Final = frozenset(
 class MistralOracle(FinishWordOracle):
     """Reads one body of Mistral's chat API."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "stop": FinishReason.STOP,
-        "tool_calls": FinishReason.STOP,
-        "length": FinishReason.LENGTH,
-        "model_length": FinishReason.LENGTH,
-    }
+    MEANINGS: ClassVar = meanings(stop=("stop", "tool_calls"), length=("length", "model_length"))
 
     def __init__(self) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ from harness.dialects.kit.writer import (
     writes_with,
 )
 from harness.dialects.mistral.writer_options import WriterOptions
-from harness.turns.deltas import StreamFailure, ToolCallStart, Usage
+from harness.turns.deltas import StreamFailure, ToolCallStart
 from harness.turns.exact_json import encode_json
 
 _MOST_PADDING: Final = 7
@@ -27,8 +27,6 @@ class _Writer(Writer[WriterOptions]):
 
     def begin(self) -> None:
         self._messages: list[Json] = []
-        self._finish: str | None = None
-        self._usage: Json | None = None
         self._error: Json | None = None
 
     # The framing
@@ -40,13 +38,13 @@ class _Writer(Writer[WriterOptions]):
     def _stream(self) -> tuple[bytes, ...]:
         chunks = [self._chunk({"role": "assistant", "content": ""})]
         chunks += [self._chunk(message) for message in self._messages]
-        if self._finish is not None:
+        if self.word is not None:
             # The first chunk opens the stream and nothing else.
             if self.options.finish == "own-chunk" or not self._messages:
                 chunks.append(self._chunk({"content": ""}))
-            chunks[-1]["choices"][0]["finish_reason"] = self._finish
-        if self._usage is not None:
-            chunks[-1]["usage"] = self._usage
+            chunks[-1]["choices"][0]["finish_reason"] = self.word
+        if self.usage is not None:
+            chunks[-1]["usage"] = openai_usage(self.usage)
         if self.options.padding:
             for number, chunk in enumerate(chunks):
                 chunk["p"] = "abcdefg"[: 1 + number % _MOST_PADDING]
@@ -62,10 +60,10 @@ class _Writer(Writer[WriterOptions]):
         calls = [entry for each in self._messages for entry in each.get("tool_calls", ())]
         if calls:
             message["tool_calls"] = calls
-        choice = {"index": 0, "message": message, "finish_reason": self._finish}
+        choice = {"index": 0, "message": message, "finish_reason": self.word}
         fields: Json = {"choices": [choice]}
-        if self._usage is not None:
-            fields["usage"] = self._usage
+        if self.usage is not None:
+            fields["usage"] = openai_usage(self.usage)
         return (encode_json({**self._envelope("chat.completion"), **fields}),)
 
     def _content(self) -> object:
@@ -106,15 +104,10 @@ class _Writer(Writer[WriterOptions]):
         self._messages.append({"content": [part]})
 
     def start_call(self, start: ToolCallStart) -> None:
-        if self._in_fragments:
-            self._messages.append({"tool_calls": [self._entry(start, "")]})
-        elif self.options.calls == "apart":
-            self._messages.append(
-                {"tool_calls": [self._entry(start, self._arguments(start.index))]}
-            )
+        if self._in_fragments or self.options.calls == "apart":
+            self._messages.append({"tool_calls": [self._entry(start)]})
         elif start.index == min(self.starts):
-            entries = [self._entry(each, self._arguments(i)) for i, each in self.starts.items()]
-            self._messages.append({"tool_calls": entries})
+            self._messages.append({"tool_calls": [*map(self._entry, self.starts.values())]})
 
     def continue_call(self, index: int, fragment: str) -> None:
         if not self._in_fragments:
@@ -123,14 +116,14 @@ class _Writer(Writer[WriterOptions]):
         entry["function"] = {"name": "", "arguments": fragment}
         self._messages.append({"tool_calls": [{**entry, **self._index(index)}]})
 
-    def _entry(self, start: ToolCallStart, arguments: object) -> Json:
+    def _entry(self, start: ToolCallStart) -> Json:
         options = self.options
         ids: dict[str, Json] = {"kept": {"id": start.id}, "null": {"id": "null"}}
         types: dict[str, Json] = {"function": {"type": "function"}, "null": {"type": None}}
         return {
             **ids.get(options.call_id, {}),
             **types.get(options.call_type, {}),
-            "function": {"name": start.name, "arguments": arguments},
+            "function": {"name": start.name, "arguments": self._arguments(start.index)},
             **self._index(start.index),
         }
 
@@ -140,14 +133,8 @@ class _Writer(Writer[WriterOptions]):
         return {"index": 0 if self.options.index == "zero" else index}
 
     def _arguments(self, index: int) -> object:
-        text = self.arguments[index]
+        text = "" if self._in_fragments else self.arguments[index]
         return object_or_text(text) if self.options.arguments == "object" else text
-
-    def count(self, usage: Usage) -> None:
-        self._usage = openai_usage(usage)
-
-    def finish(self, word: str) -> None:
-        self._finish = word
 
     def fail(self, failure: StreamFailure) -> None:
         start = {"object": "error", "message": failure.message, "type": failure.code}

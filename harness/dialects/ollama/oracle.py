@@ -12,8 +12,7 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading, OpenCall
-from harness.dialects.kit.oracle.values import dict_or_empty, item_texts, member_text
-from harness.turns.deltas import FinishReason
+from harness.dialects.kit.oracle.values import dict_or_empty, item_texts, meanings, member_text
 
 _REASONING_TAGS = ("<think", "</think>")
 
@@ -21,10 +20,7 @@ _REASONING_TAGS = ("<think", "</think>")
 class OllamaOracle(OneEndOracle):
     """Reads one body of Ollama's API."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "stop": FinishReason.STOP,
-        "length": FinishReason.LENGTH,
-    }
+    MEANINGS: ClassVar = meanings(stop=("stop",), length=("length",))
     OTHER_WORDS: ClassVar[frozenset[str]] = frozenset({"load", "unload"})
 
     def __init__(self) -> None:

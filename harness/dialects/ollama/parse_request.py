@@ -16,9 +16,7 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - ot
     system = kit.system_text(body.get("messages"), frozenset(("system",)))
     return kit.ChatRequest(
         model=kit.as_text(body.get("model")) or kit.as_text(body.get("name")),
-        tools=tuple(
-            kit.declared_tool(each if isinstance(each, dict) else {}) for each in functions
-        ),
+        tools=tuple(kit.declared_tool(kit.as_dict(each)) for each in functions),
         system=system or kit.as_text(body.get("system")),  # `system` of a generate request
         stream=body.get("stream") is not False,  # the default of this API is a stream
     )
@@ -46,8 +44,7 @@ def _messages(body: Json) -> Iterator[object]:
 
 
 def _call_entry(call: object, call_id: str) -> Json:
-    function = call.get("function") if isinstance(call, dict) else None
-    function = function if isinstance(function, dict) else {}
+    function = kit.as_dict(kit.as_dict(call).get("function"))
     arguments = kit.object_arguments(function.get("arguments"))
     entry = {"name": function.get("name"), "arguments": arguments}
     return {"id": call_id, "type": "function", "function": entry}

@@ -91,10 +91,7 @@ class _Writer(Writer[WriterOptions]):
         if options.endpoint == "chat":
             content = {"message": {"role": "assistant", **content}}
         else:
-            content = {
-                "response": content["content"],
-                **{k: content[k] for k in content if k != "content"},
-            }
+            content = {"response": content.pop("content"), **content}
         self.values.append({**start, **content, **fields, "done": done})
 
 

@@ -163,14 +163,9 @@ class _Writer(Writer[WriterOptions]):
                     for choice in chunk.get("choices") or ():
                         choice["finish_reason"] = ""
                 self._choice({}, finish=word)
-            case "twice":
-                self._choice({}, finish=word)
-                self._choice({}, finish=word)
-            case "then-stop":
-                self._choice({}, finish=word)
-                self._choice({}, finish="stop")
-            case _:
-                self._choice({}, finish=word)
+            case mode:
+                for each in {"twice": (word, word), "then-stop": (word, "stop")}.get(mode, (word,)):
+                    self._choice({}, finish=each)
 
     def fail(self, failure: StreamFailure) -> None:
         if failure.code == "refusal":

@@ -11,8 +11,7 @@ from typing import ClassVar
 from harness.dialects.kit.oracle.dispatch import FAILURE_WORDS, Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.values import error_of
-from harness.turns.deltas import FinishReason
+from harness.dialects.kit.oracle.values import error_of, meanings
 
 _NO_CHOICE = object()
 
@@ -20,11 +19,9 @@ _NO_CHOICE = object()
 class OpenAICompletionsOracle(FinishWordOracle):
     """Reads one body of legacy completions."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "stop": FinishReason.STOP,
-        "length": FinishReason.LENGTH,
-        "content_filter": FinishReason.CONTENT_FILTER,
-    }
+    MEANINGS: ClassVar = meanings(
+        stop=("stop",), length=("length",), content_filter=("content_filter",)
+    )
 
     _index: object = _NO_CHOICE
 

@@ -25,9 +25,7 @@ _NO_CHOICE = object()  # in the place of the choice's number until one came
 class _Reader(EventReader):
     """Reads one response."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._choice: object = _NO_CHOICE
+    _choice: object = _NO_CHOICE
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one chunk, or the complete response."""

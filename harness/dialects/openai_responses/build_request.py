@@ -57,12 +57,7 @@ def _tools(spec: kit.RequestSpec) -> Json:
 
 def _tool(tool: Tool) -> Json:
     """Return a declaration; strict declarations allow only some schemas."""
-    function = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": kit.schema_of(tool),
-    }
-    return {"type": "function", **function, "strict": False}
+    return {"type": "function", **kit.function_of(tool), "strict": False}
 
 
 def _plain(spec: kit.RequestSpec) -> Json:

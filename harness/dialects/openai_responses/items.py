@@ -340,15 +340,11 @@ def _is_local(value: dict[str, Any]) -> bool:
     return not isinstance(environment, dict) or environment.get("type", "local") == "local"
 
 
-def _by_client(value: dict[str, Any]) -> bool:
-    return value.get("execution") == "client"
-
-
 _CLIENT: Final[dict[str, Callable[[dict[str, Any]], bool]]] = {
     "apply_patch_call": _always,
     "computer_call": _always,
     "local_shell_call": _always,
     "mcp_approval_request": _always,
     "shell_call": _is_local,
-    "tool_search_call": _by_client,
+    "tool_search_call": lambda value: value.get("execution") == "client",
 }

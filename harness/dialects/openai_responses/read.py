@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_text
+from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, quote
 from harness.dialects.openai_responses.calls import Path, ResponsesCalls
@@ -78,8 +78,7 @@ def end_of(response: dict[str, Any], status: str) -> Finish | StreamFailure:
     """
     given = as_text(response.get("status"))
     status = given if given in _OVER or not status else status
-    details = response.get("incomplete_details") or response.get("status_details")
-    details = details if isinstance(details, dict) else {}
+    details = as_dict(response.get("incomplete_details") or response.get("status_details"))
     reason = as_text(details.get("reason"))
     error = response.get("error") or details.get("error")
     if status in _FAILED or error:
@@ -325,9 +324,8 @@ class _Reader(EventReader):
             self._custom = custom | self._tools
 
     def _terminal(self, event: dict[str, Any], frame: Frame) -> None:
-        response = event.get("response")
         status = TERMINAL_EVENTS[str(event.get("type") or frame.event)]
-        self._over(response if isinstance(response, dict) else {}, status, frame, ("response",))
+        self._over(as_dict(event.get("response")), status, frame, ("response",))
 
     def _over(self, response: dict[str, Any], status: str, frame: Frame, path: Path) -> None:
         self.turn.seed = self.turn.seed or as_text(response.get("id"))

@@ -10,18 +10,13 @@ from typing import ClassVar
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.values import dict_or_empty, text_or_empty
-from harness.turns.deltas import FinishReason
+from harness.dialects.kit.oracle.values import dict_or_empty, meanings, text_or_empty
 
 
 class TgiOracle(FinishWordOracle):
     """Reads one body of text-generation-inference."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "eos_token": FinishReason.STOP,
-        "stop_sequence": FinishReason.STOP,
-        "length": FinishReason.LENGTH,
-    }
+    MEANINGS: ClassVar = meanings(stop=("eos_token", "stop_sequence"), length=("length",))
 
     def take(self, value: Json, event: Event) -> None:
         """Take one token, or the whole answer."""

@@ -45,20 +45,16 @@ class _Writer(Writer[WriterOptions]):
 
     def begin(self) -> None:
         self._text: list[str] = []
-        self._word: str | None = None
 
     def events(self) -> tuple[bytes, ...]:
         self.take_all()
-        if self._word is not None:
-            self._end(self._word)
+        if self.word is not None:
+            self._end(self.word)
         return sse_events(map(encode_json, self.values), space=self.options.space)
 
     def text(self, text: str) -> None:
         self._text.append(text)
         self._token(text)
-
-    def finish(self, word: str) -> None:
-        self._word = word
 
     def fail(self, failure: StreamFailure) -> None:
         self.values.append({"error": failure.message, "error_type": failure.code})

@@ -13,6 +13,7 @@ from harness.dialects.kit.oracle.values import (
     UNREADABLE,
     error_of,
     event_value,
+    meanings,
     member_text,
     read_arguments,
 )
@@ -32,16 +33,12 @@ _HARMLESS: Final = frozenset(("ping", "message_stop"))
 class AnthropicOracle(Oracle):
     """Reads one body of the Messages API."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "end_turn": FinishReason.STOP,
-        "stop_sequence": FinishReason.STOP,
-        "tool_use": FinishReason.STOP,
-        "max_tokens": FinishReason.LENGTH,
-        "model_context_window_exceeded": FinishReason.LENGTH,
-        "refusal": FinishReason.CONTENT_FILTER,
-        "pause_turn": FinishReason.OTHER,
-        "compaction": FinishReason.OTHER,
-    }
+    MEANINGS: ClassVar = meanings(
+        stop=("end_turn", "stop_sequence", "tool_use"),
+        length=("max_tokens", "model_context_window_exceeded"),
+        content_filter=("refusal",),
+        other=("pause_turn", "compaction"),
+    )
 
     def __init__(self) -> None:
         super().__init__()

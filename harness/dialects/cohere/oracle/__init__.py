@@ -13,8 +13,13 @@ from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import dict_or_empty, item_texts, member_text, text_or_empty
-from harness.turns.deltas import FinishReason
+from harness.dialects.kit.oracle.values import (
+    dict_or_empty,
+    item_texts,
+    meanings,
+    member_text,
+    text_or_empty,
+)
 
 _FAILED = frozenset({"ERROR", "ERROR_LIMIT", "TIMEOUT", "USER_CANCEL"})
 _SILENT = frozenset({"message-start", "content-end", "citation-start", "citation-end"})
@@ -26,13 +31,11 @@ _SILENT_V1 = frozenset(
 class CohereOracle(OneEndOracle):
     """Reads one body of Cohere's chat API, version 2 or 1."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "COMPLETE": FinishReason.STOP,
-        "STOP_SEQUENCE": FinishReason.STOP,
-        "TOOL_CALL": FinishReason.STOP,
-        "MAX_TOKENS": FinishReason.LENGTH,
-        "ERROR_TOXIC": FinishReason.CONTENT_FILTER,
-    }
+    MEANINGS: ClassVar = meanings(
+        stop=("COMPLETE", "STOP_SEQUENCE", "TOOL_CALL"),
+        length=("MAX_TOKENS",),
+        content_filter=("ERROR_TOXIC",),
+    )
 
     def __init__(self) -> None:
         super().__init__()

@@ -10,7 +10,13 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import dict_or_empty, error_of, item_texts, member_text
+from harness.dialects.kit.oracle.values import (
+    dict_or_empty,
+    error_of,
+    item_texts,
+    meanings,
+    member_text,
+)
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 
@@ -41,11 +47,7 @@ _SNAKE: Final = (
 class GeminiOracle(GoogleOracle):
     """Reads one body of generateContent."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "STOP": FinishReason.STOP,
-        "MAX_TOKENS": FinishReason.LENGTH,
-        **dict.fromkeys(_FILTERS, FinishReason.CONTENT_FILTER),
-    }
+    MEANINGS: ClassVar = meanings(stop=("STOP",), length=("MAX_TOKENS",), content_filter=_FILTERS)
 
     def __init__(self) -> None:
         super().__init__()

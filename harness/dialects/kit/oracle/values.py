@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeGuard
 
 import msgspec
 
+from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 
 _CODE_FIELDS = ("code", "error_code", "type", "error_type")
@@ -72,6 +73,11 @@ class Arguments(msgspec.Struct, frozen=True):
 def text_or_empty(value: object) -> str:
     """Return `value` if it is text, else ""."""
     return value if isinstance(value, str) else ""
+
+
+def meanings(**words: tuple[str, ...]) -> dict[str, FinishReason]:
+    """Return the meaning of the contract's finish words: the name of a reason -> its words."""
+    return {word: FinishReason(reason) for reason, own in words.items() for word in own}
 
 
 def dict_or_empty(value: object) -> dict[str, Any]:

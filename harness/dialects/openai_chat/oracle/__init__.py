@@ -13,9 +13,8 @@ from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Orac
 from harness.dialects.kit.oracle.endings import FINISH_WITH_CALLS
 from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
 from harness.dialects.kit.oracle.reading import CallReading, GrowingText
-from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value
+from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value, meanings
 from harness.dialects.openai_chat.oracle.calls import CallTable
-from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 
 # Keys under which private envelopes and other dialects carry what belongs into `choices`.
@@ -36,13 +35,11 @@ _MAY_PROMISE_CALLS = _PROMISES_CALLS | {"tool_use", "tool_call"}
 class OpenAIChatOracle(Oracle):
     """Reads one body of chat completions."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "stop": FinishReason.STOP,
-        "length": FinishReason.LENGTH,
-        "tool_calls": FinishReason.STOP,
-        "content_filter": FinishReason.CONTENT_FILTER,
-        "function_call": FinishReason.STOP,
-    }
+    MEANINGS: ClassVar = meanings(
+        stop=("stop", "tool_calls", "function_call"),
+        length=("length",),
+        content_filter=("content_filter",),
+    )
     LIST_DATA: ClassVar[str] = "SSE-DATA-NULL"
 
     def __init__(self) -> None:

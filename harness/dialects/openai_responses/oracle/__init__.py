@@ -11,9 +11,14 @@ from typing import ClassVar, Final
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading
-from harness.dialects.kit.oracle.values import dict_or_empty, error_of, event_value, text_or_empty
+from harness.dialects.kit.oracle.values import (
+    dict_or_empty,
+    error_of,
+    event_value,
+    meanings,
+    text_or_empty,
+)
 from harness.dialects.openai_responses.oracle.items import ItemTable
-from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
 
 _STATUS: Final = {
@@ -51,11 +56,9 @@ _DRAFTS: Final = ("response.reasoning.", "response.reasoning_summary.", "respons
 class OpenAIResponsesOracle(Oracle):
     """Reads one body of the Responses API, or events of the Realtime API."""
 
-    MEANINGS: ClassVar[dict[str, FinishReason]] = {
-        "completed": FinishReason.STOP,
-        "max_output_tokens": FinishReason.LENGTH,
-        "content_filter": FinishReason.CONTENT_FILTER,
-    }
+    MEANINGS: ClassVar = meanings(
+        stop=("completed",), length=("max_output_tokens",), content_filter=("content_filter",)
+    )
 
     def __init__(self) -> None:
         super().__init__()
