@@ -53,7 +53,7 @@ class Assembly:
     """The deltas of one response.
 
     Fields:
-        out: deltas that were not taken yet.
+        out: deltas that were not emitted yet; always the same list.
         over: nothing that follows may change the turn.
         seed: what distinguishes this response from others; generated ids depend on it.
     """
@@ -74,11 +74,6 @@ class Assembly:
     def finished(self) -> bool:
         """Whether a finish reason came."""
         return self._finish is not None
-
-    def take(self) -> list[Delta]:
-        """Return the deltas since the last time."""
-        out, self.out = self.out, []
-        return out
 
     # What the model writes
 

@@ -19,18 +19,19 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     def __post_init__(self) -> None:
-        for name, hint in _hints(type(self)):
+        for name, kind, choices in _fields(type(self)):
             value = getattr(self, name)
-            choices = get_args(hint) if get_origin(hint) is Literal else ()
-            if choices and value not in choices:
-                expected = "one of " + ", ".join(map(repr, choices))
-            elif not choices and not isinstance(value, hint):
-                expected = str(getattr(hint, "__name__", hint))
-            else:
+            if value in choices if choices else isinstance(value, kind):
                 continue
+            expected = "one of " + ", ".join(map(repr, choices)) if choices else kind.__name__
             raise ValueError(f"{type(self).__name__}.{name} is {value!r}: expected {expected}")
 
 
 @lru_cache
-def _hints(kind: type[Options]) -> tuple[tuple[str, Any], ...]:
-    return tuple(get_type_hints(kind).items())
+def _fields(options: type[Options]) -> tuple[tuple[str, type, tuple[Any, ...]], ...]:
+    """Return name, type and choices of each option; without choices, any value of the type."""
+    hints = get_type_hints(options).items()
+    return tuple(
+        (name, object, get_args(hint)) if get_origin(hint) is Literal else (name, hint, ())
+        for name, hint in hints
+    )

@@ -45,17 +45,16 @@ class EventReader(ABC):
 
     def read(self, frames: Iterable[Frame]) -> Iterator[Delta]:
         """Yield the deltas of the response, each as soon as its frame is there."""
-        turn = self.turn
+        turn, out, take = self.turn, self.turn.out, self._take
         for frame in frames:
-            self._take(frame)
-            out = turn.out
+            take(frame)
             if out:
-                turn.out = []
                 yield from out
+                out.clear()
                 if turn.over:
                     return
         self._end()
-        yield from turn.take()
+        yield from out
 
     @abstractmethod
     def event(self, value: dict[str, Any], frame: Frame) -> None:

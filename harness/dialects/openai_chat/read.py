@@ -49,6 +49,7 @@ _FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "
 # A reason that a later bare `stop` does not take back (quirk FINISH-TOOLCALLS-THEN-STOP).
 _STRONG = frozenset((FinishReason.TOOL_CALLS, FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
 _NO_CHOICE = object()  # in the place of the choice's number until one came
+_DEFAULT_POLICY: Final = ReaderPolicy()
 
 
 def read(
@@ -66,7 +67,7 @@ def read(
         policy: how to decide if rules contradict each other.
         calls: how entries become calls; a fresh `Calls` if not given.
     """
-    policy = policy or ReaderPolicy()
+    policy = policy or _DEFAULT_POLICY
     if calls is None:  # an assembler that holds no call yet is false
         calls = ChatCalls(frozenset(tools), policy)
     return _Reader(policy, calls).read(frames)
@@ -95,6 +96,7 @@ class _Reader(EventReader):
 
     def __init__(self, policy: ReaderPolicy, calls: CallAssembler) -> None:
         super().__init__(_ChatTurn(calls))
+        self._out = self.turn.out
         self.is_known = False
         self._policy = policy
         self._calls = calls
@@ -158,10 +160,10 @@ class _Reader(EventReader):
                 return
         usage = chunk.usage
         if isinstance(usage, dict):
-            self.turn.out.append(UsageDelta(_usage(usage)))
+            self._out.append(UsageDelta(_usage(usage)))
 
     def _take_choice(self, choice: Choice, frame: Frame) -> None:
-        out = self.turn.out
+        out = self._out
         if choice.index != self._choice and not self._is_ours(choice.index):
             return  # another answer to the same request (quirk N-CHOICES)
         delta = choice.delta
