@@ -190,10 +190,10 @@ def replay(
     bare = interaction.without_body()
 
     def run() -> bool:
-        add, append = folder.add, emissions.append
-        for delta in islice(normalizer.normalize(bare, reads), most + 1):
+        add, append, counted = folder.add, emissions.append, reads
+        for delta in islice(normalizer.normalize(bare, counted), most + 1):
             add(delta)
-            append(Emission(delta, reads.bytes_read))
+            append(Emission(delta, counted.bytes_read))
         return len(emissions) > most
 
     too_many, error, expired = run_guarded(run, limits.time_for(interaction.body))

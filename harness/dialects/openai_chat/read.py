@@ -155,17 +155,17 @@ class _Reader(EventReader):
                 self.turn.fail(failure.code, failure.message)
                 return
         for choice in choices or ():
-            self._take_choice(choice, frame)
-            if self.turn.over:
+            if self._take_choice(choice, frame):
                 return
         usage = chunk.usage
         if isinstance(usage, dict):
             self._out.append(UsageDelta(_usage(usage)))
 
-    def _take_choice(self, choice: Choice, frame: Frame) -> None:
+    def _take_choice(self, choice: Choice, frame: Frame) -> bool:
+        """Take what a choice adds; return whether it ends the turn."""
         out = self._out
         if choice.index != self._choice and not self._is_ours(choice.index):
-            return  # another answer to the same request (quirk N-CHOICES)
+            return False  # another answer to the same request (quirk N-CHOICES)
         delta = choice.delta
         message = choice.message
         if message is not None and (delta is None or _is_silent(delta)):
@@ -180,6 +180,8 @@ class _Reader(EventReader):
             self._finished(finish)
         if choice.error and (failure := _failure(Chunk(error=choice.error), frame)) is not None:
             self.turn.fail(failure.code, failure.message)
+            return True
+        return False
 
     def _is_ours(self, index: object) -> bool:
         """Whether a choice is the first one that came; without an index it is number 0."""
