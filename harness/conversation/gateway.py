@@ -12,8 +12,8 @@ raises because of what a model or a provider does.
 """
 
 import re
-from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -34,13 +34,11 @@ from harness.text_calls import ARGUMENTS_KEYS, NAME_KEYS, TextPolicy
 from harness.turns.deltas import (
     DECIDED_BY_CALLS,
     SNIPPET_CHARACTERS,
-    Delta,
     Finish,
     FinishReason,
     ParseError,
 )
 from harness.turns.turn import Turn
-from harness.wire.interaction import Interaction
 
 _COLON: Final = r"""["']\s{0,20}:\s{0,20}"""
 # A name right after a brace, or anywhere; the text may end inside it.
@@ -175,7 +173,7 @@ def json_fallback_config(task: Task) -> AgentConfig:
     """Return the config for a provider that does not support tools."""
     known = frozenset(tool.name for tool in task.tools)
     return AgentConfig(
-        normalize=_normalize_fallback,
+        normalize=partial(respond_with_text_calls, policy=FALLBACK_TEXT_POLICY),
         prompt=_prompt_like(task, "json-fallback"),
         strategy="json_fallback",
         storing=StoringOptions(rejected="text"),
@@ -190,10 +188,6 @@ def _prompt_like(task: Task, protocol: Protocol) -> Prompt:
     language = find_prompt(task.prompt).language
     found = (it for it in PROMPTS.values() if (it.protocol, it.language) == (protocol, language))
     return next(found)
-
-
-def _normalize_fallback(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    return respond_with_text_calls(interaction, reads, FALLBACK_TEXT_POLICY)
 
 
 def _with_attempt(turn: Turn, known: frozenset[str]) -> Turn:

@@ -5,8 +5,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from msgspec.structs import asdict
+
 from harness.conversation.prompts import find_prompt, system_text
-from harness.dialects.kit.build_request import BuildRequest, Json, RequestSpec
+from harness.dialects.kit.build_request import Json, RequestSpec
 from harness.dialects.table import DIALECTS
 from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.edits import EditError, Events, apply_edit, raw_events
@@ -14,7 +16,6 @@ from harness.emulation.recipe import NextEntry, Recipe, ResponseEntry
 from harness.errors import UnreadableError
 from harness.turns.fold import fold
 from harness.turns.messages import Message, assistant, system, tool_result, user
-from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Read, Request
 
@@ -48,11 +49,7 @@ def emulate(recipe: Recipe) -> Cassette:
         model=model,
         prompt=recipe.file.prompt,
     )
-    return made.with_tools(tuple(map(_function, recipe.tools)) if prompt.describes_tools else ())
-
-
-def _function(tool: Tool) -> Json:
-    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return made.with_tools(tuple(map(asdict, recipe.tools)) if prompt.describes_tools else ())
 
 
 def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Request:
@@ -69,16 +66,21 @@ def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Re
     messages = (system(instructions), user(recipe.file.question))
     body = form.body(RequestSpec(model, form.addresses[provider], messages, declared))
     if later:
-        history: Any = body
-        for key in form.history:
-            history = history[key]
-        history.extend(later)
+        _history(body, form.history).extend(later)
     text = json.dumps(_with(recipe.file.request, body), ensure_ascii=False)
     accepted = DIALECTS[recipe.file.dialect].content_type
     headers = (("accept", accepted), ("content-type", "application/json"))
     return Request(
         "POST", form.addresses[provider].replace("{model}", model), headers, text.encode()
     )
+
+
+def _history(body: Json, keys: tuple[str, ...]) -> list[Json]:
+    """Return the list of messages, which is at `keys` in a request of the API."""
+    found: Any = body
+    for key in keys:
+        found = found[key]
+    return found  # type: ignore[no-any-return]  # the API's own form
 
 
 def _with(members: Json, body: Json) -> Json:
@@ -104,7 +106,8 @@ def _messages_after(
             where=recipe.where,
             hint="give it as `messages`, in the API's own form",
         )
-    return _in_form_of(write, history, tuple(_openai_messages(response, sent)), model)
+    messages = tuple(_openai_messages(response, sent))
+    return _history(write(RequestSpec(model, "", messages)), history)
 
 
 def _openai_messages(response: ResponseEntry, sent: NextEntry) -> Iterator[Message]:
@@ -113,15 +116,6 @@ def _openai_messages(response: ResponseEntry, sent: NextEntry) -> Iterator[Messa
     yield from (tool_result(call_id, text) for call_id, text in sent.tool_results.items())
     if sent.user:
         yield user(sent.user)
-
-
-def _in_form_of(
-    write: BuildRequest, history: tuple[str, ...], messages: tuple[Message, ...], model: str
-) -> list[Json]:
-    value: Any = write(RequestSpec(model, "", messages))
-    for key in history:
-        value = value[key]
-    return list(value)
 
 
 def _interaction(

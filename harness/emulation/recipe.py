@@ -23,7 +23,6 @@ from harness.files.typed import File, Text, convert
 from harness.turns.deltas import CallKind, FinishReason
 from harness.turns.turn import Tool
 
-BY_HAND = "by-hand"
 # Provider, model and name: the parts of a cassette's id.
 _ID_PARTS = 3
 

@@ -85,7 +85,7 @@ def _conversation_row(ranked: RankedConversations) -> ConversationRow:
     strategies = rate.tool_use + rate.json_fallback
     return ConversationRow(
         ranked,
-        _range(ranked.rank_low, ranked.rank_high),
+        rank_text(ranked),
         percent(rate.k / rate.n),
         f"{percent(ranked.low)} to {percent(ranked.high)}",
         rate.n < FEW,
@@ -185,10 +185,7 @@ def blame_counts(split: BlameSplit) -> str:
     return ", ".join(f"{count} {name}" for count, name in parts if count) or "0"
 
 
-def rank_text(ranked: Ranked) -> str:
+def rank_text(ranked: Ranked | RankedConversations) -> str:
     """Return the rank as a range, such as `2-4`, or one number if the intervals allow only one."""
-    return _range(ranked.rank_low, ranked.rank_high)
-
-
-def _range(low: int, high: int) -> str:
+    low, high = ranked.rank_low, ranked.rank_high
     return str(low) if low == high else f"{low}-{high}"

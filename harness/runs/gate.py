@@ -188,7 +188,10 @@ def _gate(run: Run, policy: GatePolicy, questions: Questions | None) -> Gate:
     updated = _updated_baseline(run, policy, applied)
     excused = (
         *applied.excused,
-        *(_accepted_by_baseline(cell) for cell in (updated[1].known if updated else ())),
+        *(
+            AcceptedCell(cell, "baseline", "known to fail")
+            for cell in (updated[1].known if updated else ())
+        ),
     )
     left_out = frozenset(each.cell for each in excused)
     rules = judge_rules(questions, policy.rules, left_out) if questions else ()
@@ -242,10 +245,6 @@ def _updated_baseline(
     return update_baseline(
         policy.baseline, run, excused, policy.known, accept_new=policy.accept_new
     )
-
-
-def _accepted_by_baseline(cell: str) -> AcceptedCell:
-    return AcceptedCell(cell, "baseline", "known to fail")
 
 
 def replay_command(cell: str, places: Sequence[str] = (), more: Sequence[str] = ()) -> str:

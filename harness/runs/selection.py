@@ -15,7 +15,8 @@ import msgspec
 
 from harness import shipped
 from harness.conversation.discovery import installed_agent_names
-from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
+from harness.conversation.history.jsonl import is_conversation
+from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
 from harness.files.names import nearest
@@ -25,7 +26,7 @@ from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.mutants import MUTANTS
 from harness.project import project
 from harness.runs.plan import Subject, subject_id
-from harness.runs.worker import LOG_SUFFIX, each_log, is_log, load_subject
+from harness.runs.worker import LOG_SUFFIX, each_log, load_subject
 
 _SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
 _HEAD_BYTES = 1 << 20
@@ -61,13 +62,9 @@ def select_subjects(
         path for s in subjects.values() if s.kind == "scenario" for path in _cassette_paths(s)
     }
     kept = (subject for at, subject in subjects.items() if at not in labelled)
-    each = (one for subject in kept for one in _split_log(subject))
+    each = (one for it in kept for one in (each_log(it) if it.kind == "log" else (it,)))
     said = (msgspec.structs.replace(subject, dialect=dialect) for subject in each)
     return _reject_duplicate_ids(sorted(said, key=lambda subject: (subject.path, subject.index)))
-
-
-def _split_log(subject: Subject) -> Iterator[Subject]:
-    yield from each_log(subject) if subject.kind == "log" else (subject,)
 
 
 def _check_dialect(dialect: str) -> None:
@@ -127,7 +124,7 @@ def _is_candidate(found: Path, folder: Path) -> bool:
     inside = found.relative_to(folder).parts
     if not found.is_file() or any(part.startswith(".") for part in inside):
         return False
-    return found.suffix != LOG_SUFFIX or is_log(_head(found))
+    return found.suffix != LOG_SUFFIX or is_conversation(_head(found))
 
 
 def _subject(path: Path, base: Path) -> Subject | None:
@@ -253,7 +250,7 @@ def existing_names(paths: Iterable[Path] = ()) -> ExistingNames:
                 *installed_normalizer_names(),
                 *installed_agent_names(),
                 *MUTANTS,
-                *AGENT_MINIATURES,
+                *AGENT_MUTANTS,
             )
         ),
     )

@@ -52,11 +52,6 @@ LOG_SUFFIX: Final = ".jsonl"
 _FILES_KEPT: Final = 4
 
 
-def is_log(head: bytes) -> bool:
-    """Return whether a file that begins so holds our conversations."""
-    return is_conversation(head)
-
-
 def each_log(subject: Subject) -> Iterator[Subject]:
     """Yield a subject for each conversation in the file of one.
 

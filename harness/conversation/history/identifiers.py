@@ -15,12 +15,12 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, product
-from typing import Any, Final
+from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.errors import UsageError
-from harness.turns.deltas import ParseError, ToolCall
 from harness.turns.messages import Message
 from harness.turns.turn import Turn
 
@@ -55,10 +55,10 @@ def distinct_ids(turn: Turn) -> Turn:
     if all(given) and len(set(given)) == len(given):
         return turn
     fresh = iter(_distinct(given))
-    return msgspec.structs.replace(
+    return replace(
         turn,
-        tool_calls=tuple(_with_id(call, next(fresh)) for call in turn.tool_calls),
-        parse_errors=tuple(_error_with_id(error, next(fresh)) for error in turn.parse_errors),
+        tool_calls=tuple(replace(call, id=next(fresh)) for call in turn.tool_calls),
+        parse_errors=tuple(replace(error, id=next(fresh)) for error in turn.parse_errors),
     )
 
 
@@ -94,14 +94,6 @@ def _distinct(given: Sequence[str]) -> Iterator[str]:
         yield fresh
 
 
-def _with_id(call: ToolCall, fresh: str) -> ToolCall:
-    return msgspec.structs.replace(call, id=fresh)
-
-
-def _error_with_id(error: ParseError, fresh: str) -> ParseError:
-    return msgspec.structs.replace(error, id=fresh)
-
-
 def _fit(message: Message, ids: "_Ids", waiting: dict[str, deque[str]]) -> Message:
     calls = message.get("tool_calls")
     if message.get("role") == "assistant" and isinstance(calls, list) and calls:
@@ -111,7 +103,8 @@ def _fit(message: Message, ids: "_Ids", waiting: dict[str, deque[str]]) -> Messa
         for wire in filter(None, given):
             queues.setdefault(ids.native[wire], deque()).append(wire)
         waiting.update(queues)
-        return message | {"tool_calls": _with_ids(calls, given)}
+        pairs = zip(calls, given, strict=True)
+        return message | {"tool_calls": [c | {"id": wire} if wire else c for c, wire in pairs]}
     if message.get("role") == "tool":
         wire = _next(waiting.get(_text(message.get("tool_call_id")), deque()))
         return message | {"tool_call_id": wire} if wire else message
@@ -126,12 +119,6 @@ def _next(queue: deque[str]) -> str:
 def _give(call: object, ids: "_Ids") -> str:
     native = call.get("id") if isinstance(call, dict) else None
     return ids.give(native) if isinstance(native, str) else ""
-
-
-def _with_ids(calls: Iterable[Any], given: Iterable[str]) -> list[Any]:
-    """Return the calls of a message with their new ids."""
-    pairs = zip(calls, given, strict=True)
-    return [call | {"id": wire} if wire else call for call, wire in pairs]
 
 
 def _text(value: object) -> str:

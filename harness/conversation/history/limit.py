@@ -6,7 +6,7 @@ Always pass the complete history: a shortened one contains a notice, which would
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile
+from itertools import dropwhile, takewhile
 from typing import Final
 
 import msgspec
@@ -67,10 +67,7 @@ def _size(message: Message) -> int:
 
 
 def _head(messages: Sequence[Message]) -> tuple[Message, ...]:
-    end = 0
-    while end < len(messages) and messages[end].get("role") in _LEADING:
-        end += 1
-    return tuple(messages[:end])
+    return tuple(takewhile(lambda message: message.get("role") in _LEADING, messages))
 
 
 def _blocks(messages: Sequence[Message]) -> list[list[Message]]:

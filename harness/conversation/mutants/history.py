@@ -70,7 +70,7 @@ class _OwnNames(Channel):
 class _Edited(ToolLoop):
     """Stores a turn, and changes its messages."""
 
-    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
         raise NotImplementedError
 
     def store_turn(self, turn: Turn, found: CallResults) -> None:
@@ -93,8 +93,7 @@ class _LastLost(ToolLoop):
 class _Split(_Edited):
     """Stores each call of a turn in its own message, before all results."""
 
-    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
-        del turn
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
         calls = messages[0].get("tool_calls", ()) if messages else ()
         if len(calls) < _SEVERAL:
             return messages
@@ -105,8 +104,7 @@ class _Split(_Edited):
 class _Swapped(_Edited):
     """Sends null instead of '' and '' instead of null next to calls."""
 
-    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
-        del turn
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
         return [
             it | {"content": "" if it["content"] is None else None}
             if "tool_calls" in it and not it["content"]
@@ -119,8 +117,7 @@ class _Swapped(_Edited):
 class _EmptyList(_Edited):
     """Stores an empty list of calls with every answer."""
 
-    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
-        del turn
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
         return [{"tool_calls": [], **it} if it["role"] == "assistant" else it for it in messages]
 
 
@@ -128,8 +125,7 @@ class _EmptyList(_Edited):
 class _Unreasoned(_Edited):
     """Drops the reasoning that the provider requires in the next request."""
 
-    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
-        del turn
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
         field = self.task.capabilities.reasoning_field
         return [{key: it[key] for key in it if key != field} for it in messages]
 
@@ -180,8 +176,7 @@ class _Pushed(ToolLoop):
 class _Orphaned(_Edited):
     """Keeps results, and drops the turn with their calls."""
 
-    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
-        del turn
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
         return [it for it in messages if "tool_calls" not in it]
 
 

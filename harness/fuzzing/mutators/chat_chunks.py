@@ -21,7 +21,7 @@ from harness.fuzzing.mutators.chat_entries import (
 from harness.fuzzing.mutators.mutator import Mutate
 from harness.fuzzing.mutators.sent import Sent, dumped, on_frames, value_of
 
-EditChoice: TypeAlias = Callable[[Json, Json], None]
+EditChoice: TypeAlias = Callable[[Json, Json], object]
 _FINAL_CALLS: Final = "tool_calls"
 
 
@@ -74,19 +74,11 @@ def editing_choices(options: dict[str, EditChoice]) -> Mutate:
 
 def _delta(**fields: object) -> EditChoice:
     """Return the edit that gives a delta those of `fields` that it lacks."""
-
-    def edit(_choice: Json, delta: Json) -> None:
-        for name, value in fields.items():
-            delta.setdefault(name, value)
-
-    return edit
+    return lambda _choice, delta: delta.update({**fields, **delta})
 
 
 def _role(value: object) -> EditChoice:
-    def edit(_choice: Json, delta: Json) -> None:
-        delta["role"] = value
-
-    return edit
+    return lambda _choice, delta: delta.update(role=value)
 
 
 def _other_choice_fields(choice: Json, _delta: Json) -> None:

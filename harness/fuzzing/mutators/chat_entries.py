@@ -44,7 +44,7 @@ class Entry(msgspec.Struct):
 
 
 # Edits one entry in place, knowing all of them.
-EditEntry: TypeAlias = Callable[[Entry], None]
+EditEntry: TypeAlias = Callable[[Entry], object]
 Suits: TypeAlias = Callable[[list[Entry]], bool]
 
 
@@ -162,20 +162,12 @@ def _plain_functions(entries: list[Entry]) -> bool:
 
 def _later(**fields: object) -> EditEntry:
     """Return the edit that gives all but the first entry of a call these fields."""
-
-    def edit(entry: Entry) -> None:
-        if not entry.opens:
-            entry.value.update(fields)
-
-    return edit
+    return lambda entry: None if entry.opens else entry.value.update(fields)
 
 
-def _later_name(name: object) -> EditEntry:
-    def edit(entry: Entry) -> None:
-        if not entry.opens and entry.function:
-            entry.function["name"] = name
-
-    return edit
+def _later_name_empty(entry: Entry) -> None:
+    if not entry.opens and entry.function:
+        entry.function["name"] = ""
 
 
 def _name_repeated(entry: Entry) -> None:
@@ -196,24 +188,15 @@ def _nulls(entry: Entry) -> None:
 
 
 def _index(of: Callable[[int], int]) -> EditEntry:
-    def edit(entry: Entry) -> None:
-        entry.value["index"] = of(entry.call)
-
-    return edit
+    return lambda entry: entry.value.update(index=of(entry.call))
 
 
 def _without(field: str) -> EditEntry:
-    def edit(entry: Entry) -> None:
-        entry.value.pop(field, None)
-
-    return edit
+    return lambda entry: entry.value.pop(field, None)
 
 
 def _with(**fields: object) -> EditEntry:
-    def edit(entry: Entry) -> None:
-        entry.value.update(fields)
-
-    return edit
+    return lambda entry: entry.value.update(fields)
 
 
 def _first_arguments(value: object) -> EditEntry:
@@ -246,7 +229,7 @@ MUTATORS: Final = (
         "DELTA-ID-EMPTY-LATER",
     )(
         editing_entries(
-            {"id": _later(id=""), "name": _later_name(""), "type": _later(type="")},
+            {"id": _later(id=""), "name": _later_name_empty, "type": _later(type="")},
             _with_later_unnamed,
         )
     ),

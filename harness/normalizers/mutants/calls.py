@@ -7,41 +7,40 @@ from msgspec.structs import replace
 
 from harness.normalizers.mutants.edit import (
     CallDelta,
-    End,
     HeldCall,
     edits_calls,
     edits_delta,
 )
 from harness.turns.arguments import parse
-from harness.turns.deltas import Delta, Finish, ParseError
+from harness.turns.deltas import Delta, Finish, ParseError, StreamFailure
 
 
 @edits_calls("name-lost", "CALL-NAMED")
-def _name_lost(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _name_lost(calls: list[HeldCall]) -> list[HeldCall]:
     """Ends every call without its name."""
     return [replace(call, name="") if call.error is None else call for call in calls]
 
 
 @edits_calls("name-doubled", "CALL-NAME-EXACT")
-def _name_doubled(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _name_doubled(calls: list[HeldCall]) -> list[HeldCall]:
     """Appends a repeated name to itself."""
     return [replace(call, name=call.name * 2) if call.error is None else call for call in calls]
 
 
 @edits_calls("id-lost", "CALL-ID-PRESENT")
-def _id_lost(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _id_lost(calls: list[HeldCall]) -> list[HeldCall]:
     """Ends calls without an id."""
     return [replace(call, id="") if call.error is None else call for call in calls]
 
 
 @edits_calls("id-replaced", "CALL-ID-EXACT")
-def _id_replaced(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _id_replaced(calls: list[HeldCall]) -> list[HeldCall]:
     """Generates ids although the provider sent some."""
     return [replace(call, id=f"own_{call.index}") if call.error is None else call for call in calls]
 
 
 @edits_calls("id-shared", "CALL-IDS-UNIQUE")
-def _id_shared(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _id_shared(calls: list[HeldCall]) -> list[HeldCall]:
     """Keeps one id for all calls of a response.
 
     The provider sent one id for all of them, and `reference` made it unique.
@@ -49,26 +48,23 @@ def _id_shared(calls: list[HeldCall], _end: End) -> list[HeldCall]:
     return [replace(call, id=call.id.removesuffix(f"-{call.index}")) for call in calls]
 
 
-@edits_calls("last-call-dropped", "CALLS-KEPT")
-def _last_dropped(calls: list[HeldCall], end: End) -> list[HeldCall]:
+@edits_calls("last-call-dropped", "CALLS-KEPT", before=Finish)
+def _last_dropped(calls: list[HeldCall]) -> list[HeldCall]:
     """Loses the last of several calls."""
-    several = len(calls) > 1 and isinstance(end, Finish)
-    return calls[:-1] if several and calls[-1].error is None else calls
+    return calls[:-1] if len(calls) > 1 and calls[-1].error is None else calls
 
 
-@edits_calls("last-call-repeated", "CALLS-NOT-INVENTED")
-def _last_repeated(calls: list[HeldCall], end: End) -> list[HeldCall]:
+@edits_calls("last-call-repeated", "CALLS-NOT-INVENTED", before=Finish)
+def _last_repeated(calls: list[HeldCall]) -> list[HeldCall]:
     """Emits the last call twice, as on a second finish chunk."""
-    if not calls or calls[-1].error is not None or not isinstance(end, Finish):
+    if not calls or calls[-1].error is not None:
         return calls
     return [*calls, replace(calls[-1], index=len(calls), id=calls[-1].id + "_again")]
 
 
-@edits_calls("calls-reversed", "CALL-ORDER")
-def _reversed(calls: list[HeldCall], end: End) -> list[HeldCall]:
+@edits_calls("calls-reversed", "CALL-ORDER", before=Finish)
+def _reversed(calls: list[HeldCall]) -> list[HeldCall]:
     """Emits calls in the wrong order."""
-    if not isinstance(end, Finish):
-        return calls
     return [replace(call, index=index) for index, call in enumerate(reversed(calls))]
 
 
@@ -79,7 +75,7 @@ def _index_from_one(delta: Delta) -> Iterable[Delta]:
 
 
 @edits_calls("numbers-rounded", "CALL-ARGUMENTS-EXACT")
-def _rounded(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _rounded(calls: list[HeldCall]) -> list[HeldCall]:
     """Reads integers as doubles, as JavaScript's JSON.parse does, so that large ids change."""
     return [
         replace(call, arguments=_through_doubles(call.arguments))
@@ -95,11 +91,9 @@ def _through_doubles(text: str) -> str:
     return json.dumps(json.loads(text, parse_int=lambda digits: int(float(digits))))
 
 
-@edits_calls("arguments-unchecked", "ARGUMENTS-USABLE")
-def _unchecked(calls: list[HeldCall], end: End) -> list[HeldCall]:
+@edits_calls("arguments-unchecked", "ARGUMENTS-USABLE", before=Finish)
+def _unchecked(calls: list[HeldCall]) -> list[HeldCall]:
     """Executes calls without a check of their arguments."""
-    if not isinstance(end, Finish):
-        return calls
     return [
         replace(call, error=None) if call.name and call.arguments and _unusable(call) else call
         for call in calls
@@ -110,61 +104,57 @@ def _unusable(call: HeldCall) -> bool:
     return parse(call.arguments).value is None
 
 
-@edits_calls("broken-run-empty", "BROKEN-CALL-NOT-RUN")
-def _run_empty(calls: list[HeldCall], end: End) -> list[HeldCall]:
+@edits_calls("broken-run-empty", "BROKEN-CALL-NOT-RUN", before=Finish)
+def _run_empty(calls: list[HeldCall]) -> list[HeldCall]:
     """Runs a call with {} if its arguments cannot be parsed."""
-    if not isinstance(end, Finish):
-        return calls
     return [
         replace(call, arguments="{}", error=None) if call.error and call.name else call
         for call in calls
     ]
 
 
-@edits_calls("truncated-run", "TRUNCATED-CALL-NOT-RUN")
-def _run_truncated(calls: list[HeldCall], end: End) -> list[HeldCall]:
+@edits_calls("truncated-run", "TRUNCATED-CALL-NOT-RUN", before=StreamFailure)
+def _run_truncated(calls: list[HeldCall]) -> list[HeldCall]:
     """Executes the open calls of an interrupted stream."""
-    if isinstance(end, Finish):
-        return calls
     return [replace(call, error=None) if call.name else call for call in calls]
 
 
-@edits_calls("broken-dropped", "PARSE-ERROR-REPORTED")
-def _broken_dropped(calls: list[HeldCall], end: End) -> list[HeldCall]:
+@edits_calls("broken-dropped", "PARSE-ERROR-REPORTED", before=Finish)
+def _broken_dropped(calls: list[HeldCall]) -> list[HeldCall]:
     """Drops a broken last call without a report if a usable one is left."""
     good = [call for call in calls if call.error is None]
-    if not isinstance(end, Finish) or not good or calls[-1].error is None:
+    if not good or calls[-1].error is None:
         return calls
     return calls[:-1]
 
 
-@edits_calls("batch-killed", "GOOD-CALL-NOT-REJECTED")
-def _all_rejected(calls: list[HeldCall], end: End) -> list[HeldCall]:
+@edits_calls("batch-killed", "GOOD-CALL-NOT-REJECTED", before=Finish)
+def _all_rejected(calls: list[HeldCall]) -> list[HeldCall]:
     """Rejects all calls of a turn because one is broken."""
-    if not isinstance(end, Finish) or all(call.error is None for call in calls):
+    if all(call.error is None for call in calls):
         return calls
     error = ParseError("tool_use", "a sibling was broken")
     return [replace(call, error=call.error or error) for call in calls]
 
 
-@edits_calls("stub-reported", "PARSE-ERROR-NOT-INVENTED")
-def _stub_reported(calls: list[HeldCall], end: End) -> list[HeldCall]:
+@edits_calls("stub-reported", "PARSE-ERROR-NOT-INVENTED", before=Finish)
+def _stub_reported(calls: list[HeldCall]) -> list[HeldCall]:
     """Reports a call that the stream does not contain."""
-    if not isinstance(end, Finish) or not calls:
+    if not calls:
         return calls
     stub = HeldCall(len(calls), "stub", "", "", ParseError("tool_use", "a call without a name"))
     return [*calls, stub]
 
 
 @edits_calls("error-untold", "PARSE-ERROR-TOLD")
-def _without_reason(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _without_reason(calls: list[HeldCall]) -> list[HeldCall]:
     """Rejects a call without a reason."""
     empty = ParseError("tool_use", "")
     return [replace(call, error=empty) if call.error else call for call in calls]
 
 
 @edits_calls("error-unidentified", "PARSE-ERROR-IDENTIFIED")
-def _unidentified(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _unidentified(calls: list[HeldCall]) -> list[HeldCall]:
     """Reports a rejected call under another id."""
     return [
         replace(call, id=f"rejected-{index}") if call.error else call

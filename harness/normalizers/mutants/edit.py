@@ -4,6 +4,7 @@ The decorated function is the edit. Its docstring is the summary of the mutant.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from types import UnionType
 from typing import Final, TypeAlias, TypeVar
 
 import msgspec
@@ -43,7 +44,7 @@ class HeldCall(msgspec.Struct, frozen=True):
 
 EditDeltas: TypeAlias = Callable[[Iterator[Delta]], Iterator[Delta]]
 EditDelta: TypeAlias = Callable[[Delta], Iterable[Delta]]
-EditCalls: TypeAlias = Callable[[list[HeldCall], End], list[HeldCall]]
+EditCalls: TypeAlias = Callable[[list[HeldCall]], list[HeldCall]]
 _F = TypeVar("_F", bound=Callable[..., object])
 _Decorator: TypeAlias = Callable[[_F], _F]
 
@@ -73,15 +74,17 @@ def edits_delta(name: str, breaks: str) -> _Decorator[EditDelta]:
     return _declare(name, breaks, normalizer_of)
 
 
-def edits_calls(name: str, breaks: str, *, text_calls: bool = False) -> _Decorator[EditCalls]:
-    """Declare `reference` with an edit of the calls of a turn; arguments as `mutant`.
+def edits_calls(
+    name: str, breaks: str, *, before: type[End] | UnionType = End, text_calls: bool = False
+) -> _Decorator[EditCalls]:
+    """Declare `reference` with an edit of the calls of a turn; other arguments as `mutant`.
 
-    Text is emitted at once. Calls are held until the turn ends, so that the edit gets all of them
-    together with the end.
+    Text is emitted at once. Calls are held until the turn ends, so that the edit gets all of them.
+    It is applied only if the end of the turn is of the type `before`.
     """
 
     def normalizer_of(edit: EditCalls) -> Normalize:
-        return _editing(lambda deltas: _with_calls_edited(deltas, edit))
+        return _editing(lambda deltas: _with_calls_edited(deltas, edit, before))
 
     return _declare(name, breaks, normalizer_of, text_calls=text_calls)
 
@@ -117,14 +120,17 @@ def _editing(edit: EditDeltas) -> Normalize:
     return normalize
 
 
-def _with_calls_edited(deltas: Iterator[Delta], edit: EditCalls) -> Iterator[Delta]:
+def _with_calls_edited(
+    deltas: Iterator[Delta], edit: EditCalls, before: type[End] | UnionType
+) -> Iterator[Delta]:
     calls: dict[int, HeldCall] = {}
     for delta in deltas:
         if isinstance(delta, CallDelta):
             _hold(calls, delta)
             continue
         if isinstance(delta, End):
-            for call in edit(list(calls.values()), delta):
+            held = list(calls.values())
+            for call in edit(held) if isinstance(delta, before) else held:
                 yield from _call_deltas(call)
         yield delta
 

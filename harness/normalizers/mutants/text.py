@@ -25,7 +25,6 @@ from harness.turns.deltas import (
     Finish,
     ParseError,
     ReasoningDelta,
-    StreamFailure,
     TextDelta,
     ToolCallEnd,
     call_deltas,
@@ -105,7 +104,7 @@ def _closer_shown(deltas: Iterator[Delta]) -> Iterator[Delta]:
 
 
 @edits_calls("closer-in-names", "CALL-NO-MARKUP", text_calls=True)
-def _closer_in_names(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _closer_in_names(calls: list[HeldCall]) -> list[HeldCall]:
     """Takes a closing marker for part of the name."""
     return [c if c.error else replace(c, name=f"{c.name}</tool_call>") for c in calls]
 
@@ -156,7 +155,7 @@ def _further_calls(own: Turn, found: Turn) -> Iterator[Delta]:
 
 
 @edits_calls("identical-merged", "CALLS-KEPT", text_calls=True)
-def _identical_merged(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _identical_merged(calls: list[HeldCall]) -> list[HeldCall]:
     """Merges identical calls into one."""
     first: dict[tuple[str, str], HeldCall] = {}
     kept = [c for c in calls if c.error or first.setdefault((c.name, c.arguments), c) is c]
@@ -164,7 +163,7 @@ def _identical_merged(calls: list[HeldCall], _end: End) -> list[HeldCall]:
 
 
 @edits_calls("strings-evaluated", "CALL-ARGUMENTS-EXACT", text_calls=True)
-def _strings_evaluated(calls: list[HeldCall], _end: End) -> list[HeldCall]:
+def _strings_evaluated(calls: list[HeldCall]) -> list[HeldCall]:
     """Reads strings that look like numbers and booleans as such, whatever the schema says."""
     return [call if call.error else replace(call, arguments=_evaluated(call)) for call in calls]
 
@@ -186,11 +185,9 @@ def _evaluated_value(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return found if isinstance(found, int | float) else value
 
 
-@edits_calls("broken-searched", "CALLS-NOT-INVENTED", text_calls=True)
-def _broken_searched(calls: list[HeldCall], end: End) -> list[HeldCall]:
+@edits_calls("broken-searched", "CALLS-NOT-INVENTED", before=Finish, text_calls=True)
+def _broken_searched(calls: list[HeldCall]) -> list[HeldCall]:
     """Looks for another call inside each rejected call."""
-    if isinstance(end, StreamFailure):
-        return calls
     inner = [found for call in calls if call.error for found in _inside(call.error)]
     return [*calls, *(replace(call, index=at) for at, call in enumerate(inner, len(calls)))]
 
