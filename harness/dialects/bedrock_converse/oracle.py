@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import CHECKSUM, Event
-from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
+from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -30,17 +30,12 @@ class _Call(OpenCall):
     stopped = False
 
 
-class Blocks:
+class Blocks(OpenCalls[int, _Call]):
     """The blocks of one message."""
 
     def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._calls: dict[int, _Call] = {}
+        super().__init__(notes)
         self._others: set[int] = set()  # blocks of tools that run at the provider
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls, in order of first appearance."""
-        return tuple(call.reading() for call in self._calls.values())
 
     def conclude(self) -> None:
         """Note what only all blocks show."""

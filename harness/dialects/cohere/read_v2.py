@@ -105,7 +105,8 @@ class V2:
         self._parts(message.get("content"))
         turn.reasoning(message.get("tool_plan"))
         calls = message.get("tool_calls")
-        for position, call in enumerate(_exact_calls(calls, frame, _message_of_document)):
+        exact_calls = _exact_calls(calls, frame, lambda value: as_dict(value.get("message")))
+        for position, call in enumerate(exact_calls):
             self._open(position, call)
         usage(turn, value.get("usage"))
         end(turn, value.get("finish_reason"), value.get("error"))
@@ -195,10 +196,6 @@ class V2:
 def _message(value: dict[str, Any]) -> dict[str, Any]:
     """Return what an event adds to the message."""
     return as_dict(as_dict(value.get("delta")).get("message"))
-
-
-def _message_of_document(value: dict[str, Any]) -> dict[str, Any]:
-    return as_dict(value.get("message"))
 
 
 def _exact_calls(

@@ -172,12 +172,10 @@ class _WriterV2(_Writer):
         if self._block != kind:
             self._close_block()
             self._block = kind
-            self.values.append(
-                self._at_block("content-start", {"content": {"type": kind, kind: ""}})
-            )
-        self.values.append(self._at_block("content-delta", {"content": {kind: text}}))
+            self._add("content-start", self._blocks, content={"type": kind, kind: ""})
+        self._add("content-delta", self._blocks, content={kind: text})
         if kind == "text" and self.options.citations:
-            self.values.append(self._at_block("citation-start", {"citations": _citation(text)}))
+            self._add("citation-start", self._blocks, citations=_citation(text))
             self.values.append({"type": "citation-end", "index": self._blocks})
 
     def _close_block(self) -> None:
@@ -186,8 +184,8 @@ class _WriterV2(_Writer):
             self._block = ""
             self._blocks += 1
 
-    def _at_block(self, kind: str, message: Json) -> Json:
-        return {"type": kind, "index": self._blocks, "delta": {"message": message}}
+    def _add(self, kind: str, index: int, **message: Json) -> None:
+        self.values.append({"type": kind, "index": index, "delta": {"message": message}})
 
     # Calls
 
@@ -197,13 +195,12 @@ class _WriterV2(_Writer):
         arguments = self.arguments[start.index] if at_once else ""
         function = {"name": start.name, "arguments": arguments}
         call: Json = {"id": start.id, "type": "function", "function": function}
-        self.values.append(_at_call("tool-call-start", start.index, call))
+        self._add("tool-call-start", start.index, tool_calls=call)
 
     def continue_call(self, index: int, fragment: str) -> None:
         self._close_block()
         if self.options.arguments != "with-start":
-            call = {"function": {"arguments": fragment}}
-            self.values.append(_at_call("tool-call-delta", index, call))
+            self._add("tool-call-delta", index, tool_calls={"function": {"arguments": fragment}})
 
     def end_call(self, end: CallEnd) -> None:
         self._close_block()
@@ -217,10 +214,6 @@ class _WriterV2(_Writer):
         usage = {"usage": {"billed_units": tokens, "tokens": tokens}} if tokens else {}
         failed = {"error": error} if error else {}
         return {"type": "message-end", "delta": {**failed, "finish_reason": word, **usage}}
-
-
-def _at_call(kind: str, index: int, call: Json) -> Json:
-    return {"type": kind, "index": index, "delta": {"message": {"tool_calls": call}}}
 
 
 def _citation(text: str) -> Json:

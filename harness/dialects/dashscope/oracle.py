@@ -12,21 +12,20 @@ import msgspec
 
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
-from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.events import Event, function_entries
 from harness.dialects.kit.oracle.reading import (
     CallReading,
     GrowingText,
     Notes,
     OpenCall,
+    OpenCalls,
     OracleReading,
 )
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     event_value,
     is_index,
-    item_texts,
     meanings,
-    member_text,
     text_or_empty,
 )
 from harness.turns.exact_json import join_surrogates
@@ -99,29 +98,25 @@ class _Call(OpenCall):
         self.values = Values()
 
 
-class CallTable:
+class CallTable(OpenCalls[int, _Call]):
     """The calls of one response."""
 
     def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._calls: dict[int, _Call] = {}
+        super().__init__(notes)
         self._ids: set[str] = set()
         self._lists = 0
         self._without_index = False
         self.from_objects = False
 
-    def __len__(self) -> int:
-        return len(self._calls)
-
     def values(self) -> list[Values]:
         """Return the arguments of each call, event by event."""
         return [call.values for call in self._calls.values()]
 
-    def calls(self, *, cumulative: bool) -> tuple[CallReading, ...]:
+    def total(self, *, cumulative: bool) -> tuple[CallReading, ...]:
         """Return the calls, in order of first appearance."""
         for call in self._calls.values():
             call.fragments = [call.values.total(cumulative=cumulative)]
-        return tuple(call.reading() for call in self._calls.values())
+        return self.calls()
 
     def add(self, entries: object, event: Event) -> None:
         """Take one `tool_calls` value."""
@@ -131,21 +126,11 @@ class CallTable:
             self._notes.open("EVENT-GLUED", event.offset, calls=True)
             return
         self._lists += 1
-        texts: tuple[str, ...] = ()
-        for place, entry in enumerate(entries):
-            function = entry.get("function") if isinstance(entry, dict) else None
-            if not isinstance(entry, dict) or not isinstance(function, dict):
-                self._notes.open("DELTA-FUNCTION-NULL", event.offset, calls=True)
-                continue
+        for place, entry, arguments in function_entries(entries, _PATH, event, self._notes):
+            function = entry["function"]
             if entry.get("type", "function") not in ("function", "", None):
                 self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", event.offset, calls=True)
-            arguments = function.get("arguments")
-            if isinstance(arguments, dict):
-                self._notes.keep("ARGS-OBJECT", event.offset)
-                self.from_objects = True
-                texts = texts or item_texts(member_text(event.data, *_PATH))
-                own = texts[place] if place < len(texts) else ""
-                arguments = member_text(own, "function", "arguments")
+            self.from_objects |= isinstance(function.get("arguments"), dict)
             if not isinstance(arguments, str | None):
                 self._notes.open("ARGS-OBJECT", event.offset, calls=True)
             text = arguments if isinstance(arguments, str) else ""
@@ -213,7 +198,7 @@ class DashScopeOracle(FinishWordOracle):
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls, in order of first appearance."""
-        return self._calls.calls(cumulative=self._cumulative)
+        return self._calls.total(cumulative=self._cumulative)
 
     def reading(self) -> OracleReading:
         """Return the meaning of what was taken."""

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.dialects.kit.parse_request import dicts
 from harness.dialects.kit.piece import piece_decoder
-from harness.turns.exact_json import decode_exactly
+from harness.dialects.kit.reader import exact_event
 
 Json = dict[str, Any]
 
@@ -110,7 +110,8 @@ def keep_argument_text(event: Json, data: bytes) -> None:
     except (ValueError, RecursionError):
         typed_event = None
     if typed_event is None or not _copy_argument_text(event, typed_event):
-        for call, exact in zip(_calls(event), _exact_calls(data), strict=False):
+        exact_calls = _calls(unwrapped(exact_event({}, data)))
+        for call, exact in zip(_calls(event), exact_calls, strict=False):
             call.update(exact)
 
 
@@ -149,15 +150,6 @@ def _has_values(args: object) -> bool:
 
 def _has_pieces(call: Json) -> bool:
     return "partialArgs" in call or "partial_args" in call
-
-
-def _exact_calls(data: bytes) -> Iterator[Json]:
-    """Return the calls of an event with every digit and key; none of a list of events."""
-    try:
-        event = {} if data.lstrip().startswith(b"[") else decode_exactly(data)
-    except ValueError:
-        return iter(())
-    return _calls(unwrapped(event)) if isinstance(event, dict) else iter(())
 
 
 def _calls(event: Json) -> Iterator[Json]:

@@ -26,9 +26,7 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     return kit.ChatRequest(
         model=named or kit.as_text(body.get("model")).removeprefix("models/"),
         tools=tuple(map(_tool, _declarations(body))),
-        system=kit.text_of(system.get("parts"))
-        if isinstance(system, dict)
-        else kit.text_of(system),
+        system=kit.text_of(system.get("parts") if isinstance(system, dict) else system),
         stream=method.startswith("stream") or ":streamGenerateContent" in uri,
     )
 
@@ -96,11 +94,8 @@ class _Contents:
         elif isinstance(answer, dict):
             yield self._result_part(answer)
         elif isinstance(part.get("text"), str):
-            yield (
-                kit.ReasoningPart(part["text"])
-                if part.get("thought")
-                else kit.TextPart(part["text"])
-            )
+            kind = kit.ReasoningPart if part.get("thought") else kit.TextPart
+            yield kind(part["text"])
         else:
             yield kit.OtherPart(part)
 

@@ -25,61 +25,29 @@ FINISHES: Final = finish_reasons(
     stop=("STOP",),
     length=("MAX_TOKENS",),
     content_filter=(
-        "SAFETY",
-        "RECITATION",
-        "LANGUAGE",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "MODEL_ARMOR",
-        "IMAGE_SAFETY",
-        "IMAGE_PROHIBITED_CONTENT",
-        "IMAGE_RECITATION",
+        "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
+        "MODEL_ARMOR", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION",
     ),
-)
+)  # fmt: skip
 # Words that say that what the model wrote cannot be used.
-FAILED: Final = frozenset(
-    (
-        "MALFORMED_FUNCTION_CALL",
-        "UNEXPECTED_TOOL_CALL",
-        "TOO_MANY_TOOL_CALLS",
-        "MALFORMED_RESPONSE",
-        "MISSING_THOUGHT_SIGNATURE",
-    )
-)
+FAILED: Final = frozenset((
+    "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS",
+    "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE",
+))  # fmt: skip
 # The enumeration's numbers, which the Gemini API writes with `$alt=json;enum-encoding=int`.
-NUMBERS: Final = {
-    1: "STOP",
-    2: "MAX_TOKENS",
-    3: "SAFETY",
-    4: "RECITATION",
-    5: "OTHER",
-    6: "LANGUAGE",
-    7: "BLOCKLIST",
-    8: "PROHIBITED_CONTENT",
-    9: "SPII",
-    10: "MALFORMED_FUNCTION_CALL",
-    11: "IMAGE_SAFETY",
-    12: "UNEXPECTED_TOOL_CALL",
-    13: "TOO_MANY_TOOL_CALLS",
-}
+NUMBERS: Final = dict(enumerate((
+    "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "LANGUAGE", "BLOCKLIST",
+    "PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY",
+    "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS",
+), 1))  # fmt: skip
 # Words, one each for reasons and for blocked prompts, that mean "not specified".
 UNSAID: Final = frozenset(("", "FINISH_REASON_UNSPECIFIED", "BLOCK_REASON_UNSPECIFIED", "0"))
 
 
-_OURS = frozenset(
-    (
-        "candidates",
-        "promptFeedback",
-        "usageMetadata",
-        "modelVersion",
-        "responseId",
-        "prompt_feedback",
-        "usage_metadata",
-        "model_version",
-        "response_id",
-    )
-)
+_OURS = frozenset((
+    "candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId",
+    "prompt_feedback", "usage_metadata", "model_version", "response_id",
+))  # fmt: skip
 _NO_CANDIDATE = object()
 _NOTHING: dict[str, Any] = {}
 

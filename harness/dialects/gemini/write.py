@@ -79,9 +79,11 @@ def _snake(name: str) -> str:
     return _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name)
 
 
-def _call_parts(name: str, call_id: str, arguments: str, options: WriterOptions) -> list[Json]:
+def _call_parts(start: ToolCallStart, arguments: str, options: WriterOptions) -> list[Json]:
     """Return the parts of a call; arguments that are not an object are written as a string."""
-    call: Json = {"name": name, **({"id": call_id} if call_id else {})}
+    call: Json = {"name": start.name}
+    if start.id and options.call_id == "own":
+        call["id"] = start.id
     pieces = _pieces(arguments) if options.arguments == "partial" else []
     if not pieces:
         return [{"functionCall": {**call, **_args(arguments)}}]
@@ -170,8 +172,7 @@ class _Writer(Writer[WriterOptions]):
 
     def _parts(self, start: ToolCallStart) -> list[Json]:
         options = self.options
-        call_id = start.id if options.call_id == "own" else ""
-        parts = _call_parts(start.name, call_id, self.arguments[start.index], options)
+        parts = _call_parts(start, self.arguments[start.index], options)
         first = start.index == min(self.starts)
         if options.signature == "all" or (options.signature == "first" and first):
             parts[0]["thoughtSignature"] = "c2lnbmF0dXJl"

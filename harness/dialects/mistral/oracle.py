@@ -9,13 +9,11 @@ from typing import Any, ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
-from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.events import Event, function_entries
 from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
 from harness.dialects.kit.oracle.values import (
     is_index,
-    item_texts,
     meanings,
-    member_text,
     text_or_empty,
 )
 
@@ -42,24 +40,13 @@ class CallList:
         """Take one list, which is at `path` of the event."""
         if len(entries) > 1:
             self._notes.keep("DELTA-MULTI-IN-CHUNK", event.offset)
-        texts: tuple[str, ...] = ()
-        for place, entry in enumerate(entries):
-            function = entry.get("function") if isinstance(entry, dict) else None
-            if not isinstance(entry, dict) or not isinstance(function, dict):
-                self._notes.open("DELTA-FUNCTION-NULL", event.offset, calls=True)
-                continue
+        for _, entry, arguments in function_entries(entries, path, event, self._notes):
             self._check_type(entry, event.offset)
-            arguments = function.get("arguments")
-            if isinstance(arguments, dict):
-                self._notes.keep("ARGS-OBJECT", event.offset)
-                texts = texts or item_texts(member_text(event.data, *path))
-                own = texts[place] if place < len(texts) else ""
-                arguments = member_text(own, "function", "arguments")
             if not isinstance(arguments, str):
                 quirk = "ARGS-NULL" if arguments is None else "ARGS-OBJECT"
                 self._notes.open(quirk, event.offset, calls=arguments is not None)
-                arguments = ""
-            self._entry(entry, function.get("name"), arguments, event.offset)
+            name = entry["function"].get("name")
+            self._entry(entry, name, text_or_empty(arguments), event.offset)
 
     def _entry(self, entry: Json, name: object, arguments: str, offset: int) -> None:
         index = entry.get("index")

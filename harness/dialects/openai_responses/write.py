@@ -95,7 +95,8 @@ class _Writer(Writer[WriterOptions]):
         if run is None:
             return
         if self.options.texts in _IN_PARTS:
-            self._text_event(run, "done", {_field(run): run.text})
+            field = "refusal" if run.kind == "refusal" else "text"
+            self._text_event(run, "done", {field: run.text})
         self._part(run, "done", run.text)
         self._item_done(run, "completed")
 
@@ -256,11 +257,6 @@ class _Writer(Writer[WriterOptions]):
         elif self.options.sequence == "negative":
             event["sequence_number"] = -1
         self.values.append(event | fields)
-
-
-def _field(run: Out) -> str:
-    """Return the field of the event that ends a text."""
-    return "refusal" if run.kind == "refusal" else "text"
 
 
 write = writes_with(_Writer, WriterOptions)

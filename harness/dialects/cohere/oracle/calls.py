@@ -5,7 +5,7 @@ fragments are appended. A piece without a clear call leaves the calls open.
 """
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
+from harness.dialects.kit.oracle.reading import OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import is_index, read_arguments, same_object, text_or_empty
 
 
@@ -15,19 +15,8 @@ class _Call(OpenCall):
     ended = False
 
 
-class CallTable:
+class CallTable(OpenCalls[int, _Call]):
     """The calls of one response."""
-
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._calls: dict[int, _Call] = {}
-
-    def __len__(self) -> int:
-        return len(self._calls)
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls so far, in order of first appearance."""
-        return tuple(call.reading() for call in self._calls.values())
 
     def piece(self, index: object, call: object, offset: int, *, opens: bool) -> None:
         """Take the call object of one event of version 2, or one of a complete response."""

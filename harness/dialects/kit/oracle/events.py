@@ -12,12 +12,18 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from harness.dialects.kit.oracle.reading import Notes
-from harness.dialects.kit.oracle.values import UNREADABLE, event_value, item_texts
+from harness.dialects.kit.oracle.values import (
+    UNREADABLE,
+    dict_or_empty,
+    event_value,
+    item_texts,
+    member_text,
+)
 
 # The code of the error that represents a damaged message; an id of the catalogue.
 CHECKSUM: Final = "AWS-CHECKSUM"
@@ -254,6 +260,28 @@ def _json_lines(body: bytes, notes: Notes) -> Iterator[Event]:
             damaged = text.encode() not in line
             yield Event(text, at, end, damaged=damaged, complete=readable)
         at = end
+
+
+def function_entries(
+    entries: list[Any], path: tuple[str | int, ...], event: Event, notes: Notes
+) -> Iterator[tuple[int, dict[str, Any], Any]]:
+    """Yield position, entry and arguments of each call of a function in the list at `path`.
+
+    Arguments that are an object are its JSON text as the event has it.
+    """
+    texts: tuple[str, ...] = ()
+    for position, entry in enumerate(entries):
+        function = dict_or_empty(entry).get("function")
+        if not isinstance(function, dict):
+            notes.open("DELTA-FUNCTION-NULL", event.offset, calls=True)
+            continue
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            notes.keep("ARGS-OBJECT", event.offset)
+            texts = texts or item_texts(member_text(event.data, *path))
+            own = texts[position] if position < len(texts) else ""
+            arguments = member_text(own, "function", "arguments")
+        yield position, entry, arguments
 
 
 def iter_lines(body: bytes, start: int) -> Iterator[Event]:

@@ -1,5 +1,8 @@
 """What an oracle returns, and what it collects before: growing text, calls and deviations."""
 
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
 import msgspec
 
 from harness.turns.deltas import CallKind, FinishReason
@@ -179,3 +182,22 @@ class OpenCall:
             kind,
             from_object,
         )
+
+
+KeyT = TypeVar("KeyT", bound=Hashable)
+CallT = TypeVar("CallT", bound=OpenCall)
+
+
+class OpenCalls(Generic[KeyT, CallT]):
+    """The calls of one response while they are read, by what distinguishes them."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._calls: dict[KeyT, CallT] = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return tuple(call.reading() for call in self._calls.values())

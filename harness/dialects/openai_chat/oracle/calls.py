@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
+from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import is_index, same_object
 
 # `{}` with as much white space around it as is still taken for a placeholder.
@@ -68,20 +68,12 @@ class _Call(OpenCall):
         return "ARGS-REPEATED-AT-END" if again and same_object(self.arguments, fragment) else ""
 
 
-class CallTable:
+class CallTable(OpenCalls[int | None, _Call]):
     """The calls of one choice."""
 
     def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._calls: dict[int | None, _Call] = {}
+        super().__init__(notes)
         self._ids: dict[str, int | None] = {}
-
-    def __len__(self) -> int:
-        return len(self._calls)
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls so far, in order of first appearance."""
-        return tuple(call.reading() for call in self._calls.values())
 
     def add(self, entries: object, offset: int) -> bool:
         """Take one `tool_calls` value; return whether it contained anything of a call."""

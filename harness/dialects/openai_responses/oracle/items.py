@@ -176,17 +176,14 @@ class ItemTable:
         elif not self._items:
             self._streamed = streamed
             for place, value in enumerate(output):
-                self._whole_item(place, value, offset)
+                if isinstance(value, dict):
+                    self._repeat(self._open(place, value, offset), value, offset)
+                else:
+                    self._notes.lost("EVENT-GLUED", offset)
         elif not output:
             self._notes.keep("RESP-COMPLETED-OUTPUT-EMPTY", offset)
         else:
             self._compare(output, offset)
-
-    def _whole_item(self, place: int, value: object, offset: int) -> None:
-        if isinstance(value, dict):
-            self._repeat(self._open(place, value, offset), value, offset)
-        else:
-            self._notes.lost("EVENT-GLUED", offset)
 
     def _compare(self, output: list[Any], offset: int) -> None:
         """Compare with what was streamed; an item is known by one of its ids, or by its place."""
@@ -295,11 +292,9 @@ class ItemTable:
         elif not arguments:
             if so_far:
                 self._notes.keep("RESP-DONE-EMPTY", offset)
-        elif not so_far:
-            if self._streamed:
+        elif so_far in ("", arguments):
+            if self._streamed and not so_far:
                 self._notes.keep("RESP-NO-ARGUMENT-DELTAS", offset)
-            item.complete = arguments
-        elif arguments == so_far:
             item.complete = arguments
         elif arguments == "{}":
             self._notes.open("RESP-DONE-EMPTY", offset, calls=True)
