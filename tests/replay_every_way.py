@@ -13,6 +13,7 @@ from harness.dialects.openai_chat.calls import ReaderPolicy
 from harness.dialects.openai_chat.read import read
 from harness.errors import StreamError
 from harness.turns.deltas import Delta
+from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts, seams, split
 from harness.wire.frames import MAX_EVENT_BYTES, Frame
 from harness.wire.framing import iter_frames
@@ -148,3 +149,8 @@ def read_deltas(
     return replay_every_way(
         lambda reads: tuple(read(iter_frames(reads), tools=names, policy=policy)), body, tail=tail
     )
+
+
+def has_ended(turn: Turn) -> bool:
+    """Whether `turn` finished or failed; a finish that announces missing calls does both."""
+    return turn.finish is not None or turn.failure is not None

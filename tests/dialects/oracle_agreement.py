@@ -16,7 +16,7 @@ def interaction(dialect: str, body: bytes, status: int = 200) -> Interaction:
     return Interaction(Request(), status, (), body, (Read(len(body)),), dialect=dialect)
 
 
-def check(reading: OracleReading, body: bytes) -> None:
+def assert_sound(reading: OracleReading, body: bytes) -> None:
     """Check what holds of every reading."""
     marks = reading.text_marks
     assert list(marks) == sorted(marks)
@@ -32,7 +32,7 @@ def check(reading: OracleReading, body: bytes) -> None:
 def assert_agrees(one: Interaction) -> OracleReading:
     """Compare what the reading is sure of with the turn that the dialect's reader makes."""
     reading = oracle_reading(one)
-    check(reading, one.body)
+    assert_sound(reading, one.body)
     turn = fold(DIALECTS[one.dialect].read(iter_frames([one.body]), ()))
     judged = expectation_from(reading).judged
     if "text" in judged:

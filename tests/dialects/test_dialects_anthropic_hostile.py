@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.anthropic_streams import read_turn, sse
+from tests.replay_every_way import has_ended
 
 KEYS = st.sampled_from(
     (
@@ -67,15 +68,15 @@ BODIES = st.lists(EVENTS, max_size=6).map(lambda events: sse(*map(json.dumps, ev
 
 @given(BODIES)
 def test_no_events_of_any_shape_raise_or_break_the_protocol(body: bytes) -> None:
-    read_turn(body)
+    assert has_ended(read_turn(body))
 
 
 @given(EVENTS)
 def test_no_document_of_any_shape_raises_or_breaks_the_protocol(value: Any) -> None:  # noqa: ANN401 - any JSON
-    read_turn(json.dumps(value).encode(), tail=b"")
+    assert has_ended(read_turn(json.dumps(value).encode(), tail=b""))
 
 
 @given(st.lists(EVENTS, max_size=4))
 def test_no_list_of_any_shape_raises_or_breaks_the_protocol(values: list[Any]) -> None:
-    read_turn(json.dumps(values).encode(), tail=b"")
-    read_turn(sse(json.dumps(values)))
+    assert has_ended(read_turn(json.dumps(values).encode(), tail=b""))
+    assert has_ended(read_turn(sse(json.dumps(values))))

@@ -149,4 +149,4 @@ def test_clouds_name_the_model_in_the_address(uri: str, model: str, *, stream: b
 @pytest.mark.parametrize("wrong", [None, 5, "x", [], [5], {}, [{"type": 5, "name": []}]])
 def test_invalid_members_are_ignored(wrong: object) -> None:
     keys = ("model", "stream", "system", "messages", "tools")
-    parse_request(ANTHROPIC, dict.fromkeys(keys, wrong))
+    assert parse_request(ANTHROPIC, dict.fromkeys(keys, wrong)) is not None

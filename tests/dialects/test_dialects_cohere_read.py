@@ -15,6 +15,7 @@ from harness.wire.interaction import Request
 from tests.dialects.openai_chat_streams import sse
 from tests.dialects.scripted_turns import read_turn
 from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING, WORDS
+from tests.replay_every_way import has_ended
 
 Json = dict[str, Any]
 STOP = Finish(FinishReason.STOP, "COMPLETE")
@@ -263,7 +264,7 @@ def test_no_event_of_any_shape_raises_or_breaks_the_protocol(
     framed: bool,  # noqa: FBT001 - drawn
 ) -> None:
     body = sse(*(json.dumps(value) for value in values)) if framed else lines(*values)
-    read_turn("cohere", body)
+    assert has_ended(read_turn("cohere", body))
 
 
 def test_requests_of_v2_are_read() -> None:

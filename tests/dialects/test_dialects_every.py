@@ -24,11 +24,13 @@ from harness.turns.deltas import (
     ToolCallEnd,
     ToolCallStart,
 )
+from harness.turns.fold import fold
 from harness.wire.framing import iter_frames
 from tests.dialects.oracle_agreement import assert_agrees, interaction
 from tests.dialects.round_trips import ROUND_TRIPS, written_turns
 from tests.dialects.scripted_turns import assert_same, read_turn
 from tests.dialects.shipped_bodies import cassettes, framed, payloads
+from tests.replay_every_way import has_ended
 
 each_dialect = pytest.mark.parametrize("dialect", sorted(DIALECTS))
 
@@ -176,7 +178,7 @@ def test_no_value_of_any_depth_or_length_raises(dialect: str, kind: str) -> None
         event = hole.replace('"@hole@"', HOSTILE[kind]).encode()
         for content_type in (row.content_type, "json"):
             body = framed(event, name, content_type) * 2
-            tuple(row.read(iter_frames([body]), ()))
+            assert has_ended(fold(tuple(row.read(iter_frames([body]), ()))))
 
 
 # Detection

@@ -14,6 +14,7 @@ from harness.wire.framing import iter_frames
 from harness.wire.interaction import Request
 from tests.dialects.scripted_turns import read_turn
 from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING, WORDS
+from tests.replay_every_way import has_ended
 
 Json = dict[str, Any]
 DONE: Json = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
@@ -188,7 +189,7 @@ def test_no_line_of_any_shape_raises_or_breaks_the_protocol(
     body = lines(*values)
     if framed:
         body = b"".join(b"data: " + line + b"\n\n" for line in body.splitlines())
-    read_turn("ollama", body)
+    assert has_ended(read_turn("ollama", body))
 
 
 def test_requests_are_read() -> None:

@@ -214,4 +214,4 @@ def test_many_fragments_take_time_in_line_with_their_number(first: str, fragment
     for piece in [first] + [fragment] * 50_000:
         taken.take(piece)
         taken.complete()
-    taken.close()
+    assert taken.close() is not None

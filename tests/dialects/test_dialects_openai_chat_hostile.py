@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.openai_chat_streams import calls, read_turn, sse
+from tests.replay_every_way import has_ended
 
 KEYS = st.sampled_from(
     (
@@ -76,12 +77,12 @@ CHUNKS = _some({"id": WORDS, "choices": _listed(CHOICES), "usage": ANYTHING, "er
 def test_no_chunk_of_any_shape_raises_or_breaks_the_protocol(
     chunks: list[Any], *, done: bool
 ) -> None:
-    read_turn(sse(*(json.dumps(each) for each in chunks), *["[DONE]"] * done))
+    assert has_ended(read_turn(sse(*(json.dumps(each) for each in chunks), *["[DONE]"] * done)))
 
 
 @given(st.lists(ENTRIES, max_size=8))
 def test_no_entries_of_any_shape_raise_or_break_the_protocol(entries: list[Any]) -> None:
-    read_turn(calls(*entries))
+    assert has_ended(read_turn(calls(*entries)))
 
 
 EVENTS = st.lists(st.binary(max_size=20), max_size=3).map(
@@ -91,4 +92,4 @@ EVENTS = st.lists(st.binary(max_size=20), max_size=3).map(
 
 @given(st.binary(max_size=60) | EVENTS)
 def test_no_bytes_raise_or_break_the_protocol(body: bytes) -> None:
-    read_turn(body, plain=True)
+    assert has_ended(read_turn(body, plain=True))

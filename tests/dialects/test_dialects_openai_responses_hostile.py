@@ -22,21 +22,22 @@ from tests.dialects.openai_responses_streams import (
     sse,
     whole,
 )
+from tests.replay_every_way import has_ended
 
 
 @given(hostile)
 def test_words_of_the_api_in_any_order_and_of_any_type(body: bytes) -> None:
-    read_deltas(body)
+    assert has_ended(fold(read_deltas(body)))
 
 
 @given(hostile, st.integers(0))
 def test_a_stream_that_ends_anywhere(body: bytes, end: int) -> None:
-    read_deltas(body[: end % (len(body) + 1)], plain=True)
+    assert has_ended(fold(read_deltas(body[: end % (len(body) + 1)], plain=True)))
 
 
 @given(st.binary(max_size=80))
 def test_any_bytes(body: bytes) -> None:
-    read_deltas(body, plain=True)
+    assert has_ended(fold(read_deltas(body, plain=True)))
 
 
 @pytest.mark.parametrize("what", ["deltas", "wholes", "items"])

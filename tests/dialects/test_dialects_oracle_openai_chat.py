@@ -70,7 +70,7 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
-def check(reading: OracleReading, body: bytes) -> None:
+def assert_sound(reading: OracleReading, body: bytes) -> None:
     """What holds of every reading."""
     marks = reading.text_marks
     assert list(marks) == sorted(marks)
@@ -84,13 +84,13 @@ def test_mutated_streams_never_raise(data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(STREAM)))
     end = data.draw(st.integers(start, min(len(STREAM), start + 40)))
     body = STREAM[:start] + data.draw(st.binary(max_size=8)) + STREAM[end:]
-    check(read(body), body)
+    assert_sound(read(body), body)
 
 
 @given(st.lists(VALUES, max_size=4), st.booleans())
 def test_wrong_types_never_raise(values: list[Json], framed: bool) -> None:  # noqa: FBT001 - drawn
     body = b"".join(event(value) for value in values) if framed else json.dumps(values).encode()
-    check(read(body), body)
+    assert_sound(read(body), body)
 
 
 @given(st.lists(VALUES, max_size=3), st.lists(VALUES, max_size=3), VALUES)
@@ -100,7 +100,7 @@ def test_wrong_types_inside_choices_never_raise(
     body = calls(*entries) + b"".join(
         event({"choices": [{"delta": value, "finish_reason": finish}]}) for value in deltas
     )
-    check(read(body), body)
+    assert_sound(read(body), body)
 
 
 @given(st.integers(0, len(STREAM) - 1))

@@ -22,7 +22,7 @@ from harness.wire.framing import iter_frames
 from harness.wire.interaction import Request
 from tests.dialects.openai_chat_streams import assert_protocol, sse
 from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING
-from tests.replay_every_way import replay_every_way
+from tests.replay_every_way import has_ended, replay_every_way
 
 BOTH = ("openai-completions", "tgi")
 Json = dict[str, Any]
@@ -181,7 +181,7 @@ EVENTS = st.lists(ANYTHING | st.dictionaries(KEYS, ANYTHING, max_size=4), max_si
 def test_no_event_of_any_shape_raises_or_breaks_the_protocol(
     dialect: str, events: list[Any], *, done: bool
 ) -> None:
-    read(dialect, sse(*(json.dumps(each) for each in events), *["[DONE]"] * done))
+    assert has_ended(read(dialect, sse(*(json.dumps(each) for each in events), *["[DONE]"] * done)))
 
 
 # Requests

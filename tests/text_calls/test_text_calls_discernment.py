@@ -40,7 +40,7 @@ _WORDS = st.sampled_from(["Like this:", "例如：", "So\n\n1. first", "It says 
 _INFO = st.sampled_from(["", "json", "xml", " text and more"])
 
 
-def _untouched(text: str, size: int) -> None:
+def _assert_untouched(text: str, size: int) -> None:
     """Assert that `text` is shown as it is, and nothing runs."""
     turn = read(text, _ALL, size)
     assert (turn.text, turn.reasoning, turn.tool_calls, turn.parse_errors) == (text, "", (), ())
@@ -65,8 +65,8 @@ def test_a_code_block_of_an_answer_runs_nothing(  # noqa: PLR0913, PLR0917 - one
 ) -> None:
     call = TEXT_DIALECTS[name].write(calls)
     fence = _fence(sign, call)
-    _untouched(f"{words}\n{indent}{fence}{info}\n{call}\n{indent}{fence}\nDone.", size)
-    _untouched(f"{words}\n{indent}{fence}{info}\n{call}", size)
+    _assert_untouched(f"{words}\n{indent}{fence}{info}\n{call}\n{indent}{fence}\nDone.", size)
+    _assert_untouched(f"{words}\n{indent}{fence}{info}\n{call}", size)
 
 
 @_EACH
@@ -75,7 +75,7 @@ def test_a_block_quote_runs_nothing(
     name: str, calls: list[WrittenCall], words: str, size: int
 ) -> None:
     quoted = TEXT_DIALECTS[name].write(calls).replace("\n", "\n> ")
-    _untouched(f"{words}\n\n> {quoted}\n\nDone.", size)
+    _assert_untouched(f"{words}\n\n> {quoted}\n\nDone.", size)
 
 
 @_EACH
@@ -86,7 +86,7 @@ def test_a_code_span_runs_nothing(
     spelled = TEXT_DIALECTS[name].write([call]).replace("\n", " ")
     longest = max(map(len, re.findall("`+", spelled)), default=0)
     marks = "`" * (longest + ticks)
-    _untouched(f"{words} {marks} {spelled} {marks} Done.", size)
+    _assert_untouched(f"{words} {marks} {spelled} {marks} Done.", size)
 
 
 @_QUOTABLE
@@ -94,7 +94,9 @@ def test_a_code_span_runs_nothing(
 def test_what_a_quotation_mark_opens_runs_nothing(
     name: str, call: WrittenCall, words: str, marks: str, size: int
 ) -> None:
-    _untouched(f"{words} {marks[0]}{TEXT_DIALECTS[name].write([call])}{marks[1]} Done.", size)
+    _assert_untouched(
+        f"{words} {marks[0]}{TEXT_DIALECTS[name].write([call])}{marks[1]} Done.", size
+    )
 
 
 @_EACH

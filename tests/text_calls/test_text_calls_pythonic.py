@@ -100,8 +100,8 @@ def test_what_is_no_literal_is_an_error_and_never_evaluated(arguments: str) -> N
 @example("f(**{'")
 def test_no_text_raises(text: str) -> None:
     read_python_calls(f"f({text}")
-    _read(f"[get_time({text}", 2)
-    _read(f"Words <|python_start|>get_time({text}<|python_end|> words", 2)
+    assert _read(f"[get_time({text}", 2) is not None
+    assert _read(f"Words <|python_start|>get_time({text}<|python_end|> words", 2) is not None
 
 
 @given(st.text(max_size=80), SIZES)

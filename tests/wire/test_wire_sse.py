@@ -282,7 +282,7 @@ def test_an_event_over_the_limit_is_an_error_with_its_offset(body: bytes, offset
 
 @given(bodies, st.integers(4, 12))
 def test_where_the_reads_end_does_not_move_the_limit(body: bytes, limit: int) -> None:
-    decode_sse(body, limit=limit, tail=b"")
+    assert decode_sse(body, limit=limit, tail=b"") is not None
 
 
 def test_a_line_may_fill_the_limit() -> None:
