@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -108,7 +108,7 @@ def wait_for_interrupt(address: str) -> None:
 today_option: Final = click.option(
     "--today",
     type=click.DateTime(["%Y-%m-%d"]),
-    callback=lambda _context, _option, value: _date_or_today(value),
+    callback=lambda _context, _option, value: (value or datetime.now(UTC)).date(),
     help="Date to compare expiry dates with. Default: today, UTC.",
 )
 accept_option: Final = click.option(
@@ -124,10 +124,6 @@ port_option: Final = click.option(
 open_option: Final = click.option(
     "--open", "open_page", is_flag=True, help="Open the page in a browser."
 )
-
-
-def _date_or_today(value: datetime | None) -> date:
-    return (value or datetime.now(UTC)).date()
 
 
 def resolve_cassette(name: Path) -> Cassette:

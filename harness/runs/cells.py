@@ -117,5 +117,5 @@ def requested_cells(
     places = given or project_paths()
     subjects = tuple(filter_subjects(select_subjects(places, dialect, recordings=True), words))
     recorded = recorded_conversations(subjects) if chosen.agents else RecordedConversations()
-    jobs = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents).jobs
+    jobs = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents)
     return RequestedCells(places, words, subjects, jobs, recorded.refused)

@@ -61,18 +61,13 @@ class Job(msgspec.Struct, frozen=True):
     normalizer: str
 
 
-class Plan(msgspec.Struct, frozen=True):
-    """The jobs of a run; those of one subject stand together, since they share its bytes."""
-
-    jobs: tuple[Job, ...]
-
-
 def plan(
     subjects: Iterable[Subject], normalizers: Sequence[str], agents: Sequence[str] = ()
-) -> Plan:
-    """Return a job for each subject and each normalizer, or agent where it is a conversation.
+) -> tuple[Job, ...]:
+    """Return a job for each subject and each normalizer, or agent if it is a conversation.
 
-    A log was had by one agent already.
+    The jobs of one subject are next to each other, because they share its bytes. A log has one
+    agent already.
     """
 
     def names(subject: Subject) -> Sequence[str]:
@@ -80,7 +75,7 @@ def plan(
             return (subject.agent,)
         return agents if subject.conversation else normalizers
 
-    return Plan(tuple(Job(subject, name) for subject in subjects for name in names(subject)))
+    return tuple(Job(subject, name) for subject in subjects for name in names(subject))
 
 
 def batches(jobs: Sequence[Job], workers: int) -> tuple[tuple[Job, ...], ...]:

@@ -14,7 +14,7 @@ import msgspec
 from harness.errors import StreamError, UnreadableError
 from harness.judging.results import Outcome, Result
 from harness.runs.execute import Judged, execute
-from harness.runs.plan import Job, Plan, Subject, plan
+from harness.runs.plan import Job, Subject, plan
 from tests.runs.runs_samples import a_case, a_result
 
 RAISED: dict[str, BaseException] = {
@@ -54,7 +54,7 @@ def crashed(job: Job, reason: str) -> Result:
     return msgspec.structs.replace(result, title=reason)
 
 
-def a_plan(count: int, *normalizers: str, root: str = "") -> Plan:
+def a_plan(count: int, *normalizers: str, root: str = "") -> tuple[Job, ...]:
     """Return a plan of `count` subjects."""
     return plan(
         (Subject("scenario", f"s{i:03}", (root,)) for i in range(count)), normalizers or ("fine",)
@@ -72,7 +72,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     handed: list[str] = []
     progress = execute(
-        a_plan(2000, sys.argv[1]).jobs,
+        a_plan(2000, sys.argv[1]),
         worker,
         jobs_in_parallel=int(sys.argv[2]),
         on_result=lambda result, _: handed.append(result.cell),

@@ -81,7 +81,7 @@ def test_recording_is_judged_with_agents_and_normalizers(
     subjects = select_subjects([tmp_path])
     found = recorded_conversations(subjects)
     assert found.refused == {}
-    jobs = plan((*subjects, *found.subjects), ("reference",), ("plain-loop",)).jobs
+    jobs = plan((*subjects, *found.subjects), ("reference",), ("plain-loop",))
     turns, talk = (judge_job(job)[0] for job in jobs)
     assert (turns.cell, turns.kind) == ("cassette:a/b/reference", "turns")
     assert (talk.cell, talk.kind) == ("cassette:a/b/plain-loop", "conversation")

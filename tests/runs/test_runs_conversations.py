@@ -42,7 +42,7 @@ def a_talk(
 
 def test_agents_and_normalizers_get_their_own_cells() -> None:
     turns, talk = Subject("scenario", "a.yaml"), Subject("scenario", "b.yaml", conversation=True)
-    assert plan((turns, talk), ("n",), ("a", "b")).jobs == (
+    assert plan((turns, talk), ("n",), ("a", "b")) == (
         Job(turns, "n"),
         Job(talk, "a"),
         Job(talk, "b"),

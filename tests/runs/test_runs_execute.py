@@ -20,7 +20,7 @@ from harness.errors import StreamError, UnreadableError
 from harness.judging.results import Outcome, Result
 from harness.runs import pool
 from harness.runs.execute import DIED, Progress, execute
-from harness.runs.plan import MAX_BATCH, Job, Plan, batches
+from harness.runs.plan import MAX_BATCH, Job, batches
 from harness.runs.pool import WorkerError
 from harness.runs.run import AnyCase
 from tests.runs.runs_workers import a_plan, crashed, worker
@@ -62,20 +62,22 @@ def listener() -> Listener:
 
 @given(st.integers(0, 200), st.integers(1, 9))
 def test_batches_contain_each_job_once_and_are_small(count: int, workers: int) -> None:
-    jobs = a_plan(count).jobs
+    jobs = a_plan(count)
     cut = batches(jobs, workers)
     assert tuple(job for batch in cut for job in batch) == jobs
     assert all(1 <= len(batch) <= MAX_BATCH for batch in cut)
 
 
 def test_jobs_of_a_subject_are_adjacent() -> None:
-    assert [job.normalizer for job in a_plan(2, "a", "b").jobs] == ["a", "b", "a", "b"]
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(a_plan(2)), type=Plan) == a_plan(2)
+    assert [job.normalizer for job in a_plan(2, "a", "b")] == ["a", "b", "a", "b"]
+    assert msgspec.msgpack.decode(
+        msgspec.msgpack.encode(a_plan(2)), type=tuple[Job, ...]
+    ) == a_plan(2)
 
 
 @pytest.mark.parametrize("parallel", [1, 2])
 def test_every_job_has_one_result(listener: Listener, parallel: int) -> None:
-    progress = listener.run(a_plan(40, "fine", "with-case").jobs, parallel)
+    progress = listener.run(a_plan(40, "fine", "with-case"), parallel)
     assert progress == Progress(80, 80)
     assert progress.not_run == 0
     assert len(listener.results) == 80
@@ -91,7 +93,7 @@ def test_execute_without_jobs(listener: Listener, parallel: int) -> None:
 
 def test_execute_accepts_any_executor(listener: Listener) -> None:
     progress = execute(
-        a_plan(30).jobs,
+        a_plan(30),
         worker,
         jobs_in_parallel=1,
         on_result=listener.on_result,
@@ -121,7 +123,7 @@ class CountingExecutor(ThreadPoolExecutor):
 
 def test_few_batches_are_in_flight(listener: Listener) -> None:
     execute(
-        a_plan(200, "slow").jobs,
+        a_plan(200, "slow"),
         worker,
         jobs_in_parallel=8,
         on_result=listener.on_result,
@@ -133,8 +135,8 @@ def test_few_batches_are_in_flight(listener: Listener) -> None:
 
 
 def test_job_that_kills_its_process_loses_no_other_result(listener: Listener) -> None:
-    jobs = list(a_plan(30).jobs)
-    jobs[7:7] = a_plan(2, "dies").jobs
+    jobs = list(a_plan(30))
+    jobs[7:7] = a_plan(2, "dies")
     assert listener.run(tuple(jobs), 2) == Progress(32, 32)
     broken = {cell: row for cell, row in listener.results.items() if row.outcome is Outcome.CRASH}
     assert set(broken) == {"s000/dies", "s001/dies"}
@@ -142,34 +144,34 @@ def test_job_that_kills_its_process_loses_no_other_result(listener: Listener) ->
 
 
 def test_job_that_dies_once_is_retried(listener: Listener, tmp_path: Path) -> None:
-    jobs = (*a_plan(5).jobs, *a_plan(1, "dies-once", root=str(tmp_path)).jobs)
+    jobs = (*a_plan(5), *a_plan(1, "dies-once", root=str(tmp_path)))
     assert listener.run(jobs, 2) == Progress(6, 6)
     assert {row.outcome for row in listener.results.values()} == {Outcome.PASS}
 
 
 @pytest.mark.parametrize("parallel", [1, 2])
 def test_exit_is_a_crash_of_the_cell(listener: Listener, parallel: int) -> None:
-    assert listener.run((*a_plan(1, "exits").jobs, *a_plan(3).jobs), parallel) == Progress(4, 4)
+    assert listener.run((*a_plan(1, "exits"), *a_plan(3)), parallel) == Progress(4, 4)
     assert listener.results["s000/exits"].title == "SystemExit: 0"
 
 
 @pytest.mark.parametrize("parallel", [1, 2])
 def test_unreadable_cassette_stops_the_run_with_a_hint(listener: Listener, parallel: int) -> None:
-    jobs = (*a_plan(3).jobs, *a_plan(1, "broken-cassette").jobs)
+    jobs = (*a_plan(3), *a_plan(1, "broken-cassette"))
     with pytest.raises(UnreadableError, match="damaged") as caught:
         listener.run(jobs, parallel)
     assert (caught.value.where, caught.value.hint) == ("c.yaml", "Mend it.")
     with pytest.raises(StreamError, match="too long") as stream:
-        Listener().run(a_plan(1, "broken-stream").jobs, parallel)
+        Listener().run(a_plan(1, "broken-stream"), parallel)
     assert stream.value.offset == 7
     assert multiprocessing.active_children() == []
 
 
 def test_worker_error_keeps_its_traceback(listener: Listener) -> None:
     with pytest.raises(WorkerError, match=r"(?s)Traceback.*KeyError: 'bug'"):
-        listener.run(a_plan(1, "bug").jobs, 2)
+        listener.run(a_plan(1, "bug"), 2)
     with pytest.raises(KeyError):
-        listener.run(a_plan(1, "bug").jobs, 1)
+        listener.run(a_plan(1, "bug"), 1)
 
 
 def start(normalizer: str, parallel: int, after: int) -> subprocess.Popen[str]:
@@ -224,7 +226,7 @@ def heard() -> Iterator[None]:
 
 @pytest.mark.usefixtures("heard")
 def test_interrupt_in_a_worker_is_an_interruption(listener: Listener) -> None:
-    jobs = (*a_plan(2).jobs, *a_plan(2, "interrupts").jobs)
+    jobs = (*a_plan(2), *a_plan(2, "interrupts"))
     assert listener.run(jobs, 1) == Progress(2, 4, interrupted=True)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -240,7 +242,7 @@ class Impatient(Listener):
 
 @pytest.mark.usefixtures("heard")
 def test_workers_stop_between_two_cells() -> None:
-    progress = Impatient().run(a_plan(200, "slower").jobs, 2)
+    progress = Impatient().run(a_plan(200, "slower"), 2)
     assert progress.interrupted
     assert progress.done <= 3 * MAX_BATCH  # four batches were in flight
 
@@ -248,7 +250,7 @@ def test_workers_stop_between_two_cells() -> None:
 @pytest.mark.usefixtures("heard")
 def test_a_worker_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "GRACE_SECONDS", 0.2)
-    jobs = (*a_plan(1).jobs, *a_plan(7, "stuck").jobs)
+    jobs = (*a_plan(1), *a_plan(7, "stuck"))
     assert Impatient().run(jobs, 2) == Progress(1, 8, interrupted=True)
     assert multiprocessing.active_children() == []
 

@@ -55,7 +55,7 @@ def written(folder: Path, *logs: LoggedConversation, name: str = "log.jsonl") ->
 
 
 def run_of(*paths: Path) -> Run:
-    jobs = plan(select_subjects(paths), ("reference",), ("gateway",)).jobs
+    jobs = plan(select_subjects(paths), ("reference",), ("gateway",))
     judged = [judge_job(job) for job in jobs]
     run = a_run([result for result, _ in judged])
     seen = {each.cell: each for _, each in judged if isinstance(each, ConversationCase)}
@@ -101,7 +101,7 @@ def test_each_logged_conversation_has_a_cell(tmp_path: Path) -> None:
         [written(tmp_path, RETRIED, other, name="imported/q/m/log.jsonl").parents[2]]
     )
     assert [subject_id(each) for each in subjects] == ["log:q/m/log", "log:q/m/log#2"]
-    jobs = plan(subjects, ("reference",), ("plain-loop",)).jobs
+    jobs = plan(subjects, ("reference",), ("plain-loop",))
     assert [job.normalizer for job in jobs] == ["gateway", "unknown"]
     assert [judge_job(job)[0].model for job in jobs] == ["m", "unknown"]
 
@@ -162,7 +162,7 @@ def test_crash_loses_no_log(tmp_path: Path) -> None:
 
 def test_log_needs_no_installed_agent() -> None:
     subject = Subject("log", "a.jsonl", agent="somebody's own")
-    assert plan([subject], ("n",), ()).jobs == (Job(subject, "somebody's own"),)
+    assert plan([subject], ("n",), ()) == (Job(subject, "somebody's own"),)
 
 
 def test_fuzzing_skips_logs(tmp_path: Path) -> None:

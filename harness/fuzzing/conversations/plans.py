@@ -153,11 +153,7 @@ def _native_plans(agent: Agent, dialect: str) -> SearchStrategy[ConversationPlan
         probed=st.sampled_from(["", "no", "error"]),
         dialect=st.just(dialect),
     )
-    return plan | without | plan.map(_with_probe)
-
-
-def _with_probe(plan: ConversationPlan) -> ConversationPlan:
-    return msgspec.structs.replace(plan, probed="ok")
+    return plan | without | plan.map(lambda each: msgspec.structs.replace(each, probed="ok"))
 
 
 def _text_call_plans(prompt: Prompted) -> SearchStrategy[ConversationPlan]:

@@ -82,7 +82,8 @@ def _replies(plan: ConversationPlan, agent: Agent) -> Iterator[Interaction]:
         elif last and plan.stopped:
             yield _reply(plan, _turn_deltas(plan, PlannedTurn((_AGAIN,)), number))
         elif not last or plan.end == "whole":
-            yield _reply(plan, [TextDelta(_answer_text(plan, index)), Finish(FinishReason.STOP)])
+            answer = TextDelta(_in_prompt_format(plan, _answer(plan, index)))
+            yield _reply(plan, [answer, Finish(FinishReason.STOP)])
         elif plan.end == "cut":
             yield _truncated(_reply(plan, _truncated_turn(plan, number)))
         else:
@@ -95,10 +96,6 @@ def _truncated_turn(plan: ConversationPlan, number: int) -> list[Delta]:
         return [*texts, Finish(FinishReason.STOP)]
     called = _turn_deltas(plan, PlannedTurn((PlannedCall(),)), number)
     return [TextDelta("So far "), *called[:-1], Finish(FinishReason.TOOL_CALLS)]
-
-
-def _answer_text(plan: ConversationPlan, index: int) -> str:
-    return _in_prompt_format(plan, _answer(plan, index))
 
 
 def _in_prompt_format(plan: ConversationPlan, answer: str) -> str:
@@ -199,16 +196,13 @@ def _conversation(plan: ConversationPlan, agent: Agent) -> dict[str, Any]:
         "tools": {name: {"result": value} for name, value in RESULTS.items()}
         | {FAILING: {"error": _FAILED}},
         "prompt": plan.prompt,
-        "capabilities": plan.capabilities | _tool_capability(plan),
+        "capabilities": plan.capabilities
+        | {"supports_tool_use": None if plan.probed else plan.takes_tools},
         "expect": _expect(plan, agent),
     }
     if plan.stopped:
         conversation["limits"] = {"rounds": len(plan.questions[0]) + 1}
     return conversation
-
-
-def _tool_capability(plan: ConversationPlan) -> dict[str, Any]:
-    return {"supports_tool_use": None if plan.probed else plan.takes_tools}
 
 
 def _expect(plan: ConversationPlan, agent: Agent) -> dict[str, Any]:

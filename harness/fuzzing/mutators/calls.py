@@ -3,7 +3,6 @@
 The oracle decides from the changed bytes which of them a client may execute.
 """
 
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
@@ -16,6 +15,7 @@ from harness.fuzzing.mutators.mutator import Mutate, changing
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
 from harness.fuzzing.strategies.arguments import Schema, argument_texts
 from harness.fuzzing.strategies.malformed import malformed_arguments
+from harness.fuzzing.strategies.turns import draw_pieces
 from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallRejected, ToolCallStart
 from harness.wire.interaction import Interaction
@@ -26,7 +26,7 @@ EditCall: TypeAlias = Callable[[DrawFn, Call, Schema], tuple[Call, str] | None]
 EditCalls: TypeAlias = Callable[[DrawFn, list[Call]], tuple[list[Call], str] | None]
 CallDelta = ToolCallStart | ArgumentsDelta | ToolCallEnd | ToolCallRejected
 
-_MOST_CUTS = 3
+_MOST_PIECES = 4
 # An API whose arguments are an object cannot carry invalid ones; some APIs have no calls at all.
 _TEXTUAL: Final = frozenset(row.name for row in DIALECTS.values() if row.arguments == "text")
 _OTHER_NAMES: Final = (
@@ -109,9 +109,7 @@ def editing_call(edit: EditCall) -> Mutate:
 
 def _with_arguments(draw: DrawFn, call: Call, text: str) -> Call:
     """Return `call` with `text` for its arguments, in a few pieces."""
-    cuts = draw(st.lists(st.integers(1, max(1, len(text) - 1)), max_size=_MOST_CUTS, unique=True))
-    edges = (0, *sorted(cut for cut in cuts if cut < len(text)), len(text))
-    pieces = (text[start:end] for start, end in itertools.pairwise(edges))
+    pieces = draw_pieces(draw, text, _MOST_PIECES)
     return (call[0], *(ArgumentsDelta(0, piece) for piece in pieces if piece), ToolCallEnd(0))
 
 

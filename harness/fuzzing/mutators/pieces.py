@@ -1,6 +1,6 @@
 """The same turn in other pieces and other spellings, written by the dialect's own writer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from hypothesis import strategies as st
@@ -68,6 +68,12 @@ def _characters(deltas: Deltas) -> Iterator[Delta]:
 @preserving("pieces-merged", "pieces that follow each other come in one")
 @rewriting
 def _merged(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
+    left = joined(deltas)
+    return left, f"{len(deltas)} deltas are {len(left)}"
+
+
+def joined(deltas: Iterable[Delta]) -> Deltas:
+    """Return the deltas, with neighbours of one text or call joined."""
     left: list[Delta] = []
     for delta in deltas:
         before = left[-1] if left else None
@@ -75,7 +81,7 @@ def _merged(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
             left[-1] = _with_text(before, _text_of(before) + _text_of(delta))
         else:
             left.append(delta)
-    return tuple(left), f"{len(deltas)} deltas are {len(left)}"
+    return tuple(left)
 
 
 def _joins(before: Piece, delta: Piece) -> bool:

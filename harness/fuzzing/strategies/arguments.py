@@ -6,11 +6,14 @@ miss a pattern or a format; that is the model's affair and not the wire's.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+
+_N = TypeVar("_N", int, float)
 
 # Line ends that only some libraries know, characters beyond 16 bits, halves of them, escapes,
 # what looks like another type or like markup, joined letters, another direction.
@@ -44,24 +47,21 @@ def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
 
 def integers(least: int | None = None, most: int | None = None) -> SearchStrategy[int]:
     """Return integers from `least` to `most`, including those that lose digits in doubles."""
-    odd = [
-        number
-        for number in ODD_INTEGERS
-        if (least is None or number >= least) and (most is None or number <= most)
-    ]
-    every = st.integers(least, most)
-    return every | st.sampled_from(odd) if odd else every
+    return _with_odd(st.integers(least, most), ODD_INTEGERS, least, most)
 
 
 def numbers(least: float | None = None, most: float | None = None) -> SearchStrategy[float]:
     """Return floats that JSON can express, from `least` to `most`."""
-    odd = [
-        number
-        for number in ODD_FLOATS
-        if (least is None or number >= least) and (most is None or number <= most)
-    ]
     every = st.floats(least, most, allow_nan=False, allow_infinity=False)
-    return every | st.sampled_from(odd) if odd else every
+    return _with_odd(every, ODD_FLOATS, least, most)
+
+
+def _with_odd(
+    every: SearchStrategy[_N], odd: tuple[_N, ...], least: _N | None, most: _N | None
+) -> SearchStrategy[_N]:
+    low, high = -math.inf if least is None else least, math.inf if most is None else most
+    near = [number for number in odd if low <= number <= high]
+    return every | st.sampled_from(near) if near else every
 
 
 def json_values(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[Any]:

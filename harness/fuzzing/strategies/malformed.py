@@ -27,6 +27,7 @@ _INNER: Final = '{"name": "get_weather", "arguments": {"city": "Bergen"}}'
 _AROUND_CALL: Final = (("{]", ""), ("{", "}"), ('{"call": ', ""), ("call: ", ""))
 _COMMENTS: Final = (" // the city\n}", " /* all */}", " # all\n}")
 _BAD_ESCAPES: Final = (r"C:\path", r"\d+", r"\x41", r"\'", r"\u12", "\\")
+_FENCE_LABELS = st.sampled_from(("json", "", "JSON"))
 _CONTROLS: Final = ("\n", "\t", "\0", "\x1b")
 
 
@@ -80,10 +81,6 @@ def _unquoted_keys(_draw: DrawFn, value: dict[str, Any]) -> str:
     return "{" + ", ".join(members) + "}"
 
 
-def _fenced(draw: DrawFn, value: dict[str, Any]) -> str:
-    return f"```{draw(st.sampled_from(('json', '', 'JSON')))}\n{json_text(value)}\n```"
-
-
 def _not_a_number(draw: DrawFn, value: dict[str, Any]) -> str:
     numbers = ("NaN", "Infinity", "-Infinity", "01", "+1", ".5", "0x1F", "1_000")
     return f'{json_text(value)[:-1]}, "limit": {draw(st.sampled_from(numbers))}}}'
@@ -97,14 +94,6 @@ def _wrong_type(draw: DrawFn, value: dict[str, Any]) -> str:
 def _duplicate_keys(_draw: DrawFn, value: dict[str, Any]) -> str:
     name = json.dumps(next(iter(value)))
     return f'{json_text(value)[:-1]}, {name}: "other"}}'
-
-
-def _control_characters(draw: DrawFn, _value: dict[str, Any]) -> str:
-    return f'{{"city": "Os{draw(st.sampled_from(_CONTROLS))}lo"}}'
-
-
-def _bad_escape(draw: DrawFn, _value: dict[str, Any]) -> str:
-    return f'{{"path": "{draw(st.sampled_from(_BAD_ESCAPES))}"}}'
 
 
 def _call_within(draw: DrawFn, _value: dict[str, Any]) -> str:
@@ -122,15 +111,15 @@ CLASSES: Final[dict[str, Break]] = {
     "python-literal": lambda _, value: repr({**value, "ok": True, "nothing": None}),
     "unquoted-keys": _unquoted_keys,
     "unquoted-value": lambda *_: '{"city": Oslo}',
-    "fenced": _fenced,
+    "fenced": lambda draw, value: f"```{draw(_FENCE_LABELS)}\n{json_text(value)}\n```",
     "doubly-encoded": lambda _, value: json.dumps(json_text(value)),
     "byte-order-mark": lambda _, value: "\ufeff" + json_text(value),
     "not-a-number": _not_a_number,
     "expression": lambda *_: '{"limit": 2 + 3}',
     "wrong-top-type": _wrong_type,
     "duplicate-keys": _duplicate_keys,
-    "control-characters": _control_characters,
-    "bad-escape": _bad_escape,
+    "control-characters": lambda draw, _: f'{{"city": "Os{draw(st.sampled_from(_CONTROLS))}lo"}}',
+    "bad-escape": lambda draw, _: f'{{"path": "{draw(st.sampled_from(_BAD_ESCAPES))}"}}',
     "comments": lambda draw, value: json_text(value)[:-1] + draw(st.sampled_from(_COMMENTS)),
     "smart-quotes": lambda *_: "{“city”: “Oslo”}",
     "unescaped-quote": lambda *_: '{"query": "say "hi" to all"}',

@@ -98,6 +98,11 @@ def fragments(draw: DrawFn, schema: Schema = True, *, most: int = 5) -> tuple[st
         return ()
     # Half of a surrogate pair is valid in a JSON text only as its escape.
     text = join_surrogates(draw(argument_texts(schema)))
+    return draw_pieces(draw, text, most)
+
+
+def draw_pieces(draw: DrawFn, text: str, most: int) -> tuple[str, ...]:
+    """Draw `text` in up to `most` pieces."""
     cuts = draw(st.lists(st.integers(1, max(1, len(text) - 1)), max_size=most - 1, unique=True))
     edges = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
     return tuple(text[start:end] for start, end in itertools.pairwise(edges))

@@ -4,14 +4,15 @@ Each has another content than the one given, which the caller gets from the orac
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import with_body
-from harness.fuzzing.mutators.sent import Sent, SentFrame, sent
+from harness.fuzzing.mutators.pieces import joined
+from harness.fuzzing.mutators.sent import SentFrame, sent
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -55,36 +56,12 @@ def parse_deltas(interaction: Interaction) -> tuple[Delta, ...]:
     """
     dialect = DIALECTS.get(interaction.dialect)
     read = () if dialect is None else dialect.read(iter_frames([interaction.body]), ())
-    return tuple(_merged(map(_without_rejection, read)))
+    return joined(map(_without_rejection, read))
 
 
 def _without_rejection(delta: Delta) -> Delta:
     """Return the delta with which a writer ends a call, whether or not it was rejected."""
     return ToolCallEnd(delta.index) if isinstance(delta, ToolCallRejected) else delta
-
-
-def _merged(deltas: Iterable[Delta]) -> Iterator[Delta]:
-    """Yield the deltas, with neighbours of one text or call joined."""
-    held: Delta | None = None
-    for delta in deltas:
-        joined = _joined(held, delta)
-        if joined is None and held is not None:
-            yield held
-        held = joined or delta
-    if held is not None:
-        yield held
-
-
-def _joined(before: Delta | None, delta: Delta) -> Delta | None:
-    match before, delta:
-        case (TextDelta(), TextDelta()):
-            return TextDelta(before.text + delta.text)
-        case (ReasoningDelta(), ReasoningDelta()):
-            return ReasoningDelta(before.text + delta.text)
-        case (ArgumentsDelta(), ArgumentsDelta()) if before.index == delta.index:
-            return ArgumentsDelta(before.index, before.fragment + delta.fragment)
-        case _:
-            return None
 
 
 def _shorter_deltas(deltas: Sequence[Delta]) -> Iterator[tuple[Delta, ...]]:
@@ -143,11 +120,8 @@ def reductions(interaction: Interaction) -> Iterator[Interaction]:
         yield msgspec.structs.replace(frames, frames=fewer).into(interaction)
     for at in frames.payload_indexes():
         for data in _payloads(frames.frames[at].data or b""):
-            yield _put(frames, at, data).into(interaction)
-
-
-def _put(frames: Sent, at: int, data: bytes) -> Sent:
-    return frames.put(at, frames.changed(frames.frames[at], data))
+            smaller = frames.changed(frames.frames[at], data)
+            yield frames.put(at, smaller).into(interaction)
 
 
 def _without(frames: tuple[SentFrame, ...]) -> Iterator[tuple[SentFrame, ...]]:

@@ -6,6 +6,8 @@ Entries that do not fit are counted.
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+import msgspec
+
 from harness.reporting.failures import FAILING_NO_CELL, Failure, list_failures
 from harness.reporting.text.terminal import tables
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text
@@ -52,7 +54,8 @@ def _head(summary: Summary) -> Iterator[str]:
 
 
 def _rule(rule: RuleVerdict) -> tuple[str, ...]:
-    filters = "".join(f", {key} {markdown_text(value)}" for key, value in _named(rule))
+    named: dict[str, str] = msgspec.to_builtins(rule.where)
+    filters = "".join(f", {key} {markdown_text(value)}" for key, value in named.items())
     bounds = (("min", rule.min), ("max", rule.max))
     return (
         markdown_text(rule.rule),
@@ -64,11 +67,6 @@ def _rule(rule: RuleVerdict) -> tuple[str, ...]:
         " ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
         + f", {rule.basis}",
     )
-
-
-def _named(rule: RuleVerdict) -> Iterable[tuple[str, str]]:
-    fields = rule.where.__struct_fields__
-    return ((key, getattr(rule.where, key)) for key in fields if getattr(rule.where, key))
 
 
 def _failure_texts(failures: Iterable[Failure]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from harness.runs.plan import Job, plan
 from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job
 
-JOBS = plan(select_subjects(()), (), default_agent_names()).jobs
+JOBS = plan(select_subjects(()), (), default_agent_names())
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job.subject.path}-{job.normalizer}"[-80:])
