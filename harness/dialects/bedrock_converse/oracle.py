@@ -73,9 +73,8 @@ class Blocks(OpenCalls[int, _Call]):
 
     def stop(self, index: object) -> None:
         """Take a `contentBlockStop`."""
-        call = self._calls.get(index) if isinstance(index, int) else None
-        if call is not None:
-            call.stopped = True
+        if isinstance(index, int) and index in self._calls:
+            self._calls[index].stopped = True
 
     def complete_call(self, use: object, text: str, offset: int) -> None:
         """Take a call of a complete answer, with the text of its input."""

@@ -295,9 +295,9 @@ class DashScopeOracle(FinishWordOracle):
             self._content(self._text_values, output.get("text"), event)
             self._take_finish(output.get("finish_reason"), event.offset)
             return
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = dict_or_empty(choice).get("message")
-        if not isinstance(choice, dict) or not isinstance(message, dict):
+        choice = dict_or_empty(choices[0] if isinstance(choices, list) and choices else None)
+        message = choice.get("message")
+        if not isinstance(message, dict):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
             return
         if len(choices) > 1 or choice.get("index", 0) != 0:

@@ -79,8 +79,7 @@ class _Writer(Writer[WriterOptions]):
 
     def _begin(self, kind: str, complete: Json) -> None:
         """Start a step, unless one of its kind is open; `complete` is for the complete response."""
-        same = self._open == kind
-        if not same:
+        if self._open != kind:
             self._close()
             self._new_step({"type": kind}, complete)
             self._open = kind

@@ -11,11 +11,7 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event, function_entries
 from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
-from harness.dialects.kit.oracle.values import (
-    is_index,
-    meanings,
-    text_or_empty,
-)
+from harness.dialects.kit.oracle.values import dict_or_empty, is_index, meanings, text_or_empty
 
 _NO_ID: Final = frozenset(("", "null"))
 
@@ -206,8 +202,8 @@ class MistralOracle(FinishWordOracle):
             self.notes.open("MIST-CONTENT-PARTS", offset, text=True)
 
     def _thought(self, thought: object, offset: int) -> None:
-        kind = thought.get("type") if isinstance(thought, dict) else None
-        text = thought.get("text") if isinstance(thought, dict) else None
+        members = dict_or_empty(thought)
+        kind, text = members.get("type"), members.get("text")
         if kind == "text" and isinstance(text, str):
             self.reasoning.add(text)
         elif text is not None or not isinstance(kind, str):

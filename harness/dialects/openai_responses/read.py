@@ -355,10 +355,9 @@ class _Reader(EventReader):
 
     def _session_closed(self, _event: dict[str, Any], _: Frame) -> None:
         """End a translation session, whose end is its only terminal event."""
-        if len(self._items):
-            return
-        self.turn.finish(FinishReason.STOP, "session.closed")
-        self.turn.close()
+        if not len(self._items):
+            self.turn.finish(FinishReason.STOP, "session.closed")
+            self.turn.close()
 
     # Errors, and what is not an event of this API
 

@@ -57,9 +57,8 @@ class CallTable(OpenCalls[int, _Call]):
 
     def end(self, index: object) -> None:
         """Take the end of a call; it adds nothing to the end of the turn."""
-        call = self._calls.get(index) if isinstance(index, int) else None
-        if call is not None:
-            call.ended = True
+        if isinstance(index, int) and index in self._calls:
+            self._calls[index].ended = True
 
     def known(self, index: object) -> bool:
         """Return whether a piece of the call at `index` came."""

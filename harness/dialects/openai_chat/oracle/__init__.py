@@ -13,7 +13,13 @@ from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Orac
 from harness.dialects.kit.oracle.endings import FINISH_WITH_CALLS
 from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
 from harness.dialects.kit.oracle.reading import CallReading, GrowingText
-from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value, meanings
+from harness.dialects.kit.oracle.values import (
+    UNREADABLE,
+    dict_or_empty,
+    error_of,
+    event_value,
+    meanings,
+)
 from harness.dialects.openai_chat.oracle.calls import CallTable
 from harness.turns.exact_json import join_surrogates
 
@@ -75,7 +81,7 @@ class OpenAIChatOracle(Oracle):
         if harmless and not (isinstance(value, dict) and error_of(value, event.name)):
             self.notes.keep("SSE-AFTER-DONE", event.offset)
         else:
-            self.notes.open("SSE-AFTER-DONE", event.offset, text=True, calls=True, end=True)
+            self.notes.lost("SSE-AFTER-DONE", event.offset)
 
     def unfinished(self, data: str, event: Event) -> None:
         """Take an event that the end of the body cut off.
@@ -106,14 +112,10 @@ class OpenAIChatOracle(Oracle):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
         elif "choices" in chunk:
             self.notes.keep("CHUNK-CHOICES-NULL", event.offset)
+        elif error is None and _ENVELOPES.isdisjoint(chunk):
+            self.notes.keep("CHUNK-CHOICES-ABSENT", event.offset)
         elif error is None:
-            self._no_choices(chunk, event.offset)
-
-    def _no_choices(self, chunk: Json, offset: int) -> None:
-        if _ENVELOPES.isdisjoint(chunk):
-            self.notes.keep("CHUNK-CHOICES-ABSENT", offset)
-        else:
-            self.notes.lost("ENVELOPE-WRAPPED", offset)
+            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
     def _choices(self, choices: list[Any], event: Event, *, usage: bool) -> None:
         if not choices and not usage:
@@ -166,9 +168,9 @@ class OpenAIChatOracle(Oracle):
             self.notes.keep("ERR-UNFRAMED", 0)
             self.error = error
             return
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = choice.get("message") if isinstance(choice, dict) else None
-        if not isinstance(choice, dict) or not isinstance(message, dict):
+        choice = dict_or_empty(choices[0] if isinstance(choices, list) and choices else None)
+        message = choice.get("message")
+        if not isinstance(message, dict):
             self.notes.lost("ENVELOPE-WRAPPED", 0)
             return
         self.notes.keep("JSON-FOR-STREAM", 0)
@@ -192,8 +194,7 @@ class OpenAIChatOracle(Oracle):
         if "tool_calls" in delta and self._calls.add(delta["tool_calls"], offset) and self.finishes:
             self.notes.open("CONTENT-AFTER-FINISH", offset, calls=True)
         self._add_legacy_call(delta.get("function_call"), offset)
-        kwargs = delta.get("additional_kwargs")
-        if isinstance(kwargs, dict) and any(map(kwargs.get, _CALL_FIELDS)):
+        if any(map(dict_or_empty(delta.get("additional_kwargs")).get, _CALL_FIELDS)):
             self.notes.open("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
 
     def _finish_reason(self, reason: object, offset: int) -> None:

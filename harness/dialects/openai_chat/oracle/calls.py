@@ -35,10 +35,8 @@ class _Entry(msgspec.Struct, frozen=True):
 class _Call(OpenCall):
     """The deltas of one index so far."""
 
-    def __init__(self, offset: int) -> None:
-        super().__init__(offset)
-        self.size = 0
-        self.last_character = ""
+    size = 0
+    last_character = ""
 
     @property
     def arguments(self) -> str:
