@@ -88,10 +88,11 @@ class Rule(msgspec.Struct, Generic[E], frozen=True):
 
 
 class RuleMaker(Generic[E]):
-    """A decorator that makes a rule of the function that checks it."""
+    """A decorator that makes a rule of the function that checks it, and keeps it."""
 
     def __init__(self, about: About) -> None:
         self._about = about
+        self._rules: list[Rule[E]] = []
 
     def __call__(  # noqa: PLR0913 - the fields of `Rule`
         self,
@@ -110,11 +111,17 @@ class RuleMaker(Generic[E]):
 
         def rule(check: Check[E]) -> Rule[E]:
             ids = frozenset(yields_to)
-            return Rule(
+            made = Rule(
                 self._about, rule_id, title, outcome, quirks, check, level, field, of, always, ids
             )
+            self._rules.append(made)
+            return made
 
         return rule
+
+    def of_module(self, name: str) -> list[Rule[E]]:
+        """Return the rules that the module called `name` defines, in order of definition."""
+        return [rule for rule in self._rules if rule.check.__module__ == name]
 
 
 def findings(rules: Iterable[Rule[E]], evidence: E) -> list[Finding]:

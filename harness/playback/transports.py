@@ -21,13 +21,13 @@ Answer: TypeAlias = tuple[Interaction, Iterator[bytes]]
 # The types of httpx and httpx2 are equal in structure only, and neither may be installed.
 Library: TypeAlias = Any
 
-_FRAMING_HEADERS: Final = frozenset(
+# Source: RFC 9110, section 7.6.1, and what older clients send.
+HOP_BY_HOP: Final = frozenset(
     {
         "connection",
-        "content-encoding",
-        "content-length",
         "keep-alive",
         "proxy-authenticate",
+        "proxy-authorization",
         "proxy-connection",
         "te",
         "trailer",
@@ -35,6 +35,11 @@ _FRAMING_HEADERS: Final = frozenset(
         "upgrade",
     }
 )
+# Of the headers above, `proxy-authorization` belongs to requests only.
+_FRAMING_HEADERS: Final = (HOP_BY_HOP - {"proxy-authorization"}) | {
+    "content-encoding",
+    "content-length",
+}
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 

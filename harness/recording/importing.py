@@ -23,7 +23,7 @@ from harness.providers import UNKNOWN
 from harness.recording import identify
 from harness.recording.detect import Detected
 from harness.recording.importers import raw_body, read
-from harness.recording.importers.container import BY
+from harness.recording.importers.container import BY, body_file
 from harness.recording.secrets import credentials
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import VCRPY
@@ -130,7 +130,7 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         return Imported(CONVERSATION, conversations=named)
     found = read(path, data)
     if found is None and labels.dialect:  # then any bytes are a body
-        found = raw_body.CONTAINER, raw_body.body_file(path, data)
+        found = raw_body.CONTAINER, body_file(path, data)
     if found is None:
         return Imported("")
     container, held = found

@@ -14,27 +14,12 @@ from urllib.parse import SplitResult, urlsplit
 from harness.errors import BlockedRequestError, UsageError
 from harness.playback.handler import LoopbackHandler
 from harness.playback.listener import LoopbackServer
-from harness.playback.transports import RawHeaders
+from harness.playback.transports import HOP_BY_HOP, RawHeaders
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
 from harness.recording.upstream import UpstreamError, check_address, upstream_response
 from harness.wire.cuts import split
 from harness.wire.interaction import Ended, Headers, Request
-
-# Source: RFC 9110, section 7.6.1, and what older clients send.
-HOP_BY_HOP: Final = frozenset(
-    {
-        "connection",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
 
 # Headers of one connection: generated again for the upstream, and again for the client.
 _PER_CONNECTION: Final = frozenset({"accept-encoding", "content-length", "expect", "host"})

@@ -5,8 +5,8 @@ Rules are disjoint: one fault of a normalizer or an agent violates one rule, as 
 
 from typing import Any
 
-from harness.judging.conversations.evidence import ConversationEvidence
-from harness.judging.evidence import TurnEvidence
+from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
+from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Rule
 from harness.judging.rules import (
     arguments,
@@ -26,7 +26,7 @@ from harness.judging.rules import (
 TURN_RULES: dict[str, Rule[TurnEvidence]] = {
     rule.id: rule
     for family in (calls, arguments, text, markup, finish, deltas, replays)
-    for rule in family.RULES
+    for rule in turn_rule.of_module(family.__name__)
 }
 CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
     rule.id: rule
@@ -37,6 +37,6 @@ CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
         conversation_requests,
         conversation_meta,
     )
-    for rule in family.RULES
+    for rule in conversation_rule.of_module(family.__name__)
 }
 RULES: dict[str, Rule[Any]] = {**TURN_RULES, **CONVERSATION_RULES}

@@ -189,9 +189,3 @@ def _identified(evidence: TurnEvidence) -> Iterator[Violation]:
         missed = index in evidence.pairing.unreported
         if rejection.id is not None and not missed and rejection.id not in reported:
             yield Violation(f"parse_errors[{index}].id", rejection.id, reported)
-
-
-RULES = (
-    _exact, _usable, _broken_not_run, _truncated_not_run, _reported, _good_not_rejected,
-    _not_invented, _explained, _identified,
-)  # fmt: skip

@@ -133,8 +133,3 @@ def _order(evidence: TurnEvidence) -> Iterator[Violation]:
     if indexes != sorted(indexes):
         expected = [call.name for call in evidence.expectation.calls]
         yield Violation("calls", expected, [call.name for call in evidence.turn.tool_calls])
-
-
-RULES = (
-    _named, _name_exact, _id_present, _id_exact, _ids_unique, _emitted, _not_invented, _order,
-)  # fmt: skip

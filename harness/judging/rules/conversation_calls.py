@@ -79,6 +79,3 @@ def _execution_text(execution: Execution) -> str:
 def _expected_text(expected: ExpectedExecution) -> str:
     arguments = "" if expected.arguments is None else f" {json_or_repr(expected.arguments)}"
     return f"{expected.tool}{arguments}"
-
-
-RULES = (_from_broken_turn, _surplus, _arguments, _lost, _order)

@@ -129,6 +129,3 @@ def _value_text(value: object) -> str:
 
 def _bodies(record: SessionRecord) -> list[bytes]:
     return [sent.request.body for sent in record.sent]
-
-
-RULES = (_no_crash, _no_hang, _ending, _answer, _same_under_other_reads, _same_again)

@@ -15,7 +15,7 @@ from harness.judging.conversations.evidence import (
 )
 from harness.judging.conversations.session import Execution
 from harness.judging.results import Outcome
-from harness.judging.rule import Check, Rule, Violation
+from harness.judging.rule import Violation
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import calls_of, role_of, text_of
@@ -56,7 +56,11 @@ _ERROR_PREFIX_LENGTH: Final = 200
 _NO_ID: Final = ("HIST-ID-MISSING",)
 
 
-def _problem_check(rule: str) -> Check[ConversationEvidence]:
+def _define_problem_rule(rule: str, title: str) -> None:
+    yields_to = _NO_ID if rule == "HIST-ORPHAN-RESULT" else ()
+    quirks = _QUIRKS.get(rule, (rule,))
+
+    @conversation_rule(rule, title, Outcome.MISMATCH, quirks, always=True, yields_to=yields_to)
     def check(evidence: ConversationEvidence) -> Iterator[Violation]:
         for found in evidence.problems:
             problem = found.problem
@@ -68,7 +72,9 @@ def _problem_check(rule: str) -> Check[ConversationEvidence]:
         if rule == _REASONING:
             yield from _reasoning_blank(evidence)
 
-    return check
+
+for _rule, _title in _TITLES.items():
+    _define_problem_rule(_rule, _title)
 
 
 def _unreadable(evidence: ConversationEvidence) -> Iterator[Violation]:
@@ -196,19 +202,4 @@ def _normalized_text(text: str) -> str:
     return " ".join(text.replace("\\/", "/").split())
 
 
-def _problem_rule(rule: str, title: str) -> Rule[ConversationEvidence]:
-    yields_to = _NO_ID if rule == "HIST-ORPHAN-RESULT" else ()
-    quirks = _QUIRKS.get(rule, (rule,))
-    made = conversation_rule(
-        rule, title, Outcome.MISMATCH, quirks, always=True, yields_to=yields_to
-    )
-    return made(_problem_check(rule))
-
-
-RULES = (
-    *(_problem_rule(rule, title) for rule, title in _TITLES.items()),
-    _id_changed,
-    _partial_stored,
-    _error_sent,
-)
-HISTORY_RULES = frozenset(rule.id for rule in RULES)
+HISTORY_RULES = frozenset(rule.id for rule in conversation_rule.of_module(__name__))

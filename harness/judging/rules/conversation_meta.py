@@ -161,6 +161,3 @@ def _honest_turn(
     if len(record.executed) != executed:
         expected = f"{executed} calls"
         yield Violation(f"turns[{index}].executed", expected, f"{len(record.executed)} ids")
-
-
-RULES = (_parse_errors, _retries, _strategy, _probe, _honest)

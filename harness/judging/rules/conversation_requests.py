@@ -109,6 +109,3 @@ def _differences(
     for name, value in expected.fields.items():
         if not same_value(value, request.body.get(name)):
             yield name, json_or_repr(value), json_or_repr(request.body.get(name))
-
-
-RULES = (_surplus, _unplayed, _limits, _each)

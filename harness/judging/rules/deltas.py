@@ -76,9 +76,6 @@ def _index_order(evidence: TurnEvidence) -> Iterator[Violation]:
         yield Violation("deltas", list(range(len(starts))), starts)
 
 
-RULES = (_starts_first, _ends_once, _index_order)
-
-
 class LateText(msgspec.Struct, frozen=True):
     """Text that was emitted later than necessary.
 

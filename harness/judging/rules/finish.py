@@ -120,9 +120,3 @@ def _failure_message(evidence: TurnEvidence) -> Iterator[Violation]:
 def _usage(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.turn.usage != evidence.expectation.usage:
         yield Violation("usage", evidence.expectation.usage, evidence.turn.usage)
-
-
-RULES = (
-    _reason, _raw, _once, _failure_reported, _failure_not_invented, _failure_code,
-    _failure_message, _usage,
-)  # fmt: skip

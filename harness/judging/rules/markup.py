@@ -141,6 +141,3 @@ def _common_prefix_length(one: str, other: str) -> int:
     if one[:most] == other[:most]:
         return most
     return next(at for at in range(most) if one[at] != other[at])
-
-
-RULES = (_text_no_markup, _call_no_markup, _not_held_back)

@@ -98,6 +98,3 @@ def _prompt_text(evidence: TurnEvidence) -> Iterator[Violation]:
             return
     if late is not None:
         yield late.violation()
-
-
-RULES = (_no_crash, _no_hang, _cut_invariant, _repeatable, _prompt_text)

@@ -107,6 +107,3 @@ def _reasoning_kept(evidence: TurnEvidence) -> Iterator[Violation]:
     expected, actual = evidence.expectation, evidence.turn.reasoning
     if expected.spaced(actual) != expected.spaced(expected.reasoning):
         yield Violation("reasoning", expected.reasoning, actual)
-
-
-RULES = (_exact, _no_replacement, _no_protocol, _reasoning_separate, _once, _reasoning_kept)

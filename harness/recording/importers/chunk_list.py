@@ -8,7 +8,12 @@ from pathlib import PurePath
 from typing import Final
 
 from harness.dialects.table import DETECTOR
-from harness.recording.importers.container import ContainerFile, body_interaction, container_file
+from harness.recording.importers.container import (
+    ContainerFile,
+    body_file,
+    body_interaction,
+    container_file,
+)
 from harness.recording.importers.event_list import (
     DONE,
     are_json_lines,
@@ -21,7 +26,6 @@ from harness.wire.payload import NotJson
 
 _PREFIX: Final = b"data:"
 _KEPT: Final = "events; framing rebuilt; no request, headers, reads or times"
-_BODY_KEPT: Final = "response body; no request, headers, reads or times"
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
@@ -32,7 +36,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     if not lines[0].startswith((b"{", _PREFIX)) or _is_framed(lines):
         return None
     if not any(line.startswith(_PREFIX) for line in lines) and _is_body(lines):
-        return container_file(path, [body_interaction(data)], _BODY_KEPT)
+        return body_file(path, data)
     return _listed(path, [line.removeprefix(_PREFIX).strip() for line in lines if line])
 
 
@@ -62,7 +66,7 @@ def _array(path: PurePath, data: bytes) -> ContainerFile | None:
     if not mark.strong:
         return None
     if DETECTOR.by_dialect[mark.dialect].sends_arrays:
-        return container_file(path, [body_interaction(data)], _BODY_KEPT)
+        return body_file(path, data)
     return _listed(path, payloads)
 
 

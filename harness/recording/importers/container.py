@@ -94,6 +94,12 @@ def body_interaction(body: bytes, request: Request | None = None, status: int = 
     return synthetic_interaction(body, request, status=status)
 
 
+def body_file(path: PurePath, data: bytes) -> ContainerFile:
+    """Return `data` as the only response of a cassette without a request."""
+    kept = "response body; no request, headers, reads or times"
+    return container_file(path, [body_interaction(data)], kept)
+
+
 def join_reads(chunks: Iterable[tuple[bytes, int]]) -> tuple[bytes, tuple[Read, ...]]:
     """Join chunks (bytes, delay in milliseconds) to a body and its reads; drop empty ones."""
     kept = [(data, delay) for data, delay in chunks if data]

@@ -18,9 +18,9 @@ from harness.recording.importers.container import (
     damage_text,
     decode_base64,
 )
+from harness.recording.importers.event_list import parse_event
 from harness.recording.importers.http_message import response_interaction
 from harness.wire.interaction import Headers, Interaction, Request
-from harness.wire.payload import NotJson, decode_json
 
 _KEPT: Final = "bodies and headers; no reads, no times"
 _MOST_REASONS: Final = 20
@@ -31,10 +31,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the entries of the archive, or None if the data are not an archive."""
     if not data.lstrip(_START).startswith(b"{") or b'"entries"' not in data:
         return None
-    try:
-        log = decode_json(data).get("log")
-    except NotJson:
-        return None
+    log = (parse_event(data) or {}).get("log")
     if not isinstance(log, dict) or "entries" not in log:
         return None
     interactions: list[Interaction] = []

@@ -6,7 +6,7 @@ They are framed again: an `event:` line if there is a type, and the data lines.
 from pathlib import PurePath
 
 from harness.recording.importers.container import ContainerFile, body_interaction, container_file
-from harness.wire.payload import NotJson, decode_json
+from harness.recording.importers.event_list import parse_event
 from harness.wire.sse import encode
 
 _KEPT = "event names and data; framing rebuilt; no request, headers, reads or times"
@@ -27,11 +27,8 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _event(line: bytes) -> bytes | None:
-    try:
-        value = decode_json(line)
-    except NotJson:
-        return None
-    if not isinstance(value, dict) or not isinstance(value.get("Data"), str):
+    value = parse_event(line)
+    if value is None or not isinstance(value.get("Data"), str):
         return None
     name = value.get("Type")
     payload = value["Data"].encode("utf-8", "replace")

@@ -10,15 +10,13 @@ from pathlib import PurePath
 from typing import Final
 
 from harness.dialects.table import DETECTOR
-from harness.recording.importers.container import ContainerFile, body_interaction, container_file
+from harness.recording.importers.container import ContainerFile, body_file
 from harness.recording.importers.event_list import parse_event
 from harness.wire.aws import MessageDecoder
-from harness.wire.payload import NotJson, decode_json
 
 # The first line that is not blank is a comment or a field, and there is data.
 _START = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*(?:data|event|id|retry)?:")
 _DATA = re.compile(rb"(?:^|[\r\n])data:")
-_TEXT_KEPT = "response body; no request, headers, reads or times"
 
 
 def read_text(path: PurePath, data: bytes) -> ContainerFile | None:
@@ -26,21 +24,14 @@ def read_text(path: PurePath, data: bytes) -> ContainerFile | None:
     is_stream = _START.match(data) and _DATA.search(data)
     if not is_stream and not _is_answer(data):
         return None
-    return container_file(path, [body_interaction(data)], _TEXT_KEPT)
+    return body_file(path, data)
 
 
 def _is_answer(data: bytes) -> bool:
-    if not data.lstrip().startswith(b"{"):
-        return False
-    try:
-        value = decode_json(data)
-    except NotJson:
-        return False
-    return DETECTOR.mark_of(value).strong
+    return data.lstrip().startswith(b"{") and DETECTOR.mark_of(parse_event(data)).strong
 
 
 CONTAINER: Final = "raw-body"
-KEPT: Final = "response body; no request, headers, reads or times"
 
 _PRELUDE_BYTES: Final = 12
 _SPACE: Final = " \t\r\n"
@@ -50,11 +41,6 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the body as the only response of a cassette, or None if its start is unknown."""
     known = _are_messages(data) or _are_lines(data) or _is_array(data)
     return body_file(path, data) if known else None
-
-
-def body_file(path: PurePath, data: bytes) -> ContainerFile:
-    """Return `data` as the only response of a cassette without a request."""
-    return container_file(path, [body_interaction(data)], KEPT)
 
 
 def _are_messages(data: bytes) -> bool:

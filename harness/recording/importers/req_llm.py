@@ -15,21 +15,16 @@ from harness.recording.importers.container import (
     decode_base64,
     join_reads,
 )
+from harness.recording.importers.event_list import parse_event
 from harness.wire.interaction import Headers, Interaction, Request
-from harness.wire.payload import NotJson, decode_json
 
 _KEYS = {"request", "response"}
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the interaction of the fixture; none if it was not streamed."""
-    if not data.lstrip().startswith(b"{"):
-        return None
-    try:
-        value = decode_json(data)
-    except NotJson:
-        return None
-    if not isinstance(value, dict) or not value.keys() >= _KEYS:
+    value = parse_event(data) if data.lstrip().startswith(b"{") else None
+    if value is None or not value.keys() >= _KEYS:
         return None
     if not _is_fixture(value["response"]) and "chunks" not in value:
         return None

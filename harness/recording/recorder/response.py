@@ -48,22 +48,12 @@ def _zlib(body: bytes) -> _Feed:
     return zlib.decompressobj(inflate_window(body)).decompress
 
 
-def _brotli(_body: bytes) -> _Feed:
-    feed: _Feed = import_module("brotli").Decompressor().process
-    return feed
-
-
-def _zstd(_body: bytes) -> _Feed:
-    feed: _Feed = import_module("zstandard").ZstdDecompressor().decompressobj().decompress
-    return feed
-
-
 _FEEDS: Final[dict[str, Callable[[bytes], _Feed]]] = {
     "gzip": _zlib,
     "x-gzip": _zlib,
     "deflate": _zlib,
-    "br": _brotli,
-    "zstd": _zstd,
+    "br": lambda _: import_module("brotli").Decompressor().process,
+    "zstd": lambda _: import_module("zstandard").ZstdDecompressor().decompressobj().decompress,
 }
 
 
