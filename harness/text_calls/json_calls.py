@@ -36,7 +36,7 @@ _DATA: Final = "it may also be data"
 _NOTHING_KNOWN: Final = Offered()
 # The name of a broken call, for its report; nothing else of it is used.
 _NAMED = re.compile(rf'\s*\{{\s*"(?:{"|".join(NAME_KEYS)})"\s*:\s*("(?:[^"\\]|\\.){{1,200}}")')
-_BETWEEN = " \t\n\r,;"
+_BETWEEN = re.compile(r"[ \t\n\r,;]*+")
 _HALF = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
@@ -80,8 +80,7 @@ def iter_values(text: str) -> Iterator[str]:
     """Yield the JSON values of `text` one after another; the last may be broken."""
     at = 0
     while True:
-        while at < len(text) and text[at] in _BETWEEN:
-            at += 1
+        at = end_of(_BETWEEN, text, at)
         if at == len(text):
             return
         found = scan(text, at)

@@ -40,15 +40,9 @@ _TOKEN = re.compile(
 _KEYWORD = re.compile(r"\s*+(?:([^\W\d][\w.\-]*+)\s*+=(?!=)|(\*\*))")
 _SKIM = re.compile(rf"{_STRING}|[()\[\]{{}}]", re.DOTALL)
 _SPACE = re.compile(r"\s*+")
+_NAMES: Final = {"true": "True", "false": "False", "null": "None"}
 # Of Python, and of JSON -> of JSON.
-WORDS: Final = {
-    "True": "true",
-    "False": "false",
-    "None": "null",
-    "true": "true",
-    "false": "false",
-    "null": "null",
-}
+WORDS: Final = {word: name for name in _NAMES for word in (name, _NAMES[name])}
 _ESCAPE = re.compile(
     r"\\(?:(?P<line>\r?\n)|(?P<plain>[\\'\"abfnrtv])|(?P<octal>[0-7]{1,3})|N\{(?P<name>[^{}]{1,99})\}"
     r"|x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|(?P<other>.))",
@@ -241,7 +235,6 @@ def shown(text: str, at: int) -> str:
 # Back to Python
 
 _JSON_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")|(true|false|null)|([^"tfn]++)', re.DOTALL)
-_NAMES: Final = {"true": "True", "false": "False", "null": "None"}
 _IDENTIFIER = re.compile(r"[^\W\d]\w*+")
 
 

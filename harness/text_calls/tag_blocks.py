@@ -174,13 +174,10 @@ class TagBlockEnd(Ending):
         return MORE if kind == PARAMETER else self._in_value(kind, start, end)
 
     def _after_call(self, kind: str, start: int, end: int) -> int:
-        self._state = self._in_value
-        if kind == CALL:
-            self._state = self._between_parameters
-            return MORE
         if kind in (BLOCK, END_BLOCK):
+            self._state = self._in_value
             return self._outside(kind, start, end)
-        return self._in_value(kind, start, end)
+        return self._after_open(kind, start, end)
 
     def _after_open(self, kind: str, start: int, end: int) -> int:
         self._state = self._in_value

@@ -124,17 +124,13 @@ def _is_blank(text: str) -> bool:
 def _written_call(call: _ReadCall, offered: Offered) -> WrittenCall:
     if call.error:
         return WrittenCall(call.name, error=call.error)
-    arguments = type_parameters(call.parameters, _schema(call, offered))
+    arguments = type_parameters(call.parameters, offered.schema(call.name))
     return WrittenCall(call.name, arguments.arguments, error=arguments.error)
-
-
-def _schema(call: _ReadCall, offered: Offered) -> Schema:
-    return offered.schema(call.name)
 
 
 def _fits(calls: Sequence[_ReadCall], offered: Offered) -> bool:
     """Whether all of it can be read, and each call has what the schema of its tool asks for."""
-    return all(_call_fits(call, _schema(call, offered)) for call in calls)
+    return all(_call_fits(call, offered.schema(call.name)) for call in calls)
 
 
 def _call_fits(call: _ReadCall, schema: Schema) -> bool:

@@ -15,6 +15,7 @@ import binascii
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from io import BytesIO
 from typing import Final, TypeAlias
 from uuid import UUID
 from zlib import crc32
@@ -66,54 +67,39 @@ _TYPES: Final[dict[int, tuple[int | None, Callable[[bytes], HeaderValue]]]] = {
 }
 
 
-class _Block:
-    """Takes bytes from the front of a block."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-
-    def __bool__(self) -> bool:
-        return self._at < len(self._data)
-
-    def take(self, size: int, what: str) -> bytes:
-        end = self._at + size
-        if end > len(self._data):
-            raise HeaderError(
-                f"expected {size} bytes of {what}, found {len(self._data) - self._at}"
-            )
-        taken = self._data[self._at : end]
-        self._at = end
-        return taken
-
-    def take_sized(self, what: str) -> bytes:
-        (size,) = _LENGTH.unpack(self.take(2, f"the length of {what}"))
-        return self.take(size, what)
-
-
 def parse_headers(data: bytes) -> Headers:
     """Return the headers that a block contains.
 
     Raises:
         HeaderError: it is damaged, names a header twice, or has a type that is none.
     """
-    block = _Block(data)
+    block = BytesIO(data)
     headers: dict[str, HeaderValue] = {}
-    while block:
-        name = _decode_text(block.take(block.take(1, "a name's length")[0], "a header name"))
+    while block.tell() < len(data):
+        name = _decode_text(_take(block, _take(block, 1, "a name's length")[0], "a header name"))
         if name in headers:
             raise HeaderError(f"header {name!r} occurs twice")
         headers[name] = _header_value(block, name)
     return headers
 
 
-def _header_value(block: _Block, name: str) -> HeaderValue:
-    kind = block.take(1, "a header type")[0]
-    if kind not in _TYPES:
-        raise HeaderError(f"header {name!r} has type {kind}, expected 0 to 9")
-    size, read = _TYPES[kind]
+def _header_value(block: BytesIO, name: str) -> HeaderValue:
     what = f"header {name!r}"
-    return read(block.take_sized(what) if size is None else block.take(size, what))
+    kind = _take(block, 1, "a header type")[0]
+    if kind not in _TYPES:
+        raise HeaderError(f"{what} has type {kind}, expected 0 to 9")
+    size, read = _TYPES[kind]
+    if size is None:
+        (size,) = _LENGTH.unpack(_take(block, _LENGTH.size, f"the length of {what}"))
+    return read(_take(block, size, what))
+
+
+def _take(block: BytesIO, size: int, what: str) -> bytes:
+    """Return the next bytes of a block, which must be as many as `size`."""
+    taken = block.read(size)
+    if len(taken) < size:
+        raise HeaderError(f"expected {size} bytes of {what}, found {len(taken)}")
+    return taken
 
 
 def encode_headers(headers: Mapping[str, str]) -> bytes:

@@ -7,7 +7,7 @@ not at all.
 
 import os
 from pathlib import Path
-from typing import Final, cast, get_args
+from typing import Final, TypeVar, get_args
 
 import msgspec
 
@@ -29,6 +29,8 @@ from harness.wire.cassette import Cassette, Origin, OriginKind
 from harness.wire.cassette_text import digest, format_cassette
 from harness.wire.decompress import decode_body, decode_body_if_possible
 from harness.wire.interaction import Due, Ended, Headers, Interaction, Read, Request
+
+T = TypeVar("T")
 
 _ORIGIN_KEYS: Final = Origin.__struct_fields__
 _HARNESS_KEYS: Final = (
@@ -90,7 +92,7 @@ def _own(
     dialect = expect_text(fields.get("dialect"), f"{where}.dialect") or UNKNOWN
     tools = prompt_tools.read_prompt_tools(fields.get("tools"), f"{where}.tools")
     found = Cassette(cassette_id, interactions, origin, **named)
-    due = _due(fields.get("due"), f"{where}.due")
+    due = _one_of(get_args(Due), fields.get("due"), f"{where}.due")
     return found.in_dialect(dialect).with_tools(tools).with_due(due)
 
 
@@ -98,9 +100,7 @@ def _origin(value: object, where: str) -> Origin:
     fields = expect_mapping(value, where)
     refuse_unknown_keys(fields, _ORIGIN_KEYS, where)
     stated = {key: expect_text(item, f"{where}.{key}") for key, item in fields.items()}
-    kinds = get_args(OriginKind)
-    if stated.get("kind") not in kinds:
-        refuse_type(f"one of {', '.join(kinds)}", fields.get("kind"), f"{where}.kind")
+    _one_of(get_args(OriginKind), fields.get("kind"), f"{where}.kind")
     return msgspec.convert(stated, Origin)
 
 
@@ -144,23 +144,20 @@ def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interactio
         body=body,
         reads=reads,
         reads_kept=kept,
-        ended=_ended(response.get("ended"), f"{where}.response.ended"),
+        ended=_one_of(
+            get_args(Ended), response.get("ended"), f"{where}.response.ended", "complete"
+        ),
         encoding=expect_text(response.get("encoding"), f"{where}.response.encoding"),
     )
 
 
-def _ended(value: object, where: str) -> Ended:
-    stated = expect_text(value, where) or "complete"
-    if stated not in get_args(Ended):
-        refuse_type(f"one of {', '.join(get_args(Ended))}", value, where)
-    return cast("Ended", stated)
-
-
-def _due(value: object, where: str) -> Due:
-    stated = expect_text(value, where)
-    if stated not in get_args(Due):
-        refuse_type(f"one of {', '.join(filter(None, get_args(Due)))}", value, where)
-    return cast("Due", stated)
+def _one_of(choices: tuple[T, ...], value: object, where: str, default: str = "") -> T:
+    """Return the choice that a file states, or the default."""
+    stated = expect_text(value, where) or default
+    found = next((choice for choice in choices if choice == stated), None)
+    if found is None:
+        refuse_type(f"one of {', '.join(filter(None, map(str, choices)))}", value, where)
+    return found
 
 
 def _request(value: object, where: str) -> Request:

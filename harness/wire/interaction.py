@@ -3,7 +3,7 @@
 The body is kept as sent; `reads` remember how the network handed it over.
 """
 
-from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, Literal
 
 import msgspec
@@ -75,7 +75,7 @@ class Interaction(msgspec.Struct, frozen=True):
 
     def recorded_cuts(self) -> tuple[int, ...]:
         """Return the offsets in `body` where one read ended and the next began."""
-        return tuple(_running_ends(self.reads))[:-1]
+        return tuple(accumulate(read.size for read in self.reads))[:-1]
 
     def without_body(self) -> "Interaction":
         """Return what a normalizer is given: the bytes come through the reads alone."""
@@ -88,10 +88,3 @@ class Interaction(msgspec.Struct, frozen=True):
             dialect=self.dialect,
             tools=self.tools,
         )
-
-
-def _running_ends(reads: tuple[Read, ...]) -> Iterator[int]:
-    end = 0
-    for read in reads:
-        end += read.size
-        yield end

@@ -32,7 +32,6 @@ _CLOSERS: Final = tuple(
     for prefix in _PREFIXES
     for word in ("function_calls", "invoke", "parameter")
 )
-_GRAMMAR: Final = invoke_grammar(r"<(?:antml:)?", r"</(?:antml:)?", "function_calls")
 _IN_BLOCK: Final = tuple(
     Head(SPACE, *literal(f"<{prefix}invoke"), r"\s", commits=1) for prefix in _PREFIXES
 )
@@ -41,7 +40,7 @@ _IN_BLOCK: Final = tuple(
 class AnthropicInvoke(TagDialect):
     """See the module."""
 
-    grammar = _GRAMMAR
+    grammar = invoke_grammar(r"<(?:antml:)?", r"</(?:antml:)?", "function_calls")
     title = "invoke and parameter tags (Claude's markup)"
     openers = (*_BLOCKS, *_CALLS)
     heads: ClassVar = {

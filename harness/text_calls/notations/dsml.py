@@ -32,9 +32,6 @@ _CLOSERS: Final = tuple(
 )
 _BAR: Final = r"\s{0,2}(?:\uff5c{1,2}|\|{1,2}|\u2016)\s{0,2}"
 _TOKEN: Final = rf"{_BAR}DSML{_BAR}\s{{0,4}}"
-_GRAMMAR: Final = invoke_grammar(
-    rf"<{_TOKEN}", rf"<\s{{0,2}}/{_TOKEN}", r"(?:tool|function)_\s{0,2}calls"
-)
 _BLOCK_ENDS: Final = (SPACE, ">", SPACE, "<")
 _HEADS: Final = (
     Head(SPACE, *literal("tool_"), SPACE, *literal("calls"), *_BLOCK_ENDS, commits=0),
@@ -46,7 +43,9 @@ _HEADS: Final = (
 class Dsml(TagDialect):
     """See the module."""
 
-    grammar = _GRAMMAR
+    grammar = invoke_grammar(
+        rf"<{_TOKEN}", rf"<\s{{0,2}}/{_TOKEN}", r"(?:tool|function)_\s{0,2}calls"
+    )
     title = "DSML: invoke tags of special tokens (DeepSeek V3.2 and later)"
     openers = _OPENERS
     heads = dict.fromkeys(_OPENERS, _HEADS)

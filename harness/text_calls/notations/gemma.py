@@ -26,6 +26,7 @@ from harness.text_calls.boundaries import (
     Notation,
     Quote,
     QuotedEnd,
+    end_of,
     literal,
 )
 from harness.text_calls.dialect import (
@@ -146,7 +147,7 @@ _CALL = re.compile(r"\s*+call:\s*+([^\s{(]++)\s*+")
 _PRINT = re.compile(r"\s*+print\(\s*+")
 # Gemini's name for the module that holds the tools.
 _MODULE: Final = "default_api."
-_BETWEEN: Final = " \t\r\n,;"
+_BETWEEN: Final = re.compile(r"[ \t\r\n,;]*+")
 
 
 class Gemma(TextDialect):
@@ -219,7 +220,7 @@ def _plain(name: str, offered: Offered) -> str:
 def _in_fence(body: str, offered: Offered) -> tuple[WrittenCall, ...]:
     """Return the calls of a fence: each alone, in `print`, or in a list."""
     calls: list[WrittenCall] = []
-    at = _skip(body, 0)
+    at = end_of(_BETWEEN, body, 0)
     while at < len(body):
         printed = _PRINT.match(body, at)
         start = printed.end() if printed else at
@@ -241,17 +242,11 @@ def _in_fence(body: str, offered: Offered) -> tuple[WrittenCall, ...]:
 def _closed(body: str, at: int, closers: str) -> int:
     """Return the offset after these brackets and what may separate calls; -1 without them."""
     for closer in closers:
-        at = _skip(body, at)
+        at = end_of(_BETWEEN, body, at)
         if not body.startswith(closer, at):
             return -1
         at += 1
-    return _skip(body, at)
-
-
-def _skip(body: str, at: int) -> int:
-    while at < len(body) and body[at] in _BETWEEN:
-        at += 1
-    return at
+    return end_of(_BETWEEN, body, at)
 
 
 GEMMA: Final = Gemma()

@@ -30,7 +30,6 @@ _TAGS: Final = re.compile(
     r"|(?P<parameter><arg_key>(?P<key>[^<>\n]{1,256})</arg_key>\s{0,16}<arg_value>)"
     r"|(?P<end_parameter></arg_value>)"
 )
-_GRAMMAR: Final = Grammar(_TAGS, span=320)
 _WITH_ARGUMENTS: Final = Head(*_NAMED, *literal("<arg_key>"), commits=4)
 _ALONE: Final = re.compile(rf"\s*{NAME}\s*{_CLOSER}\s*")
 _WITHOUT: Final = Head(*_NAMED, *literal(_CLOSER), offered=True)
@@ -39,7 +38,7 @@ _WITHOUT: Final = Head(*_NAMED, *literal(_CLOSER), offered=True)
 class Glm(TagDialect):
     """See the module."""
 
-    grammar = _GRAMMAR
+    grammar = Grammar(_TAGS, span=320)
     title = "Keys and values in tags (GLM-4.5 and later)"
     openers = (_OPENER,)
     heads: ClassVar = {_OPENER: (_WITH_ARGUMENTS, _WITHOUT)}

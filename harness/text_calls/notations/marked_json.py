@@ -22,17 +22,11 @@ _ARRAY_OR_OBJECT: Final = (*_ARRAY, Head(SPACE, r"\{"))
 
 
 class MarkedJson(TextDialect):
-    """What they share.
-
-    Fields:
-        ends: tokens that end a message, and so a call whose JSON is broken.
-    """
-
-    ends: ClassVar[tuple[str, ...]] = ()
+    """What they share; a trailer may end a message, and so a call whose JSON is broken."""
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or a marker where it is broken."""
-        return JsonEnd(_opened(opener), closers=(*self.trailers, *self.openers, *self.ends))
+        return JsonEnd(_opened(opener), closers=(*self.trailers, *self.openers))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object is a call; an empty array has none."""
@@ -60,7 +54,6 @@ class Granite(MarkedJson):
     openers = ("<|tool_call|>", "<tool_call>")
     heads = dict.fromkeys(openers, _ARRAY)
     trailers = ("<|end_of_text|>",)
-    ends = ("<|end_of_text|>",)
     noise = ("<|end_of_text|>",)
     markers = (*openers, *noise)
 
@@ -88,7 +81,6 @@ class Phi(MarkedJson):
     heads: ClassVar = {"<|tool_call|>": _ARRAY_OR_OBJECT, "functools[": (Head(SPACE, r"[{\]]"),)}
     openers = tuple(heads)
     trailers = ("<|/tool_call|>", "<|end|>")
-    ends = ("<|end|>",)
     orphans = ("<|/tool_call|>",)
     noise = ("<|end|>",)
     markers = (*openers, *trailers)
@@ -106,7 +98,6 @@ class InternLM(MarkedJson):
     )
     heads = dict.fromkeys(openers, _ARRAY_OR_OBJECT)
     trailers = ("<|action_end|>", "<|im_end|>")
-    ends = ("<|im_end|>",)
     closed_by_trailer = True
     untyped_end = True
     orphans = ("<|action_end|>",)

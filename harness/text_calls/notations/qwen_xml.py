@@ -33,7 +33,6 @@ _TAGS: Final = re.compile(
     r"|(?P<end_call></function>)"
     r"|(?P<parameter><parameter=(?P<key>[^<>\n]{1,256})>)|(?P<end_parameter></parameter>)"
 )
-_GRAMMAR: Final = Grammar(_TAGS, span=300, newlines=True)
 _NAMED: Final = (NAME, ">", SPACE)
 _IN_BLOCK: Final = Head(SPACE, *literal(_CALL), *_NAMED, r"[^{\s]", commits=1)
 _PARAMETER: Final = Head(*_NAMED, *literal("<parameter="), commits=3)
@@ -43,7 +42,7 @@ _NOTHING: Final = Head(*_NAMED, *literal("</function>"), offered=True)
 class QwenXml(TagDialect):
     """See the module."""
 
-    grammar = _GRAMMAR
+    grammar = Grammar(_TAGS, span=300, newlines=True)
     title = "Function and parameter tags (Qwen3-Coder)"
     openers = (_BLOCK, _CALL)
     heads: ClassVar = {_BLOCK: (_IN_BLOCK,), _CALL: (_PARAMETER, _NOTHING)}
