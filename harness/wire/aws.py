@@ -15,7 +15,7 @@ import binascii
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from io import BytesIO
+from itertools import islice
 from typing import Final, TypeAlias
 from uuid import UUID
 from zlib import crc32
@@ -73,17 +73,17 @@ def parse_headers(data: bytes) -> Headers:
     Raises:
         HeaderError: it is damaged, names a header twice, or has a type that is none.
     """
-    block = BytesIO(data)
+    block = iter(data)
     headers: dict[str, HeaderValue] = {}
-    while block.tell() < len(data):
-        name = _decode_text(_take(block, _take(block, 1, "a name's length")[0], "a header name"))
+    for size in block:
+        name = _decode_text(_take(block, size, "a header name"))
         if name in headers:
             raise HeaderError(f"header {name!r} occurs twice")
         headers[name] = _header_value(block, name)
     return headers
 
 
-def _header_value(block: BytesIO, name: str) -> HeaderValue:
+def _header_value(block: Iterator[int], name: str) -> HeaderValue:
     what = f"header {name!r}"
     kind = _take(block, 1, "a header type")[0]
     if kind not in _TYPES:
@@ -94,9 +94,9 @@ def _header_value(block: BytesIO, name: str) -> HeaderValue:
     return read(_take(block, size, what))
 
 
-def _take(block: BytesIO, size: int, what: str) -> bytes:
+def _take(block: Iterator[int], size: int, what: str) -> bytes:
     """Return the next bytes of a block, which must be as many as `size`."""
-    taken = block.read(size)
+    taken = bytes(islice(block, size))
     if len(taken) < size:
         raise HeaderError(f"expected {size} bytes of {what}, found {len(taken)}")
     return taken
