@@ -4,7 +4,6 @@ Each is a tool in OpenAI's function form, `{name, description, parameters}`, wit
 Schema of its arguments. Nothing here judges a schema; it must only be JSON.
 """
 
-import math
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from harness.files.typed import (
     expect_text,
     refuse_type,
     refuse_unknown_keys,
+    require_json,
 )
 from harness.files.yaml_text import format_flow, format_scalar
 
@@ -54,21 +54,9 @@ def _tool(value: object, where: str) -> dict[str, Any]:
     if not name:
         refuse_type("the name of the tool", fields.get("name"), f"{where}.name")
     parameters = expect_mapping(fields.get("parameters"), f"{where}.parameters")
-    _require_json(parameters, f"{where}.parameters")
+    require_json(parameters, "parameters", where)
     description = expect_text(fields.get("description"), f"{where}.description")
     return {"name": name, "description": description, "parameters": parameters}
-
-
-def _require_json(value: object, where: str) -> None:
-    """Refuse what JSON cannot contain; the depth is bounded by the guard that loaded the file."""
-    if isinstance(value, dict):
-        for key, item in expect_mapping(value, where).items():
-            _require_json(item, f"{where}.{key}")
-    elif isinstance(value, list):
-        for n, item in enumerate(value):
-            _require_json(item, f"{where}[{n}]")
-    elif isinstance(value, bytes) or (isinstance(value, float) and not math.isfinite(value)):
-        refuse_type("a value that JSON has", value, where)
 
 
 def format_prompt_tools(tools: Iterable[dict[str, Any]], margin: str) -> Iterator[str]:

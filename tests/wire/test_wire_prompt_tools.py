@@ -85,9 +85,17 @@ def test_interactions_with_different_tools_are_no_cassette() -> None:
         ("[{name: 3}]", "harness.tools[0].name", "expected text"),
         ("[{nam: a}]", "harness.tools[0]", "Did you mean 'name'?"),
         ("[{name: a, parameters: [a]}]", "harness.tools[0].parameters", "a mapping"),
-        ("[{name: a, parameters: {b: [.inf]}}]", "parameters.b[0]", "a value that JSON has"),
-        ("[{name: a, parameters: {b: !!binary YQ==}}]", "parameters.b", "JSON"),
-        ("[{name: a, parameters: {b: {3: c}}}]", "parameters.b", "text keys"),
+        (
+            "[{name: a, parameters: {b: [.inf]}}]",
+            "harness.tools[0]",
+            "parameters.b[0]: inf is not a JSON",
+        ),
+        (
+            "[{name: a, parameters: {b: !!binary YQ==}}]",
+            "harness.tools[0]",
+            "parameters.b: b'a' is not a JSON",
+        ),
+        ("[{name: a, parameters: {b: {3: c}}}]", "harness.tools[0]", "parameters.b: key 3"),
         ("[{name: a}, {name: a}]", "harness.tools[1]", "two tools have the name 'a'"),
     ],
 )
