@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from harness.dialects.kit.parse_request import as_text
 from harness.recording.importers.container import ContainerFile, body_interaction, container_file
 from harness.recording.importers.event_list import (
     Members,
@@ -126,8 +127,7 @@ def _batch(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
 
 
 def _batch_id(line: Line) -> str:
-    named = line.get("custom_id")
-    return named if isinstance(named, str) else ""
+    return as_text(line.get("custom_id"))
 
 
 # A history

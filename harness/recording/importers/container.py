@@ -20,6 +20,8 @@ from harness.wire.interaction import Headers, Interaction, Read, Request
 from harness.wire.reads import synthetic_interaction
 
 BY: Final = "harness import"
+# What a container stores that joins a stream before it stores it.
+BODIES_AND_HEADERS: Final = "bodies and headers; no reads, no times"
 
 _MOST_STATUS: Final = 999
 
@@ -73,18 +75,18 @@ def _storable(interaction: Interaction) -> Interaction:
         headers=_encodable_headers(interaction.headers),
         request=msgspec.structs.replace(
             request,
-            method=_encodable(request.method),
-            uri=_encodable(request.uri),
+            method=encodable(request.method),
+            uri=encodable(request.uri),
             headers=_encodable_headers(request.headers),
         ),
     )
 
 
 def _encodable_headers(headers: Headers) -> Headers:
-    return tuple((_encodable(name), _encodable(value)) for name, value in headers)
+    return tuple((encodable(name), encodable(value)) for name, value in headers)
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Return `text` without single surrogates, which JSON can contain."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 

@@ -13,7 +13,9 @@ from typing import Any, Final
 import msgspec
 
 from harness.dialects.kit.detect import Detection
+from harness.dialects.kit.parse_request import as_text
 from harness.dialects.table import DETECTOR
+from harness.recording.importers.container import encodable
 from harness.wire.aws import encode_event, encode_exception
 from harness.wire.payload import NotJson, decode_json
 from harness.wire.sse import encode
@@ -36,7 +38,7 @@ def members(data: bytes | msgspec.Raw) -> Members:
         value = decode_json(bytes(data))
     if not isinstance(value, dict):
         raise NotJson("expected an object")
-    return {_encodable(key): _written(part) for key, part in value.items()}
+    return {encodable(key): _written(part) for key, part in value.items()}
 
 
 def elements(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
@@ -63,10 +65,6 @@ def on_one_line(part: bytes | msgspec.Raw) -> bytes:
         return msgspec.json.format(data, indent=-1)
     except msgspec.DecodeError:
         return bytes(_written(decode_json(data)))
-
-
-def _encodable(key: str) -> str:
-    return key.encode("utf-8", "replace").decode("utf-8")
 
 
 def _written(value: object) -> msgspec.Raw:
@@ -149,7 +147,7 @@ def _is_other(event: Event, named: object, current: object) -> bool:
 
 
 def _starts(event: Event) -> bool:
-    named = any(_text(event.get(key)) in values for key, values in _STARTS.items())
+    named = any(as_text(event.get(key)) in values for key, values in _STARTS.items())
     return named or any(key in event for key in _START_KEYS)
 
 
@@ -163,10 +161,6 @@ def _finishes(event: Event) -> bool:
     return False
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
 # The framing of each dialect
 
 
@@ -177,7 +171,7 @@ def _as_event(payload: bytes, event: Event) -> bytes:
 
 def _as_named_event(payload: bytes, event: Event) -> bytes:
     """Frame an event with its type as the name of the event."""
-    return encode(payload, event=_text(event.get("type")) or _text(event.get("event_type")))
+    return encode(payload, event=as_text(event.get("type")) or as_text(event.get("event_type")))
 
 
 def _as_line(payload: bytes, event: Event) -> bytes:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from harness.errors import UnreadableError
 from harness.files.typed import expect_list, expect_mapping, expect_text, refuse_type
 from harness.recording.importers.container import (
+    BODIES_AND_HEADERS,
     ContainerFile,
     container_file,
     damage_text,
@@ -22,7 +23,6 @@ from harness.recording.importers.event_list import parse_event
 from harness.recording.importers.http_message import response_interaction
 from harness.wire.interaction import Headers, Interaction, Request
 
-_KEPT: Final = "bodies and headers; no reads, no times"
 _MOST_REASONS: Final = 20
 _START: Final = b"\xef\xbb\xbf \t\r\n"
 
@@ -46,7 +46,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
             damaged[n] = f"damaged{more}"
     if first and not interactions:
         raise first
-    return container_file(path, interactions, _KEPT, damaged)
+    return container_file(path, interactions, BODIES_AND_HEADERS, damaged)
 
 
 def _interaction(value: object, where: str) -> Interaction:

@@ -4,7 +4,6 @@ They contain no host. The folder names the provider.
 """
 
 import re
-from collections.abc import Iterable
 from pathlib import PurePath
 
 from harness.files import yaml_text
@@ -57,14 +56,10 @@ def _body(then: dict[str, object], where: str) -> object:
 
 
 def _headers(value: object, where: str) -> dict[str, list[object]]:
+    if value is not None and not isinstance(value, list):
+        refuse_type("a list of headers", value, where)
     headers: dict[str, list[object]] = {}
-    for item in _items(value, where):
+    for item in value or ():
         fields = expect_mapping(item, where)
         headers.setdefault(expect_text(fields.get("name"), where), []).append(fields.get("value"))
     return headers
-
-
-def _items(value: object, where: str) -> Iterable[object]:
-    if value is not None and not isinstance(value, list):
-        refuse_type("a list of headers", value, where)
-    return value or ()

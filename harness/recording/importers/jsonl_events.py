@@ -5,6 +5,7 @@ They are framed again: an `event:` line if there is a type, and the data lines.
 
 from pathlib import PurePath
 
+from harness.dialects.kit.parse_request import as_text
 from harness.recording.importers.container import ContainerFile, body_interaction, container_file
 from harness.recording.importers.event_list import parse_event
 from harness.wire.sse import encode
@@ -30,6 +31,4 @@ def _event(line: bytes) -> bytes | None:
     value = parse_event(line)
     if value is None or not isinstance(value.get("Data"), str):
         return None
-    name = value.get("Type")
-    payload = value["Data"].encode("utf-8", "replace")
-    return encode(payload, event=name if isinstance(name, str) else "")
+    return encode(value["Data"].encode("utf-8", "replace"), event=as_text(value.get("Type")))

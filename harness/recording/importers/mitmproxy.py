@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from harness.errors import UnreadableError
 from harness.files.typed import expect_mapping, refuse_type
-from harness.recording.importers.container import ContainerFile, container_file
+from harness.recording.importers.container import BODIES_AND_HEADERS, ContainerFile, container_file
 from harness.recording.importers.http_message import header_of, response_interaction
 from harness.wire.interaction import Headers, Interaction, Request
 
@@ -113,7 +113,6 @@ _SCALARS: Final[dict[bytes, Callable[[bytes], Any]]] = {
 
 # A length, and in it a first key: a length again, and a name as text or bytes.
 _MAGIC: Final = re.compile(rb"[0-9]{1,12}:[0-9]{1,3}:[a-z_]{1,40}[;,]")
-_KEPT: Final = "bodies and headers; no reads, no times"
 _PORTS: Final = {("http", 80), ("https", 443)}
 
 
@@ -130,7 +129,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
         ) from None
     numbered = ((f"{where}: flow {n}", flow) for n, flow in enumerate(flows))
     answers = [_interaction(flow, place) for place, flow in numbered if _is_answered(flow)]
-    return container_file(path, answers, _KEPT)
+    return container_file(path, answers, BODIES_AND_HEADERS)
 
 
 def _is_answered(flow: object) -> bool:

@@ -223,8 +223,10 @@ class Recorder:
         recorded = self._recorded()
         kept = self._kept(recorded)
         labels = _with_labels(self._labels, self._old) if self._old and kept else self._labels
-        source = self._scrubber.text(self._source(recorded), f"{self.path}: source")
-        origin = Origin("recorded", labels.by, _today(), source, labels.licence)
+        named = labels.source or (recorded[0].request.uri if recorded else "")
+        source = self._scrubber.text(named, f"{self.path}: source")
+        today = datetime.now(UTC).date().isoformat()
+        origin = Origin("recorded", labels.by, today, source, labels.licence)
         whole = Cassette(
             self.path.stem,
             (*kept, *recorded),
@@ -276,18 +278,11 @@ class Recorder:
                 return index
         return None
 
-    def _source(self, recorded: Sequence[Interaction]) -> str:
-        return self._labels.source or (recorded[0].request.uri if recorded else "")
-
 
 def _with_labels(labels: RecordingLabels, old: Cassette) -> RecordingLabels:
     """Return the labels, and those of `old` for empty ones."""
     missing = {name: getattr(old, name) for name in _LABELS if not getattr(labels, name)}
     return msgspec.structs.replace(labels, **missing)
-
-
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
 
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import accumulate
 from typing import Final, Self
 
 # Escapes inside escapes: arguments are JSON in a JSON string, and may contain JSON again.
@@ -146,11 +147,8 @@ def joined_views(view: View) -> Iterator[View]:
 
 
 def _concatenated_view(view: View, spans: list[tuple[int, int]], name: str) -> View:
-    pieces: list[tuple[int, int, int]] = []
-    here = 0
-    for start, end in spans:
-        pieces.append((here, start, end - start))
-        here += end - start
+    starts = accumulate((end - start for start, end in spans), initial=0)
+    pieces = [(here, start, end - start) for here, (start, end) in zip(starts, spans, strict=False)]
     return View("".join(view.text[start:end] for start, end in spans), view, pieces, name)
 
 
