@@ -165,7 +165,7 @@ class Oracle(ABC):
         self.error = self.error or error
 
     def take_error_event(self, value: Json, event: Event) -> None:
-        """End the turn with the provider's error, which is an event of its own."""
+        """End the turn with the error that the provider sent as a separate event."""
         self.take_error(error_of(value, "error") or ("", ""), event.offset)
 
     def add_text(self, text: GrowingText, piece: object, offset: int) -> None:
