@@ -27,11 +27,8 @@ PHRASES = {
     r"\bwhose fault\b": "blame",
     r"\bwhat (became|came) of\b": "the result of",
 }
-# Text for models is part of recorded requests: a change would be a new version of the prompt.
-FOR_MODELS = {
-    ROOT / "harness/conversation/feedback.py",
-    ROOT / "harness/conversation/prompts/texts.py",
-}
+# Not the words for models in `conversation/texts/*.toml`, which are part of recorded requests: a
+# change of them would be a new version of the prompt.
 FILES = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "harness/**/*.py", "harness/**/*.j2")

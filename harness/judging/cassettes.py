@@ -27,7 +27,8 @@ def normalize(
             not count.
 
     Raises:
-        UsageError: no normalizer has this name, or it does not read the dialect.
+        UsageError: no normalizer has this name.
+        Exception: whatever the normalizer raises; `judge` reports that as an outcome instead.
     """
     used = load_normalizer(normalizer) if isinstance(normalizer, str) else normalizer
     turns = []
