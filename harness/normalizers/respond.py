@@ -6,6 +6,7 @@ text.
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -28,6 +29,7 @@ from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 
 _FIRST_ERROR_STATUS = 400
+_PROMPTS_KEPT = 16
 # Failures that only state that a body is not a stream; the status is more precise.
 _VAGUE = frozenset(("bad_event", "empty_stream", "interrupted"))
 
@@ -125,14 +127,18 @@ def respond_with_text_calls(
 
 def _described_dialects(policy: TextPolicy, system: str) -> TextPolicy:
     """Return the policy without text dialects that must be described in the prompt and are not."""
-    undescribed = frozenset(
-        name
-        for name in policy.dialects
-        if not all(word in system for word in TEXT_DIALECTS[name].taught_by)
-    )
-    if not undescribed:
+    described = _described(policy.dialects, system)
+    if described == policy.dialects:
         return policy
-    return msgspec.structs.replace(policy, dialects=policy.dialects - undescribed)
+    return msgspec.structs.replace(policy, dialects=described)
+
+
+# The same request is read for each replay of its response.
+@lru_cache(_PROMPTS_KEPT)
+def _described(dialects: frozenset[str], system: str) -> frozenset[str]:
+    return frozenset(
+        name for name in dialects if all(word in system for word in TEXT_DIALECTS[name].taught_by)
+    )
 
 
 def _seed(request_body: bytes) -> str:

@@ -37,11 +37,12 @@ class EventReader(ABC):
     # Why a stream that ended has no complete turn.
     INTERRUPTED: ClassVar[str] = "the stream ended without a finish reason"
 
+    first = b""
+    is_known = True
+    failed = ""
+
     def __init__(self, turn: Assembly | None = None) -> None:
         self.turn = Assembly() if turn is None else turn
-        self.first = b""
-        self.is_known = True
-        self.failed = ""
 
     def read(self, frames: Iterable[Frame]) -> Iterator[Delta]:
         """Yield the deltas of the response, each as soon as its frame is there."""

@@ -94,19 +94,20 @@ class _Reader(EventReader):
 
     INTERRUPTED: ClassVar = "the stream ended without a finish reason or [DONE]"
 
+    is_known = False
+    _choice: object = _NO_CHOICE
+    _finish: Finish | None = None
+    # What came in `delta` is only repeated by a `message` that follows.
+    _text_came = False
+    _calls_came = False
+    _message_text = 0
+
     def __init__(self, policy: ReaderPolicy, calls: CallAssembler) -> None:
         super().__init__(_ChatTurn(calls))
         self._out = self.turn.out
-        self.is_known = False
         self._policy = policy
         self._calls = calls
-        self._choice: object = _NO_CHOICE
         self._refusal: list[str] = []
-        self._finish: Finish | None = None
-        # What came in `delta` is only repeated by a `message` that follows.
-        self._text_came = False
-        self._calls_came = False
-        self._message_text = 0
 
     def _take(self, frame: Frame) -> None:
         chunk = decode_plain(frame.data) if frame.complete else None
