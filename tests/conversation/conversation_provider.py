@@ -8,11 +8,6 @@ from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from harness.conversation.task import Reply, Task, ToolFailed
-from harness.dialects.anthropic import writer_options as anthropic
-from harness.dialects.bedrock_converse import writer_options as bedrock_converse
-from harness.dialects.gemini import writer_options as gemini
-from harness.dialects.ollama import writer_options as ollama
-from harness.dialects.openai_responses import writer_options as openai_responses
 from harness.dialects.table import DIALECTS
 from harness.providers import Capabilities
 from harness.turns.deltas import CUT_SHORT, Delta, Finish, FinishReason, StreamFailure
@@ -42,13 +37,7 @@ _ENDS: Final[dict[str, dict[FinishReason, str]]] = {
     "ollama": {STOP: "stop", LENGTH: "length"},
     "openai-responses": {STOP: "stop", LENGTH: "length", FILTER: "content_filter"},
 }
-SPELLINGS: Final[dict[str, Any]] = {
-    "anthropic": anthropic.WriterOptions(),
-    "bedrock-converse": bedrock_converse.WriterOptions(),
-    "gemini": gemini.WriterOptions(),
-    "ollama": ollama.WriterOptions(),
-    "openai-responses": openai_responses.WriterOptions(),
-}
+SPELLINGS: Final[dict[str, Any]] = {name: DIALECTS[name].writer_options() for name in _ENDS}
 
 
 class Provider:

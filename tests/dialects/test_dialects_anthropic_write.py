@@ -2,8 +2,7 @@
 
 import json
 
-from harness.dialects.anthropic.write import write
-from harness.dialects.anthropic.writer_options import WriterOptions
+from harness.dialects.anthropic.write import WriterOptions, write
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

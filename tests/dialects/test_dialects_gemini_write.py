@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from harness.dialects.gemini.write import write
-from harness.dialects.gemini.writer_options import WriterOptions
+from harness.dialects.gemini.write import WriterOptions, write
 from harness.turns.deltas import (
     ArgumentsDelta,
     Finish,

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from harness.dialects.google_interactions.parse_request import parse_request
-from harness.dialects.google_interactions.write import write
-from harness.dialects.google_interactions.writer_options import WriterOptions
+from harness.dialects.google_interactions.write import WriterOptions, write
 from harness.turns.deltas import StreamFailure, TextDelta
 from tests.dialects.google_streams import Json, read_turn, sse
 

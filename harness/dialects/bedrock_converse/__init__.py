@@ -1,8 +1,9 @@
 """The dialect `bedrock-converse`: one API of Amazon Bedrock for the models of all makers."""
 
+from harness.dialects.kit.detect import Detection, frame_names, members
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, detect, oracle, parse_request, read, write, writer_options
+from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="bedrock-converse",
@@ -10,7 +11,7 @@ DIALECT = Dialect(
     content_type="application/vnd.amazon.eventstream",
     read=read.read,
     write=write.write,
-    writer_options=writer_options.WriterOptions,
+    writer_options=write.WriterOptions,
     oracle=oracle.BedrockConverseOracle,
     parse_request=parse_request.parse_request,
     messages=parse_request.MESSAGES,
@@ -18,5 +19,30 @@ DIALECT = Dialect(
     meaningful_options=frozenset(("metadata",)),
     id_pattern="[a-zA-Z0-9_-]{1,64}",  # source: API reference, `toolUseId`
     request_forms=build_request.REQUEST_FORMS,
-    detection=detect.DETECTION,
+    detection=Detection(
+        paths=(r"/model/[^/]+/converse(?:-stream)?$",),
+        request_keys=("inferenceConfig",),
+        shared_request_keys=("toolConfig",),  # of Gemini's requests too
+        content_types=("application/vnd.amazon.eventstream",),
+        signs=(
+            frame_names(
+                "contentBlockDelta",
+                "contentBlockStart",
+                "contentBlockStop",
+                "messageStart",
+                "messageStop",
+                "metadata",
+            ),
+            members(
+                "contentBlockIndex",
+                "stopReason metrics",
+                "output stopReason",
+                # Recordings that lost the framing have the event's name as the one key around it.
+                "contentBlockDelta",
+                "contentBlockStart",
+                "messageStart",
+            ),
+        ),
+        events_in_lists="message",
+    ),
 )

@@ -1,8 +1,9 @@
 """The dialect `bedrock-llama`: text of Meta's Llama, as Bedrock's invoke calls stream it."""
 
+from harness.dialects.kit.detect import Detection, members
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, detect, oracle, parse_request, read, write
+from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="bedrock-llama",
@@ -15,5 +16,8 @@ DIALECT = Dialect(
     parse_request=parse_request.parse_request,
     arguments="none",
     request_forms=build_request.REQUEST_FORMS,
-    detection=detect.DETECTION,
+    detection=Detection(
+        paths=(r"/model/[^/]*meta\.[^/]+/invoke(?:-with-response-stream)?$",),
+        signs=(members("generation stop_reason", "generation prompt_token_count"),),
+    ),
 )

@@ -1,15 +1,16 @@
 """The dialect `cohere`: Cohere's chat API, version 2 and the version 1 that is still served."""
 
+from harness.dialects.kit.detect import Detection, event_types, members, types
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, detect, oracle, parse_request, read, write, writer_options
+from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="cohere",
     title="Cohere Chat API v2, and v1",
     read=read.read,
     write=write.write,
-    writer_options=writer_options.WriterOptions,
+    writer_options=write.WriterOptions,
     oracle=oracle.CohereOracle,
     parse_request=parse_request.parse_request,
     build_request=build_request.build_request,
@@ -18,6 +19,24 @@ DIALECT = Dialect(
     meaningful_options=frozenset(("version",)),
     can_require_tool=False,
     request_forms=build_request.REQUEST_FORMS,
-    detection=detect.DETECTION,
+    detection=Detection(
+        paths=(r"/v[12]/chat$",),
+        signs=(
+            types(
+                "message-start$",
+                "message-end$",
+                "content-start$",
+                "content-delta$",
+                "content-end$",
+                "tool-plan-delta$",
+                "tool-call-",
+                "citation-",
+            ),
+            event_types("stream-start$", "text-generation$", "tool-calls-", "stream-end$"),
+            members("generation_id text", "finish_reason message usage"),
+        ),
+        events_in_lists="named-event",
+        events_one_a_line="event_type",  # version 1
+    ),
     record_path="/v2/chat",
 )

@@ -1,15 +1,16 @@
 """The dialect `gemini`: generateContent streams of the Gemini API and of Vertex AI."""
 
+from harness.dialects.kit.detect import Detection, Strength, error_in, members, shape
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, detect, oracle, parse_request, read, write, writer_options
+from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="gemini",
     title="Gemini API and Vertex AI, streamGenerateContent",
     read=read.read,
     write=write.write,
-    writer_options=writer_options.WriterOptions,
+    writer_options=write.WriterOptions,
     oracle=oracle.GeminiOracle,
     parse_request=parse_request.parse_request,
     messages=parse_request.MESSAGES,
@@ -17,5 +18,19 @@ DIALECT = Dialect(
     meaningful_options=frozenset(("call_id", "finish")),
     arguments="object",
     request_forms=build_request.REQUEST_FORMS,
-    detection=detect.DETECTION,
+    detection=Detection(
+        paths=(r":(?:streamG|g)enerateContent$",),
+        headers=("x-goog-api-key", "x-goog-api-client"),
+        request_keys=("contents",),
+        signs=(
+            members("candidates", "promptFeedback", "usageMetadata modelVersion"),
+            shape(
+                Strength.FORM_OF_ERROR,
+                "error status",
+                lambda event: isinstance(error_in(event).get("status"), str),
+            ),
+            shape(Strength.STRAY, "usageMetadata", lambda event: "usageMetadata" in event),
+        ),
+        sends_arrays=True,
+    ),
 )

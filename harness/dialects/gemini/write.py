@@ -6,12 +6,12 @@ Source: Gemini API reference, `GenerateContentResponse`.
 import json
 import re
 from collections.abc import Iterator
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from harness.dialects.gemini.partial_args import PartialArguments, Step, format_path
 from harness.dialects.gemini.read import FAILED, NUMBERS
-from harness.dialects.gemini.writer_options import WriterOptions
 from harness.dialects.kit.frames import json_array, json_lines, sse_events
+from harness.dialects.kit.options import Options
 from harness.dialects.kit.writer import (
     Json,
     Writer,
@@ -22,6 +22,47 @@ from harness.dialects.kit.writer import (
 )
 from harness.turns.deltas import StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import decode_exactly, write_exactly
+
+
+class WriterOptions(Options, frozen=True):
+    """The switches of `write`; the first value of each is the contract.
+
+    Fields:
+        framing: SSE as with `alt=sse`, or one JSON array as without it, or one object a line
+            as clients log it; `document` is the complete response that was not streamed.
+        line_end: of the SSE framing.
+        names: `snake` is how Python clients write the members.
+        wrapped: each event inside `response`, as Code Assist does.
+        call_id: the API's id is optional (`GEM-NO-ID`).
+        together: parallel calls in the parts of one event (`GEM-PARALLEL-SEPARATE-CHUNKS`
+            if they are apart).
+        arguments: `partial` is Vertex AI's streaming of them (`GEM-PARTIAL-ARGS`).
+        call_end: how a call in parts ends: an empty part, or the last one with a value.
+        signature: which calls have a `thoughtSignature` (`GEM-SIGNATURE-FIRST-ONLY`).
+        finish: if the finish reason is (`GEM-FINISH-NO-PARTS`, `GEM-FINISH-NUMBER`);
+            `absent` leaves it out.
+        usage: running totals in each event, or only at the end.
+        candidate: the index of the candidate; None leaves it out.
+        model, response_id: what the events carry.
+    """
+
+    framing: Literal["sse", "array", "lines", "document"] = "sse"
+    line_end: Literal["crlf", "lf", "cr"] = "crlf"
+    names: Literal["camel", "snake"] = "camel"
+    wrapped: bool = False
+    call_id: Literal["own", "absent"] = "own"
+    together: bool = False
+    arguments: Literal["whole", "partial"] = "whole"
+    call_end: Literal["empty", "with-value"] = "empty"
+    signature: Literal["first", "all", "absent"] = "first"
+    finish: Literal["own-event", "with-last", "no-parts", "no-content", "number", "absent"] = (
+        "own-event"
+    )
+    usage: Literal["each", "last"] = "each"
+    candidate: int | None = 0
+    model: str = "gemini-2.5-flash"
+    response_id: str = "r-1"
+
 
 _CAPITAL: Final = re.compile("[A-Z]")
 _BREAK: Final = re.compile(rb"[\r\n]")
