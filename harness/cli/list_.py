@@ -27,7 +27,8 @@ Row: TypeAlias = dict[str, Any]
 def _row(item: object, *fields: str, **others: object) -> Row:
     """Return `fields` of `item`, in this order; a value of `others` replaces that of the item."""
     row = {name: others.pop(name) if name in others else getattr(item, name) for name in fields}
-    return row | others
+    sets = {name: sorted(value) for name, value in row.items() if isinstance(value, frozenset)}
+    return row | sets | others
 
 
 def _scenarios() -> Iterator[Row]:
@@ -63,22 +64,13 @@ def _normalizers() -> Iterator[Row]:
             *("streams", "policies", "breaks"),
             installed=not each.missing,
             summary=missing + each.summary,
-            dialects=sorted(each.dialects),
-            capabilities=sorted(each.capabilities),
-            text_dialects=sorted(each.text_dialects),
-            breaks=sorted(each.breaks),
         )
 
 
 def _agents() -> Iterator[Row]:
+    fields = ("name", "role", "summary", "dialects", "prompts", "policies", "breaks")
     for each in available_agents():
-        yield _row(
-            each,
-            *("name", "role", "summary", "dialects", "prompts", "policies", "breaks"),
-            dialects=sorted(each.dialects),
-            prompts=sorted(each.prompts),
-            breaks=sorted(each.breaks),
-        )
+        yield _row(each, *fields)
 
 
 def _dialects() -> Iterator[Row]:
@@ -107,27 +99,17 @@ def _rules() -> Iterator[Row]:
         yield _row(rule, "id", "level", "title", "outcome", "quirks", "about")
 
 
-_KINDS: dict[str, Callable[[], Iterator[Row]]] = {
-    "scenarios": _scenarios,
-    "cassettes": _cassettes,
-    "normalizers": _normalizers,
-    "agents": _agents,
-    "dialects": _dialects,
-    "text-dialects": _text_dialects,
-    "prompts": _prompts,
-    "rules": _rules,
-    "quirks": quirk_rows,
-}
-_COLUMNS = {
-    "scenarios": ("id", "title"),
-    "cassettes": ("id", "origin", "bytes", "age"),
-    "normalizers": ("name", "role", "summary"),
-    "agents": ("name", "role", "summary"),
-    "dialects": ("name", "cassettes", "title"),
-    "text-dialects": ("name", "scenarios", "title", "normalizers"),
-    "prompts": ("id", "protocol", "language", "title"),
-    "rules": ("id", "level", "title"),
-    "quirks": ("id", "severity", "title"),
+# The rows of each kind, and the columns that the text output has.
+_KINDS: dict[str, tuple[Callable[[], Iterator[Row]], tuple[str, ...]]] = {
+    "scenarios": (_scenarios, ("id", "title")),
+    "cassettes": (_cassettes, ("id", "origin", "bytes", "age")),
+    "normalizers": (_normalizers, ("name", "role", "summary")),
+    "agents": (_agents, ("name", "role", "summary")),
+    "dialects": (_dialects, ("name", "cassettes", "title")),
+    "text-dialects": (_text_dialects, ("name", "scenarios", "title", "normalizers")),
+    "prompts": (_prompts, ("id", "protocol", "language", "title")),
+    "rules": (_rules, ("id", "level", "title")),
+    "quirks": (quirk_rows, ("id", "severity", "title")),
 }
 
 
@@ -140,11 +122,12 @@ def _text(value: object) -> str:
 @format_option("pretty", "json")
 def list_command(kind: str, style: Literal["pretty", "json"]) -> None:
     """List everything of one KIND, bundled and installed."""
-    rows = list(_KINDS[kind]())
+    iter_rows, columns = _KINDS[kind]
+    rows = list(iter_rows())
     if style == "json":
         click.echo(msgspec.json.encode(rows).decode())
     elif not rows:
         click.echo(f"no {kind}", err=True)
     else:
-        table = [[_text(row[column]) for column in _COLUMNS[kind]] for row in rows]
+        table = [[_text(row[column]) for column in columns] for row in rows]
         click.echo("\n".join(aligned_columns(table)))
