@@ -18,6 +18,7 @@ from harness.judging.results import Result
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
+from harness.playback.playback import CUTS
 from harness.reporting.text.cell import conversation_lines, findings_lines, timeline
 from harness.reporting.visible import marked, plain
 from harness.runs.plan import Job, Subject, subject_id
@@ -25,7 +26,7 @@ from harness.runs.run import Header, Selection
 from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
 from harness.runs.worker import judge_job, load_subject
-from harness.wire.cuts import UNSPLIT, Chunking, each_byte, seams
+from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
 
 _LAST_RUN = Path("reports") / "run.jsonl"
@@ -181,27 +182,20 @@ def _verdict_lines(result: Result) -> Iterator[str]:
 
 
 def _parse_cuts(cuts: str, interaction: Interaction) -> Chunking:
-    body = interaction.body
-    named = {
-        "whole": UNSPLIT,
-        "recorded": interaction.recorded_cuts(),
-        "each-byte": each_byte(body),
-        "seams": seams(body),
-    }
-    if cuts in named:
-        return named[cuts]
+    if cuts in CUTS:
+        return CUTS[cuts](interaction)
     try:
         offsets = sorted({int(part) for part in cuts.split(",")})
     except ValueError:
         raise UsageError(
             f"unknown chunking {cuts!r}",
             where="--cuts",
-            hint=f"Choose one of {', '.join(named)}, or offsets such as 12,40.",
+            hint=f"Choose one of {', '.join(_NAMED_CUTS)}, or offsets such as 12,40.",
         ) from None
-    if offsets and not 0 < offsets[0] <= offsets[-1] < len(body):
+    if offsets and not 0 < offsets[0] <= offsets[-1] < len(interaction.body):
         raise UsageError(
             f"offset out of range: {cuts}",
             where="--cuts",
-            hint=f"Choose offsets from 1 to {len(body) - 1}.",
+            hint=f"Choose offsets from 1 to {len(interaction.body) - 1}.",
         )
     return tuple(offsets)

@@ -24,18 +24,13 @@ def block_remote_connections() -> Iterator[None]:
     Raises, from a connection:
         BlockedRequestError: it is to another machine.
     """
-    patches = [
-        mock.patch.object(socket.socket, name, _guarded(getattr(socket.socket, name)))
-        for name in _METHODS
-    ]
-    patches.append(mock.patch.object(socket, "getaddrinfo", _resolving(socket.getaddrinfo)))
-    for patch in patches:
-        patch.start()
-    try:
+    guarded: dict[str, Any] = {name: _guarded(getattr(socket.socket, name)) for name in _METHODS}
+    resolving = _resolving(socket.getaddrinfo)
+    with (
+        mock.patch.multiple(socket.socket, **guarded),
+        mock.patch.object(socket, "getaddrinfo", resolving),
+    ):
         yield
-    finally:
-        for patch in patches:
-            patch.stop()
 
 
 def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
