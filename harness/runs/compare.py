@@ -96,17 +96,13 @@ def _judged_results(run: Run) -> dict[str, Result]:
 
 
 def _change(cell: str, before: Result | None, after: Result | None) -> Change | None:
-    if before is None or after is None:
-        way: ChangeKind = "new" if before is None else "missing"
-        return Change(cell, way, _outcome(before), _outcome(after))
-    was, now = before.outcome, after.outcome
+    was = before.outcome if before else None
+    now = after.outcome if after else None
+    if was is None or now is None:
+        return Change(cell, "new" if was is None else "missing", was, now)
     if was.conforms != now.conforms:
         return Change(cell, "fixed" if now.conforms else "broken", was, now)
     return None if now.conforms or was is now else Change(cell, "changed", was, now)
-
-
-def _outcome(result: Result | None) -> Outcome | None:
-    return result.outcome if result else None
 
 
 def _worst_first(change: Change) -> tuple[int, int, str]:

@@ -17,10 +17,9 @@ from harness.project import Basis, GateRule, Metric, Where
 from harness.runs.baseline import Baseline, BaselineUpdate, update_baseline
 from harness.runs.expectations import AcceptedCell, AppliedEntries, StaleEntry, apply_entries
 from harness.runs.policy import GatePolicy
-from harness.runs.questions import Questions
+from harness.runs.questions import Questions, RuleTrials
 from harness.runs.rankings import Rankings, rank
 from harness.runs.run import Run, Selection, pluralize
-from harness.runs.sql import RuleTrials
 from harness.runs.statistics import (
     Cluster,
     ClusteredInterval,
@@ -30,14 +29,6 @@ from harness.runs.statistics import (
 )
 
 RuleResult = Literal["pass", "fail", "inconclusive"]
-
-# Metrics with a rate of successes; the others have a rate of failures.
-HIGH_IS_GOOD: tuple[Metric, ...] = (
-    "conformance",
-    "turn_success",
-    "conversation_success",
-    "recovery",
-)
 
 
 class RuleVerdict(msgspec.Struct, frozen=True):

@@ -3,22 +3,26 @@
 The rows of one run go into tables in memory, as parameters. No SQL is made from data, and the
 database has access to neither files nor the network. Every answer is ordered, so that equal runs
 give equal answers.
+
+Each query is a file in `queries/`; values are parameters. Tables: `outcomes` (every outcome),
+`results` (a row a cell), `turns` (a row an interaction of a cell), `conversations` (a row a cell
+whose conversation ran), `findings` (a row a finding).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
-from typing import Any, Literal, Self
+from functools import cache
+from importlib import resources
+from typing import Any, Final, Literal, Self
 
 import duckdb
 import msgspec
 
 from harness.judging.results import ConversationFacts, Level, Outcome, Result
-from harness.project import GateRule
+from harness.project import GateRule, Metric
 from harness.runs.run import Run
 from harness.runs.selection import area_of
-from harness.runs.sql import RuleTrials, query_text, rule_query
 from harness.runs.statistics import Cluster
-from harness.turns.exact_json import join_surrogates
+from harness.turns.exact_json import encodable
 
 Axis = Literal["model", "prompt", "model x prompt"]
 
@@ -125,13 +129,70 @@ class QuirkLoss(msgspec.Struct, frozen=True):
     worst: Outcome
 
 
+@cache
+def _query_text(name: str) -> str:
+    """Return the text of `queries/NAME.sql`."""
+    return (resources.files(__package__) / "queries" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@cache
+def _gate_query(name: str) -> str:
+    return _query_text(name).format(
+        selected=_query_text("gate_selected"),
+        not_excused="cell NOT IN (SELECT unnest($excused::VARCHAR[]))",
+    )
+
+
+class RuleTrials(msgspec.Struct, frozen=True):
+    """Trials of a rule that repeat each other.
+
+    Fields:
+        entry: the model, where the rule counts turns.
+        wanted: whether the rule counts them; the others only tell how alike repeats are.
+        cluster: `k` of `n`, where `k` counts what the metric is named after.
+    """
+
+    entry: str
+    wanted: bool
+    cluster: Cluster
+
+
+# Every other metric is a share of cells.
+_QUERY_OF: Final[dict[Metric, str]] = {
+    "turn_success": "gate_turns",
+    "parse_error_rate": "gate_turns",
+    "conversation_success": "gate_conversations",
+    "retries": "gate_conversations",
+    "recovery": "gate_conversations",
+}
+_OF_MODELS: tuple[Metric, ...] = ("turn_success", "conversation_success")
+
+
+def _rule_query(rule: GateRule, lead: str) -> tuple[str, Mapping[str, object]]:
+    """Return the query of `rule` and its parameters but `excused`.
+
+    Args:
+        rule: what to count.
+        lead: name of the normalizer through which models are measured.
+    """
+    name, where = _QUERY_OF.get(rule.metric, "gate_cells"), rule.where
+    values: dict[str, object] = {**msgspec.structs.asdict(where), "metric": rule.metric}
+    if name == "gate_cells":
+        return _gate_query(name), values
+    measured = bool(where.model or where.prompt) or rule.metric in _OF_MODELS
+    values["measured"] = measured
+    if name == "gate_turns":
+        values["lead"] = lead if measured and not where.normalizer else ""
+    return _gate_query(name), values
+
+
 class Questions:
     """One run, loaded; use as a context manager."""
 
     def __init__(self, run: Run) -> None:
         self.lead = run.header.lead
         self._database = duckdb.connect(":memory:", config=dict(_SEALED))
-        self._database.execute(query_text("schema"))
+        self._database.execute(_query_text("schema"))
         self._insert(
             "outcomes",
             ({"outcome": o, "badness": o.badness, "conforms": o.conforms} for o in Outcome),
@@ -204,19 +265,12 @@ class Questions:
             rule: of the project.
             excused: cells that no rule counts.
         """
-        query, values = rule_query(rule, self.lead)
+        query, values = _rule_query(rule, self.lead)
         rows = self._rows(query, {**values, "excused": sorted(excused)})
         return tuple(RuleTrials(entry, wanted, Cluster(*rest)) for entry, wanted, *rest in rows)
 
-    def conformance(self) -> tuple[Rate, ...]:
-        """Return how many of its supported cells conform, for each normalizer, by name."""
-        return self._conformance("turns")
-
-    def agent_conformance(self) -> tuple[Rate, ...]:
-        """Return how many of its supported conversations conform, for each agent, by name."""
-        return self._conformance("conversation")
-
-    def _conformance(self, kind: str) -> tuple[Rate, ...]:
+    def conformance(self, kind: Literal["turns", "conversation"]) -> tuple[Rate, ...]:
+        """Return how many of its supported cells of `kind` conform, for each client, by name."""
         rows = self._ask("conformance", {"axis": "normalizer", "kind": kind})
         return tuple(_rate(row) for _, *row in rows)
 
@@ -233,7 +287,7 @@ class Questions:
         return found
 
     def _ask(self, name: str, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        return self._rows(query_text(name), values or {})
+        return self._rows(_query_text(name), values or {})
 
     def _rows(self, query: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
         return self._database.execute(query, dict(values)).fetchall()
@@ -245,7 +299,9 @@ class Questions:
         columns = self._database.execute(f"DESCRIBE {table}").fetchall()
         # One list a column, unnested in the database: a hundred times faster than row by row.
         lists = ", ".join(f"unnest(?::{kind}[])" for _, kind, *_ in columns)
-        values = [[_encodable(row[name]) for row in kept] for name, *_ in columns]
+        values = [
+            [encodable(msgspec.to_builtins(row[name])) for row in kept] for name, *_ in columns
+        ]
         self._database.execute(f"INSERT INTO {table} SELECT {lists}", values)
 
 
@@ -277,16 +333,3 @@ def _parts(
 def _complete_conversation(result: Result) -> tuple[ConversationFacts, ...]:
     facts = result.conversation
     return (facts,) if facts is not None and facts.whole else ()
-
-
-def _encodable(value: object) -> object:
-    """Return `value` as the database stores it: a lone surrogate has no UTF-8 encoding."""
-    match value:
-        case Enum():
-            return value.value
-        case str():
-            return join_surrogates(value)
-        case tuple():
-            return [_encodable(item) for item in value]
-        case _:
-            return value

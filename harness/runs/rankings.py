@@ -105,11 +105,11 @@ def rank(questions: Questions) -> Rankings:
         models=_measured(questions, "model"),
         prompts=_measured(questions, "prompt"),
         pairs=_measured(questions, "model x prompt"),
-        normalizers=_ranked(questions.conformance()),
+        normalizers=_ranked(questions.conformance("turns")),
         text_dialects={
             name: _ranked(rates) for name, rates in questions.conformance_by_text_dialect().items()
         },
-        agents=_ranked(questions.agent_conformance()),
+        agents=_ranked(questions.conformance("conversation")),
         conversations=_ranked_conversations(questions.conversation_success()),
     )
 

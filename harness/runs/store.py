@@ -19,7 +19,7 @@ from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
 from harness.runs.run import SCHEMA, AnyCase, Footer, Header, Run
-from harness.turns.exact_json import join_surrogates
+from harness.turns.exact_json import encodable
 
 try:
     import fcntl
@@ -196,19 +196,7 @@ def encode_line(row: _Row) -> bytes:
     try:
         return msgspec.json.encode(row) + b"\n"
     except UnicodeEncodeError:
-        return msgspec.json.encode(_encodable(msgspec.to_builtins(row))) + b"\n"
-
-
-def _encodable(value: object) -> object:
-    match value:
-        case str():
-            return join_surrogates(value)
-        case dict():
-            return {_encodable(key): _encodable(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_encodable(item) for item in value]
-        case _:
-            return value
+        return msgspec.json.encode(encodable(msgspec.to_builtins(row))) + b"\n"
 
 
 def read_run(path: Path) -> Run:

@@ -99,3 +99,16 @@ def join_surrogates(text: str) -> str:
     if text.isascii() or _SURROGATE.search(text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def encodable(value: object) -> object:
+    """Return `value`, of built-in types, with surrogates joined in each of its texts."""
+    match value:
+        case str():
+            return join_surrogates(value)
+        case dict():
+            return {encodable(key): encodable(item) for key, item in value.items()}
+        case list() | tuple():
+            return [encodable(item) for item in value]
+        case _:
+            return value
