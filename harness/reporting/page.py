@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -68,9 +69,7 @@ class Page(msgspec.Struct, frozen=True):
     count: Callable[[Any], int] = lambda _: 0
 
 
-def _total(view: Any) -> int:  # noqa: ANN401 - the view of any page with a total
-    total: int = view.total
-    return total
+_total: Final = attrgetter("total")
 
 
 def _ranked(view: Any) -> int:  # noqa: ANN401 - the view of any page with a ranking
@@ -79,7 +78,7 @@ def _ranked(view: Any) -> int:  # noqa: ANN401 - the view of any page with a ran
 
 PAGES: Final = (
     Page("overview", "Overview", "Results", overview_page),
-    Page("failures", "Failures", "Results", failures_page, lambda view: view.must_count),
+    Page("failures", "Failures", "Results", failures_page, attrgetter("must_count")),
     Page("replays", "Replays", "Results", replays_page, _total),
     Page("conversations", "Conversations", "Results", conversations_page, _total),
     Page("models", "Models", "Rankings", models_page, _ranked),

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Literal
 
 import msgspec
@@ -134,18 +135,11 @@ def _decode(data: bytes) -> str:
 
 def _join(text: str) -> Iterator[Piece]:
     """Yield runs of visible characters, and the code of each invisible one."""
-    visible: list[str] = []
-    for char in text:
-        code = code_of(char)
-        if not code:
-            visible.append(char)
-            continue
-        if visible:
-            yield Piece("text", "".join(visible))
-            visible.clear()
-        yield Piece("code", code)
-    if visible:
-        yield Piece("text", "".join(visible))
+    for has_code, chars in groupby(text, key=lambda char: bool(code_of(char))):
+        if has_code:
+            yield from (Piece("code", code_of(char)) for char in chars)
+        else:
+            yield Piece("text", "".join(chars))
 
 
 _ESCAPES = {char: f"\\{char}" for char in "\\`*_[]|~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}

@@ -6,8 +6,14 @@ from hypothesis import strategies as st
 
 from harness.judging.case import Case
 from harness.judging.results import Emission, Finding, Outcome
-from harness.reporting.charts.axis import WIDTH, Divergence, first_divergence
-from harness.reporting.charts.lanes import Lanes, lanes, visible_stretches
+from harness.reporting.charts.lanes import (
+    WIDTH,
+    Divergence,
+    Lanes,
+    first_divergence,
+    lanes,
+    visible_stretches,
+)
 from harness.runs.run import Run
 from harness.turns.deltas import ArgumentsDelta, TextDelta, ToolCallEnd, ToolCallStart
 from harness.turns.turn import Turn

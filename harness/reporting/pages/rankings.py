@@ -65,7 +65,7 @@ def matrix_page(report: Report) -> RankingView:
 
 def model_matrix(report: Report) -> Matrix:
     """Return models by prompts: turns that succeeded, of those measured."""
-    lead = [each for each in _measured(report) if each.normalizer == report.store.lead]
+    lead = [each for each in report.store.measured_turns() if each.normalizer == report.store.lead]
     return _turn_squares(
         lead,
         lambda each: (each.model, each.prompt),
@@ -76,14 +76,10 @@ def model_matrix(report: Report) -> Matrix:
 def client_matrix(report: Report) -> Matrix:
     """Return models by normalizers: turns that succeeded as each of them read the same bytes."""
     return _turn_squares(
-        _measured(report),
+        report.store.measured_turns(),
         lambda each: (each.model, each.normalizer),
         lambda model, name: replays_link(model=model, normalizer=name),
     )
-
-
-def _measured(report: Report) -> tuple[MeasuredRate, ...]:
-    return report.store.measured_turns()
 
 
 def _turn_squares(
