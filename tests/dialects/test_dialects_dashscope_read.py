@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.dialects.dashscope import DIALECT
-from harness.dialects.dashscope.snapshots import GrowingFields, Mode
+from harness.dialects.dashscope.snapshots import GrowingFields
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.turns.turn import Tool, Turn
 from tests.dialects.scripted_turns import read_turn
@@ -107,7 +107,7 @@ def test_text_is_handed_on_at_once_and_held_back_only_while_it_is_doubtful() -> 
     for value, so_far in (("He", "He"), ("Hello", "He"), ("Hello you", "Hello you")):
         pieces.take("text", value)
         assert "".join(said) == so_far
-    assert pieces.mode is Mode.SNAPSHOTS
+    assert pieces.cumulative is True
 
 
 # Calls

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.kit.oracle.events import split_messages
+from harness.dialects.kit.oracle.events import split_events
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.expected import expected_failure, usable_arguments
@@ -136,13 +136,14 @@ def _assert_same_messages(body: bytes) -> None:
     """Compare kinds, and what messages that are whole say; damage is one error in both."""
     if not body.startswith(b"\0"):
         return
-    theirs, ours = list(iter_frames([body])), list(split_messages(body))
-    kinds = ["error" if f.failure else "event" if f.complete else "cut" for f in theirs]
-    assert [message.kind for message in ours] == kinds
-    for frame, message in zip(theirs, ours, strict=True):
-        if message.kind == "event":
-            assert (frame.data, frame.event, frame.offset) == (
-                message.data,
-                message.name,
-                message.offset,
-            )
+    theirs, ours = list(iter_frames([body])), list(split_events(body))
+    errors = [bool(frame.failure) or frame.event == "error" for frame in theirs]
+    assert [event.name == "error" for event in ours] == errors
+    assert [event.complete for event in ours] == [
+        is_error or frame.complete for frame, is_error in zip(theirs, errors, strict=True)
+    ]
+    for frame, event in zip(theirs, ours, strict=True):
+        if event.complete and event.name != "error":
+            assert (frame.event, frame.offset) == (event.name, event.offset)
+            assert frame.data.decode("utf-8", "replace") == event.data
+            assert event.damaged == (event.data.encode() != frame.data)

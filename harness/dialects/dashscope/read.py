@@ -45,20 +45,14 @@ class _GrowingTurn(Assembly):
         if type(output_tokens) is int:
             self._output_tokens = output_tokens
 
-    def close(self) -> None:
+    def end_calls(self, failed: str, *, cut_short: bool) -> None:
         self.fields.flush()
         super().usage(self._input_tokens, self._output_tokens)
-        super().close()
-
-    def fail(self, code: str, message: str = "") -> None:
-        self.fields.flush()
-        super().usage(self._input_tokens, self._output_tokens)
-        super().fail(code, message)
+        super().end_calls(failed, cut_short=cut_short)
 
     def contradict(self) -> None:
         """Fail because a field takes something back, which has no one reading."""
-        super().usage(self._input_tokens, self._output_tokens)
-        super().fail("bad_event", "a snapshot takes back what came before")
+        self.fail("bad_event", "a snapshot takes back what came before")
 
 
 class _Reader(EventReader):

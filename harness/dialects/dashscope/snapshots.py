@@ -18,7 +18,8 @@ be read at all, and is refused instead of guessed.
 """
 
 from collections.abc import Callable, Hashable
-from enum import Enum
+
+import msgspec
 
 from harness.turns.arguments import parse
 
@@ -26,33 +27,16 @@ _CONVINCING_CHARACTERS = 8
 _CONVINCING_TIMES = 2
 
 
-class Mode(Enum):
-    """What the events of one stream hold."""
-
-    OPEN = "not known yet"
-    INCREMENTS = "what is new"
-    SNAPSHOTS = "all so far"
-
-
-# To look up a member costs more than to compare it.
-_INCREMENTS, _SNAPSHOTS = Mode.INCREMENTS, Mode.SNAPSHOTS
-
-
-class _Field:
+class _Field(msgspec.Struct, eq=False):
     """One value of the message that grows: its text, its reasoning, or one call's arguments."""
 
-    __slots__ = ("contradict", "emit", "first", "grown", "is_json", "last", "pending")
-
-    def __init__(
-        self, emit: Callable[[str], None], contradict: Callable[[], None], *, is_json: bool
-    ) -> None:
-        self.emit = emit
-        self.contradict = contradict
-        self.is_json = is_json
-        self.first = ""
-        self.last = ""  # the value of the last event that had one
-        self.grown = 0  # how often a longer value began with the one before
-        self.pending: list[str] = []  # values after the first, while the mode is open
+    emit: Callable[[str], None]
+    contradict: Callable[[], None]
+    is_json: bool
+    first: str = ""
+    last: str = ""  # the value of the last event that had one
+    grown: int = 0  # how often a longer value began with the one before
+    pending: list[str] = []  # values after the first, until it is known what events hold
 
     def appended(self) -> str:
         return "".join((self.first, *self.pending))
@@ -67,12 +51,14 @@ class _Field:
 
 
 class GrowingFields:
-    """The values of one stream, by field."""
+    """The values of one stream, by field.
 
-    __slots__ = ("_fields", "mode")
+    Fields:
+        cumulative: an event holds all so far, not what is new; None while that is unknown.
+    """
 
     def __init__(self) -> None:
-        self.mode = Mode.OPEN
+        self.cumulative: bool | None = None
         self._fields: dict[Hashable, _Field] = {}
 
     def field(
@@ -91,24 +77,24 @@ class GrowingFields:
             contradict: is called if its values contradict each other.
             is_json: its complete value must be JSON.
         """
-        self._fields[key] = _Field(emit, contradict, is_json=is_json)
+        self._fields[key] = _Field(emit, contradict, is_json)
 
     def take(self, key: Hashable, value: str) -> None:
         """Take the value that an event has for the field `key`, which was opened."""
         field = self._fields[key]
         if not value:
             return
-        if self.mode is _INCREMENTS:
-            field.emit(value)
-        elif self.mode is _SNAPSHOTS:
+        if self.cumulative is None:
+            self._take_open(field, value)
+        elif self.cumulative:
             field.extend(value)
         else:
-            self._take_open(field, value)
+            field.emit(value)
 
     def flush(self) -> None:
         """Decide what is still open, and say what was held back."""
-        if self.mode is Mode.OPEN:
-            self._decide(Mode.INCREMENTS if self._only_appended_is_json() else Mode.SNAPSHOTS)
+        if self.cumulative is None:
+            self._decide(cumulative=not self._only_appended_is_json())
 
     def _take_open(self, field: _Field, value: str) -> None:
         so_far = field.last
@@ -116,7 +102,7 @@ class GrowingFields:
             field.first = field.last = value
             field.emit(value)
         elif not value.startswith(so_far):
-            self._decide(Mode.INCREMENTS)
+            self._decide(cumulative=False)
             field.emit(value)
         else:
             field.pending.append(value)
@@ -124,12 +110,12 @@ class GrowingFields:
             if len(value) > len(so_far) and value.strip(value[0]):
                 field.grown += 1
                 if len(so_far) >= _CONVINCING_CHARACTERS or field.grown >= _CONVINCING_TIMES:
-                    self._decide(Mode.SNAPSHOTS)
+                    self._decide(cumulative=True)
 
-    def _decide(self, mode: Mode) -> None:
-        self.mode = mode
+    def _decide(self, *, cumulative: bool) -> None:
+        self.cumulative = cumulative
         for field in self._fields.values():
-            if mode is Mode.INCREMENTS:
+            if not cumulative:
                 for value in field.pending:
                     field.emit(value)
             elif field.pending:

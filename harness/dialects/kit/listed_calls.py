@@ -8,21 +8,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import msgspec
+
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import exact_arguments
 
 
-class ListedCall:
+class ListedCall(msgspec.Struct, eq=False):
     """What distinguishes one call from the next."""
 
-    __slots__ = ("end", "id", "key", "name")
-
-    def __init__(self, key: int) -> None:
-        self.key = key
-        self.id = ""
-        self.name = ""
-        self.end = ""  # the last character of its arguments that is not blank
+    key: int
+    id: str = ""
+    name: str = ""
+    end: str = ""  # the last character of its arguments that is not blank
 
 
 class ListedCalls(ABC):

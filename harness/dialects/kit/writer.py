@@ -172,17 +172,11 @@ def writes_with(
     return write
 
 
-def finish_words(
-    *,
-    stop: str = "stop",
-    tool_calls: str = "other",
-    length: str = "length",
-    content_filter: str = "other",
-    other: str = "other",
-) -> dict[FinishReason, str]:
-    """Return the API's own word for each reason."""
-    words = (stop, tool_calls, length, content_filter, other)
-    return dict(zip(FinishReason, words, strict=True))
+def finish_words(**words: str) -> dict[FinishReason, str]:
+    """Return the API's own word for each reason, by the reason's name; `other` for most others."""
+    known = {"stop": "stop", "length": "length", **words}
+    own = {FinishReason(reason): word for reason, word in known.items()}
+    return dict.fromkeys(FinishReason, "other") | own
 
 
 def json_object(text: str) -> Json | None:

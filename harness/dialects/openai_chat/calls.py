@@ -9,6 +9,8 @@ import re
 from collections.abc import Hashable
 from typing import Literal, Protocol
 
+import msgspec
+
 from harness.dialects.kit.options import Options
 from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_chat.chunk import Entry
@@ -61,35 +63,20 @@ class CallAssembler(Protocol):
         """End or reject every call."""
 
 
-class _Call:
+class _Call(msgspec.Struct, eq=False):
     """One call while it streams."""
 
-    __slots__ = (
-        "conflict",
-        "custom",
-        "fragments",
-        "given_id",
-        "key",
-        "kind",
-        "name",
-        "position",
-        "rival_id",
-        "started",
-        "waiting",
-    )
-
-    def __init__(self, key: Hashable) -> None:
-        self.key = key  # the provider's index
-        self.position = -1  # ours, from its start on
-        self.given_id = ""
-        self.rival_id = ""  # another id that came with the name before any arguments
-        self.name = ""
-        self.kind = ""  # a type that is neither a function nor a custom tool
-        self.custom = False
-        self.conflict = ""  # why what came cannot be one call
-        self.started = False
-        self.waiting: list[str] = []  # fragments that came before the name
-        self.fragments = Fragments()
+    key: Hashable  # the provider's index
+    position: int = -1  # ours, from its start on
+    given_id: str = ""
+    rival_id: str = ""  # another id that came with the name before any arguments
+    name: str = ""
+    kind: str = ""  # a type that is neither a function nor a custom tool
+    custom: bool = False
+    conflict: str = ""  # why what came cannot be one call
+    started: bool = False
+    waiting: list[str] = []  # fragments that came before the name
+    fragments: Fragments = msgspec.field(default_factory=Fragments)
 
     def fault(self) -> str:
         """Return why the call must not run, whatever its arguments say."""

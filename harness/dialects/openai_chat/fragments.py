@@ -86,17 +86,6 @@ _BROKEN_OFF = "its fragments repeated all the text before them, and then one did
 class Fragments:
     """Takes fragments as streamed, none of them empty; gives back what is to be appended."""
 
-    __slots__ = (
-        "_appending",
-        "_completeness",
-        "_cumulative",
-        "_in_doubt",
-        "_pending",
-        "_pieces",
-        "fault",
-        "size",
-    )
-
     def __init__(self) -> None:
         self.size = 0  # number of characters so far
         self.fault = ""  # why the text cannot be relied on

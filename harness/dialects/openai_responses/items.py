@@ -7,12 +7,12 @@ are taken for one only if nothing contradicts that.
 Source: OpenAI API reference, "Responses", "Streaming events".
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_text
+from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.turns.deltas import CallKind
 
 
@@ -313,8 +313,7 @@ def is_call(value: dict[str, Any], custom: frozenset[str] | None) -> bool:
 def odd_call(value: dict[str, Any]) -> OddCall | None:
     """Return what the item `value` asks of the client other than calls of tools, or None."""
     kind = as_text(value.get("type"))
-    is_client = _CLIENT.get(kind)
-    if is_client is None or not is_client(value):
+    if not _is_for_client(kind, value):
         return None
     if kind == "mcp_approval_request":
         name = as_text(value.get("name"))
@@ -330,21 +329,13 @@ def custom_tools(tools: object) -> frozenset[str] | None:
     return frozenset(as_text(tool.get("name")) for tool in declared)
 
 
-def _always(_: dict[str, Any]) -> bool:
-    return True
-
-
-def _is_local(value: dict[str, Any]) -> bool:
-    """Whether a shell is the client's own, not a container of the provider."""
-    environment = value.get("environment")
-    return not isinstance(environment, dict) or environment.get("type", "local") == "local"
-
-
-_CLIENT: Final[dict[str, Callable[[dict[str, Any]], bool]]] = {
-    "apply_patch_call": _always,
-    "computer_call": _always,
-    "local_shell_call": _always,
-    "mcp_approval_request": _always,
-    "shell_call": _is_local,
-    "tool_search_call": lambda value: value.get("execution") == "client",
-}
+def _is_for_client(kind: str, value: dict[str, Any]) -> bool:
+    match kind:
+        case "apply_patch_call" | "computer_call" | "local_shell_call" | "mcp_approval_request":
+            return True
+        case "shell_call":  # of the client itself, not in a container of the provider
+            return bool(as_dict(value.get("environment")).get("type", "local") == "local")
+        case "tool_search_call":
+            return value.get("execution") == "client"
+        case _:
+            return False

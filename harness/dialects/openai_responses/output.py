@@ -6,7 +6,7 @@ reference, "The response object" and "Responses: streaming events".
 
 from typing import Final
 
-from harness.dialects.kit.writer import Json
+from harness.dialects.kit.writer import CREATED, Json
 from harness.turns.deltas import ToolCallStart, Usage
 
 # Kind of text -> its item's type, the field of the item, the part's type, the events' name.
@@ -25,7 +25,6 @@ PLACES: Final = {
     "reasoning": ("content_index", "content_part"),
 }
 _PART_MORE: Final[dict[str, Json]] = {"text": {"annotations": [], "logprobs": []}}
-_CREATED: Final = 1_760_000_000
 _RESPONSE: Final[Json] = {
     "error": None,
     "incomplete_details": None,
@@ -87,7 +86,7 @@ class Out:
 
 def response(response_id: str, model: str, status: str, output: Json, usage: Usage | None) -> Json:
     """Return a response object; `output` is the field of that name, if it is to be there."""
-    start = {"id": response_id, "object": "response", "created_at": _CREATED, "status": status}
+    start = {"id": response_id, "object": "response", "created_at": CREATED, "status": status}
     return {**start, "model": model, **_RESPONSE, **output, "usage": usage_of(usage)}
 
 

@@ -12,7 +12,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -31,7 +31,7 @@ BOM: Final = b"\xef\xbb\xbf"
 JSON_SPACE: Final = b" \t\r\n"
 AWS_MARK: Final = b"\0"  # no first message is so long that another byte came first
 
-_DAMAGED_PAYLOAD: Final = b'{"code": "%s"}' % CHECKSUM.encode()
+_DAMAGED_MESSAGE: Final = f'{{"code": "{CHECKSUM}"}}'
 _PRELUDE, _CHECKSUM = 12, 4
 _MOST_HEADERS, _MOST_PAYLOAD = 128 << 10, 24 << 20
 # Bytes of each type of header value; the other two types contain their size.
@@ -40,43 +40,46 @@ _SIZED: Final = (6, 7)
 _TEXT: Final = 7
 
 
-class Message(msgspec.Struct, frozen=True):
-    """One message.
+class Event(msgspec.Struct, frozen=True):
+    """One event.
 
     Fields:
-        kind: `error` for an exception, an error, and a message that is damaged.
-        name: of the event.
-        data: the payload; of a cut one, what there is of it.
-        offset: byte of the payload.
-        end: byte after the message.
+        data: its data lines joined by a newline; bytes that are not UTF-8 became U+FFFD.
+        offset: byte of its first data line.
+        end: byte after its blank line; the length of the body if that is missing.
+        name: of its last `event` field; "" if it has none; "error" for an AWS exception, or for
+            an AWS message that is damaged.
+        complete: False if the blank line, or the end of the message, is missing.
+        damaged: its bytes were not UTF-8.
     """
 
-    kind: Literal["event", "error", "cut"]
-    name: str
-    data: bytes
+    data: str
     offset: int
     end: int
+    name: str = ""
+    complete: bool = True
+    damaged: bool = False
 
 
 class _DamagedError(Exception):
     """The bytes are not a message."""
 
 
-def split_messages(body: bytes) -> Iterator[Message]:
-    """Yield the messages of `body`."""
+def _split_messages(body: bytes) -> Iterator[Event]:
+    """Yield the event of each message of `body`; of one that is cut off, what there is of it."""
     at = 0
     while at < len(body):
         try:
-            message = _read_message(body, at)
+            event = _read_message(body, at)
         except _DamagedError:
-            message = Message("error", "", _DAMAGED_PAYLOAD, at, len(body))
-        yield message
-        at = message.end
+            event = Event(_DAMAGED_MESSAGE, at, len(body), "error")
+        yield event
+        at = event.end
 
 
-def _read_message(body: bytes, at: int) -> Message:
+def _read_message(body: bytes, at: int) -> Event:
     if len(body) < at + _PRELUDE:
-        return Message("cut", "", b"", at, len(body))
+        return Event("", at, len(body), complete=False)
     total, headers_size = _integer(body[at : at + 4]), _integer(body[at + 4 : at + 8])
     _check_crc(body[at : at + 8], body[at + 8 : at + _PRELUDE])
     payload_size = total - headers_size - _PRELUDE - _CHECKSUM
@@ -85,20 +88,21 @@ def _read_message(body: bytes, at: int) -> Message:
     end, offset = at + total, at + _PRELUDE + headers_size
     payload = body[offset : end - _CHECKSUM]
     if len(body) < end:
-        return Message("cut", "", payload, offset, len(body))
+        return Event(payload.decode("utf-8", "replace"), offset, len(body), complete=False)
     _check_crc(body[at : end - _CHECKSUM], body[end - _CHECKSUM : end])
-    return _message_of_kind(_headers(body[at + _PRELUDE : offset]), payload, offset, end)
+    return _event_of_message(_headers(body[at + _PRELUDE : offset]), payload, offset, end)
 
 
-def _message_of_kind(headers: dict[str, str], payload: bytes, offset: int, end: int) -> Message:
-    if headers.get(":message-type") in ("exception", "error"):
-        text = headers.get(":error-message", "").encode()
-        return Message("error", "", payload or text, offset, end)
+def _event_of_message(headers: dict[str, str], payload: bytes, offset: int, end: int) -> Event:
     name = headers.get(":event-type", "")
-    inner = _unwrap_chunk(payload) if name == "chunk" else None
-    if inner is not None:
-        return Message("event", "", inner, offset, end)
-    return Message("event", name, payload, offset, end)
+    is_error = headers.get(":message-type") in ("exception", "error")
+    if is_error:
+        name, payload = "error", payload or headers.get(":error-message", "").encode()
+    elif name == "chunk" and (inner := _unwrap_chunk(payload)) is not None:
+        name, payload = "", inner
+    data = payload.decode("utf-8", "replace")
+    damaged = data.encode() != payload
+    return Event(_as_object(data) if is_error else data, offset, end, name, damaged=damaged)
 
 
 def _integer(data: bytes) -> int:
@@ -140,30 +144,10 @@ _UNFRAMED = re.compile(rb"(?:\A|[\r\n])[ \t]*\{")
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
-class Event(msgspec.Struct, frozen=True):
-    """One event.
-
-    Fields:
-        data: its data lines joined by a newline; bytes that are not UTF-8 became U+FFFD.
-        offset: byte of its first data line.
-        end: byte after its blank line; the length of the body if that is missing.
-        name: of its last `event` field; "" if it has none; "error" for an AWS exception.
-        complete: False if the blank line is missing.
-        damaged: its bytes were not UTF-8.
-    """
-
-    data: str
-    offset: int
-    end: int
-    name: str = ""
-    complete: bool = True
-    damaged: bool = False
-
-
 def split_events(body: bytes) -> Iterator[Event]:
     """Yield the events of `body` that have a data field, or its AWS messages."""
     if body.startswith(AWS_MARK):
-        yield from map(_event_of_message, split_messages(body))
+        yield from _split_messages(body)
         return
     lines: list[bytes] = []
     name, offset = b"", 0
@@ -194,17 +178,6 @@ def _sse_event(lines: list[bytes], name: bytes, offset: int, end: int, *, comple
 def has_unframed_json(body: bytes) -> bool:
     """Return whether a line of `body` starts a JSON object outside of any field."""
     return not body.startswith(AWS_MARK) and _UNFRAMED.search(body) is not None
-
-
-def _event_of_message(message: Message) -> Event:
-    data = message.data.decode("utf-8", "replace")
-    damaged = data.encode() != message.data
-    name = message.name
-    if message.kind == "error":
-        name = "error"
-        data = _as_object(data)
-    complete = message.kind != "cut"
-    return Event(data, message.offset, message.end, name, complete, damaged and complete)
 
 
 def _as_object(data: str) -> str:

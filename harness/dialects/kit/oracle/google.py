@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from harness.dialects.kit.oracle.dispatch import DONE, Oracle
-from harness.dialects.kit.oracle.events import BOM, Event, has_unframed_json, split_events
+from harness.dialects.kit.oracle.events import AWS_MARK, BOM, Event, json_events
 from harness.dialects.kit.oracle.reading import Notes, OracleReading
 from harness.dialects.kit.oracle.values import UNREADABLE, event_value, skip_space
 from harness.turns.json_prefix import PrefixState, scan
@@ -30,14 +30,10 @@ def _google_events(body: bytes, notes: Notes) -> Iterator[Event]:
         yield from _elements(body, notes)
     elif start.startswith(b"{"):
         yield from _objects(body, notes)
-    elif start.startswith(b"<"):
-        notes.keep("HTTP-HTML-BODY", 0)
-    elif start.startswith(b"\x1f") or b"\0" in start:
+    elif start.startswith(AWS_MARK):
         notes.lost("ENVELOPE-WRAPPED", 0)
     else:
-        if has_unframed_json(body):
-            notes.lost("ERR-UNFRAMED", 0)
-        yield from split_events(body)
+        yield from json_events(body, notes)
 
 
 def _objects(body: bytes, notes: Notes) -> Iterator[Event]:
