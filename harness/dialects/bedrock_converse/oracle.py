@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import CHECKSUM, Event
-from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall, OpenCalls
+from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -100,9 +100,6 @@ class Blocks(OpenCalls[int, _Call]):
             self._notes.keep("DELTA-ID-MISSING", offset)
         self._calls[index] = _Call(offset, call_id, name)
 
-    def _unclear(self, offset: int) -> None:
-        self._notes.open("EVENT-GLUED", offset, calls=True)
-
 
 _LAST: Final = "metadata"
 
@@ -121,7 +118,7 @@ class BedrockConverseOracle(OneEndOracle):
 
     def __init__(self) -> None:
         super().__init__()
-        self._blocks = Blocks(self.notes)
+        self.table = self._blocks = Blocks(self.notes)
         self._takes: dict[str, TakeEvent] = {
             "messageStart": self._nothing,
             "contentBlockStart": self._start,
@@ -130,10 +127,6 @@ class BedrockConverseOracle(OneEndOracle):
             "messageStop": self._message_stop,
             _LAST: self._nothing,
         }
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls, in order of first appearance."""
-        return self._blocks.calls()
 
     def may_follow(self, event: Event) -> bool:
         """Return whether `event` may come after the one that ends the turn."""

@@ -122,7 +122,7 @@ class MistralOracle(FinishWordOracle):
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls = CallList(self.notes)
+        self.table = self._calls = CallList(self.notes)
         self._choice: int | None = None
         self._chunks = 0
 
@@ -142,10 +142,6 @@ class MistralOracle(FinishWordOracle):
             self.notes.keep("CHUNK-CHOICES-ABSENT", event.offset)
         else:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls so far, in order of first appearance."""
-        return self._calls.calls()
 
     def conclude(self) -> None:
         """Note what only the complete body shows."""

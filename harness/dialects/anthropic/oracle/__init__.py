@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 from harness.dialects.anthropic.oracle.blocks import BlockTable
 from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Oracle, TakeEvent
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.reading import CallReading
 from harness.dialects.kit.oracle.values import (
     UNREADABLE,
     error_of,
@@ -42,7 +41,7 @@ class AnthropicOracle(Oracle):
 
     def __init__(self) -> None:
         super().__init__()
-        self._blocks = BlockTable(self.notes, self.text, self.reasoning)
+        self.table = self._blocks = BlockTable(self.notes, self.text, self.reasoning)
         self.error_quirk = "ANT-ERROR-EVENT"
         self._start_reason = ""
         self._started = False
@@ -57,10 +56,6 @@ class AnthropicOracle(Oracle):
             "message_stop": self._message_stop,
             "ping": self._ping,
         }
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls so far, in order of first appearance."""
-        return self._blocks.call_readings()
 
     def after_end(self, data: str, event: Event) -> None:
         """Take an event after the end."""
@@ -196,7 +191,7 @@ class AnthropicOracle(Oracle):
     def conclude(self) -> None:
         """Note what only the complete body shows."""
         self._blocks.conclude(ended=bool(self.finishes) and self.error is None)
-        calls = self._blocks.calls()
+        calls = self._blocks.uses()
         if not self.values and not self.notes.deviations():
             self.notes.keep("STREAM-NO-EVENTS", 0)
         elif not self.finishes and self.error is None:
@@ -208,7 +203,7 @@ class AnthropicOracle(Oracle):
         self._check_reason(self.finishes[-1])
 
     def _check_reason(self, word: str) -> None:
-        calls, blocks = self._blocks.calls(), self._blocks.blocks
+        calls, blocks = self._blocks.uses(), self._blocks.blocks
         if word in _NEW:
             self.notes.keep("ANT-STOP-REASONS-NEW", 0)
         if not calls and self.notes.calls_known and word.casefold() in _MAY_PROMISE_CALLS:

@@ -58,13 +58,13 @@ class BlockTable:
         self._reasoning = reasoning
         self.blocks: list[Block] = []
 
-    def calls(self) -> list[Block]:
+    def uses(self) -> list[Block]:
         """Return the blocks that are calls of the client's tools, in order."""
         return [block for block in self.blocks if block.kind == "tool_use"]
 
-    def call_readings(self) -> tuple[CallReading, ...]:
-        """Return the calls so far."""
-        return tuple(block.reading(from_object=not any(block.fragments)) for block in self.calls())
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return tuple(block.reading(from_object=not any(block.fragments)) for block in self.uses())
 
     def start(self, index: object, content: object, input_text: str, offset: int) -> None:
         """Take the start of a block; `input_text` is the JSON text of its `input`."""
@@ -154,7 +154,7 @@ class BlockTable:
 
     def conclude(self, *, ended: bool) -> None:
         """Note what only the complete message shows; `ended` if it ended well."""
-        for block in self.calls():
+        for block in self.uses():
             fragments = "".join(block.fragments)
             if not fragments and block.start_input and block.is_open:
                 self._notes.open("ANT-BLOCK-STOP-EARLY", block.offset, calls=True)

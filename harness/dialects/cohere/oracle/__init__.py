@@ -12,7 +12,6 @@ from harness.dialects.cohere.oracle.calls import CallTable
 from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.reading import CallReading
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     item_texts,
@@ -39,8 +38,7 @@ class CohereOracle(OneEndOracle):
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls = CallTable(self.notes)
-        self._v1 = _Version1(self, self._calls)
+        self.table = self._calls = CallTable(self.notes)
         self._version = ""
         self._takes: dict[str, TakeEvent] = {
             "content-start": self._content,
@@ -48,13 +46,15 @@ class CohereOracle(OneEndOracle):
             "tool-plan-delta": self._plan,
             "tool-call-start": self._call,
             "tool-call-delta": self._call,
-            "tool-call-end": self._call,
+            "tool-call-end": lambda value, _: self._calls.end(value.get("index")),
             "message-end": self._end,
         }
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls so far, in order of first appearance."""
-        return self._calls.calls()
+        self._takes_v1: dict[str, TakeEvent] = {
+            "text-generation": self._text_of_v1,
+            "tool-calls-chunk": self._chunk_of_v1,
+            "tool-calls-generation": self._generation_of_v1,
+            "stream-end": self._end_of_v1,
+        }
 
     def take(self, value: Json, event: Event) -> None:
         """Take one event, or the complete response."""
@@ -64,13 +64,12 @@ class CohereOracle(OneEndOracle):
         elif isinstance(kind, str) and old_kind is None:
             self._event_of_v2(kind, value, event)
         elif isinstance(old_kind, str) and kind is None:
-            self._check_version("1", event.offset)
-            self._v1.take(old_kind, value, event)
+            self._event_of_v1(old_kind, value, event)
         else:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
 
     def end_with(self, word: object, error: object, offset: int) -> None:
-        """End the turn; used by both versions and by complete responses."""
+        """End the turn of either version, or of a complete response."""
         finish = text_or_empty(word)
         if finish != (word or "") or (error and finish not in _FAILED):
             self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
@@ -121,9 +120,6 @@ class CohereOracle(OneEndOracle):
         self.add_text(self.reasoning, plan, event.offset)
 
     def _call(self, value: Json, event: Event) -> None:
-        if value["type"] == "tool-call-end":
-            self._calls.end(value.get("index"))
-            return
         call = self._message(value, event.offset).get("tool_calls")
         opens = value["type"] == "tool-call-start"
         self._calls.piece(value.get("index"), call, event.offset, opens=opens)
@@ -148,7 +144,7 @@ class CohereOracle(OneEndOracle):
             self._response(value, message, event.offset)
         elif isinstance(value.get("text"), str) and "generation_id" in value:
             self.notes.keep("JSON-FOR-STREAM", event.offset)
-            self._v1.complete(value, event)
+            self._complete_v1(value, event)
             self.end_with(value.get("finish_reason"), value.get("error"), event.offset)
         elif isinstance(message, str) or "error" in value:
             self._error(value, event.offset)
@@ -182,82 +178,63 @@ class CohereOracle(OneEndOracle):
         self.notes.failure("ERR-IN-200", offset, ambiguous=not is_error)
         self.fail("", message)
 
+    # Version 1. `tool-calls-generation` and the response inside `stream-end` repeat what the pieces
+    # contain. That is not a second answer, and if the two differ, the oracle abstains.
 
-class _Version1:
-    """Reads the events of version 1.
-
-    `tool-calls-generation` and the response inside `stream-end` repeat what the pieces contain.
-    That is not a second answer, and if the two differ, the oracle abstains.
-    """
-
-    def __init__(self, oracle: CohereOracle, calls: CallTable) -> None:
-        self._oracle = oracle
-        self._calls = calls
-        self._takes = {
-            "text-generation": self._text,
-            "tool-calls-chunk": self._chunk,
-            "tool-calls-generation": self._generation,
-            "stream-end": self._end,
-        }
-
-    def take(self, kind: str, value: Json, event: Event) -> None:
-        """Take one event."""
-        take = self._takes.get(kind)
-        self._oracle.known += kind in _SILENT_V1 or take is not None
+    def _event_of_v1(self, kind: str, value: Json, event: Event) -> None:
+        self._check_version("1", event.offset)
+        take = self._takes_v1.get(kind)
+        self.known += kind in _SILENT_V1 or take is not None
         if take is not None:
             take(value, event)
 
-    def complete(self, value: Json, event: Event, *path: str) -> None:
+    def _complete_v1(self, value: Json, event: Event, *path: str) -> None:
         """Take a complete response, which may repeat what its pieces contained."""
-        oracle = self._oracle
         self._compare_calls(value.get("tool_calls"), event, *path)
         text = value.get("text")
-        if oracle.text.length or oracle.reasoning.length:
+        if self.text.length or self.reasoning.length:
             self._check_repeated(text, event.offset)
         elif len(self._calls):
             # Beside calls it is the plan; the contract has no other word for it.
-            oracle.notes.open("COH-TOOL-EVENTS", event.offset, text=bool(text))
-            oracle.add_text(oracle.reasoning, text, event.offset)
+            self.notes.open("COH-TOOL-EVENTS", event.offset, text=bool(text))
+            self.add_text(self.reasoning, text, event.offset)
         else:
-            oracle.add_text(oracle.text, text, event.offset)
+            self.add_text(self.text, text, event.offset)
 
-    def _text(self, value: Json, event: Event) -> None:
-        self._oracle.add_text(self._oracle.text, value.get("text"), event.offset)
+    def _text_of_v1(self, value: Json, event: Event) -> None:
+        self.add_text(self.text, value.get("text"), event.offset)
 
-    def _chunk(self, value: Json, event: Event) -> None:
-        oracle = self._oracle
-        oracle.add_text(oracle.reasoning, value.get("text"), event.offset)
+    def _chunk_of_v1(self, value: Json, event: Event) -> None:
+        self.add_text(self.reasoning, value.get("text"), event.offset)
         delta = value.get("tool_call_delta")
         if isinstance(delta, dict):
             index = delta.get("index")
             piece = (delta.get("id"), delta.get("name"), delta.get("parameters"))
             self._calls.add(index, *piece, event.offset, opens=not self._calls.known(index))
         elif delta is not None:
-            oracle.notes.open("EVENT-GLUED", event.offset, calls=True)
+            self.notes.open("EVENT-GLUED", event.offset, calls=True)
 
-    def _generation(self, value: Json, event: Event) -> None:
-        oracle = self._oracle
-        if oracle.reasoning.length:
+    def _generation_of_v1(self, value: Json, event: Event) -> None:
+        if self.reasoning.length:
             self._check_repeated(value.get("text"), event.offset)
         else:
-            oracle.add_text(oracle.reasoning, value.get("text"), event.offset)
+            self.add_text(self.reasoning, value.get("text"), event.offset)
         self._compare_calls(value.get("tool_calls"), event)
 
-    def _end(self, value: Json, event: Event) -> None:
+    def _end_of_v1(self, value: Json, event: Event) -> None:
         members = dict_or_empty(value.get("response"))
-        self.complete(members, event, "response")
+        self._complete_v1(members, event, "response")
         word, again = value.get("finish_reason"), members.get("finish_reason")
         if again not in (None, word):
-            self._oracle.notes.open("FINISH-DUPLICATE", event.offset, calls=True, end=True)
-        self._oracle.end_with(word, value.get("error"), event.offset)
+            self.notes.open("FINISH-DUPLICATE", event.offset, calls=True, end=True)
+        self.end_with(word, value.get("error"), event.offset)
 
     def _check_repeated(self, text: object, offset: int) -> None:
         """Check that a complete text equals its pieces."""
-        oracle = self._oracle
-        if text and text in (oracle.text.value(), oracle.reasoning.value()):
-            oracle.notes.keep("COH-ANSWER-TWICE", offset)
+        if text and text in (self.text.value(), self.reasoning.value()):
+            self.notes.keep("COH-ANSWER-TWICE", offset)
         elif text:
-            oracle.notes.open("COH-ANSWER-TWICE", offset, text=True)
+            self.notes.open("COH-ANSWER-TWICE", offset, text=True)
 
     def _compare_calls(self, calls: object, event: Event, *path: str) -> None:
         if isinstance(calls, list) and calls:
@@ -268,4 +245,4 @@ class _Version1:
             ]
             self._calls.compare_or_take(listed, event.offset)
         elif calls:
-            self._oracle.notes.open("EVENT-GLUED", event.offset, calls=True)
+            self.notes.open("EVENT-GLUED", event.offset, calls=True)

@@ -92,6 +92,3 @@ class CallTable(OpenCalls[int, _Call]):
 
     def _differs(self, offset: int) -> None:
         self._notes.open("COH-TOOL-EVENTS", offset, calls=True)
-
-    def _unclear(self, offset: int) -> None:
-        self._notes.open("EVENT-GLUED", offset, calls=True)

@@ -9,7 +9,6 @@ from harness.dialects.gemini.oracle.calls import CallList
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
-from harness.dialects.kit.oracle.reading import CallReading
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -51,16 +50,12 @@ class GeminiOracle(GoogleOracle):
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls = CallList(self.notes)
+        self.table = self._calls = CallList(self.notes)
         self._signed = False  # a call had a signature
         self._meaning: FinishReason | None = None
         self._stopped = False  # the last event of the candidate had a finish reason
         self._blocked = ""
         self._candidates = 0
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls in the order of their parts."""
-        return self._calls.calls()
 
     @property
     def meaning(self) -> FinishReason | None:

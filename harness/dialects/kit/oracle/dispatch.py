@@ -7,7 +7,7 @@ never repairs and never guesses.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 from harness.dialects.kit.oracle.events import Event, json_events
 from harness.dialects.kit.oracle.reading import CallReading, GrowingText, Notes, OracleReading
@@ -27,6 +27,13 @@ FAILURE_WORDS: Final = frozenset(
 NOISE_QUIRKS: Final = frozenset(("SSE-COMMENT-AS-DATA", "SSE-DATA-NULL", "SSE-EMPTY-DATA"))
 
 
+class CallTable(Protocol):
+    """What collects the calls of one response."""
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+
+
 class Oracle(ABC):
     """Reads one body; make a new one for each.
 
@@ -37,6 +44,7 @@ class Oracle(ABC):
         over: nothing may follow.
         ended: the turn has its end.
         model_failed, damaged: as in `OracleReading`.
+        table: of the calls; None in an API that has none, and if the oracle lists them itself.
     """
 
     # The contract's finish words; STOP also for a turn that ends with calls.
@@ -59,6 +67,7 @@ class Oracle(ABC):
         self.damaged = False
         self.error_quirk = "ERR-IN-200"
         self.marks: list[tuple[int, int]] = []
+        self.table: CallTable | None = None
 
     def events(self, body: bytes) -> Iterator[Event]:
         """Yield the events of `body`."""
@@ -82,7 +91,7 @@ class Oracle(ABC):
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
-        return ()
+        return () if self.table is None else self.table.calls()
 
     @abstractmethod
     def conclude(self) -> None:

@@ -201,3 +201,7 @@ class OpenCalls(Generic[KeyT, CallT]):
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
         return tuple(call.reading() for call in self._calls.values())
+
+    def _unclear(self, offset: int) -> None:
+        """Note an event that leaves the calls open."""
+        self._notes.open("EVENT-GLUED", offset, calls=True)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Oracle
 from harness.dialects.kit.oracle.endings import FINISH_WITH_CALLS
 from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
-from harness.dialects.kit.oracle.reading import CallReading, GrowingText
+from harness.dialects.kit.oracle.reading import GrowingText
 from harness.dialects.kit.oracle.values import (
     UNREADABLE,
     dict_or_empty,
@@ -50,7 +50,7 @@ class OpenAIChatOracle(Oracle):
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls = CallTable(self.notes)
+        self.table = self._calls = CallTable(self.notes)
         self._choice_index: int | None = None
         self._refusal: list[str] = []
         self._finish_was_early = False
@@ -64,10 +64,6 @@ class OpenAIChatOracle(Oracle):
             self._document(body)
         elif has_unframed_json(body):
             self.notes.lost("ERR-UNFRAMED", 0)
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls so far, in order of first appearance."""
-        return self._calls.calls()
 
     @property
     def refusal(self) -> str:

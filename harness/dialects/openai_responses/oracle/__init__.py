@@ -10,7 +10,6 @@ from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.reading import CallReading
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -62,7 +61,7 @@ class OpenAIResponsesOracle(Oracle):
 
     def __init__(self) -> None:
         super().__init__()
-        items = self._items = ItemTable(self.notes, self.text, self.reasoning)
+        items = self.table = self._items = ItemTable(self.notes, self.text, self.reasoning)
         self._has_sentinel = False
         self._created = 0
         self._takes: dict[str, Callable[[Json, int], None]] = {
@@ -81,10 +80,6 @@ class OpenAIResponsesOracle(Oracle):
             "session.closed": self._closed,
             **dict.fromkeys(_STATUS, self._terminal),
         }
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls so far, in order of first appearance."""
-        return self._items.calls()
 
     @property
     def refusal(self) -> str:
