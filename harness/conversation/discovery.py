@@ -1,6 +1,5 @@
 """Find agents by name; `harness.normalizers.registry` says how."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from harness.conversation.agent import Agent
@@ -14,7 +13,6 @@ from harness.project import project
 _AGENTS: Final = Registry(
     word="agent",
     kind=Agent,
-    wrap=lambda name, found: Agent(name, found, summary="given as module:callable"),
     mutants=MUTANTS,
     declared=lambda: project().table.agents,
     known={"dialects": DIALECTS, "prompts": PROMPTS},
@@ -22,6 +20,8 @@ _AGENTS: Final = Registry(
     error=AgentLoadError,
 )
 GROUP: Final = _AGENTS.group
+installed_agent_names: Final = _AGENTS.installed
+available_agents: Final = _AGENTS.available
 
 
 def load_agent(name: str) -> Agent:
@@ -51,17 +51,7 @@ def is_agent(name: str) -> bool:
     return name in _AGENTS.names()
 
 
-def installed_agent_names() -> tuple[str, ...]:
-    """Return the names of all installed entry points, sorted."""
-    return _AGENTS.installed()
-
-
-def available_agents() -> Iterator[Agent]:
-    """Yield every agent that has a name without a module path."""
-    yield from map(_AGENTS.find, _AGENTS.names())
-
-
 def default_agent_names() -> tuple[str, ...]:
     """Return the names that run by default: those of the conforming agents."""
-    names = _AGENTS.installed()
+    names = installed_agent_names()
     return tuple(name for name in names if _AGENTS.find(name).role == "conforming")

@@ -4,7 +4,6 @@ Packages that a normalizer needs are imported when it is loaded, or reported as 
 """
 
 import importlib
-from collections.abc import Iterator
 from typing import Final
 
 from harness.dialects.table import DIALECTS
@@ -18,7 +17,6 @@ from harness.text_calls import TEXT_DIALECTS
 _NORMALIZERS: Final = Registry(
     word="normalizer",
     kind=Normalizer,
-    wrap=lambda name, found: Normalizer(name, found, summary="given as module:callable"),
     mutants=MUTANTS,
     declared=lambda: project().table.normalizers,
     known={
@@ -30,6 +28,9 @@ _NORMALIZERS: Final = Registry(
     error=NormalizerLoadError,
 )
 GROUP: Final = _NORMALIZERS.group
+installed_normalizer_names: Final = _NORMALIZERS.installed
+# If packages of a normalizer are not installed, its `missing` lists them.
+available_normalizers: Final = _NORMALIZERS.available
 
 
 def load_normalizer(name: str) -> Normalizer:
@@ -66,20 +67,7 @@ def _not_installed(found: Normalizer) -> NormalizerLoadError:
     )
 
 
-def installed_normalizer_names() -> tuple[str, ...]:
-    """Return the names of all installed entry points, sorted."""
-    return _NORMALIZERS.installed()
-
-
-def available_normalizers() -> Iterator[Normalizer]:
-    """Yield every normalizer that has a name without a module path.
-
-    If packages of one are not installed, its `missing` lists them.
-    """
-    yield from map(_NORMALIZERS.find, _NORMALIZERS.names())
-
-
 def default_normalizer_names() -> tuple[str, ...]:
     """Return the names that run by default: those of the conforming normalizers."""
-    names = _NORMALIZERS.installed()
+    names = installed_normalizer_names()
     return tuple(name for name in names if _NORMALIZERS.find(name).role == "conforming")

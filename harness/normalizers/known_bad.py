@@ -19,13 +19,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
-import msgspec
 from msgspec import UNSET
 
 from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.dialects.table import TEXT_CALL_DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
 from harness.normalizers.respond import offered_tools, respond, respond_chat
+from harness.normalizers.seed_systems import ReceivedCall
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -40,20 +40,12 @@ from harness.turns.deltas import (
 from harness.wire.interaction import Interaction
 
 
-class _Call(msgspec.Struct):
-    """The fields of a call after its last chunk."""
-
-    id: str = ""
-    name: str = ""
-    arguments: str = ""
-
-
 class MergedCalls:
     """Merges entries by index; the last value of each field is kept."""
 
     def __init__(self) -> None:
         self.seed = ""
-        self._calls: dict[int, _Call] = {}
+        self._calls: dict[int, ReceivedCall] = {}
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -61,7 +53,7 @@ class MergedCalls:
     def take(self, entry: Entry, out: list[Delta]) -> None:
         """Merge one entry, as a shallow `{...old, ...new}` does."""
         del out
-        call = self._calls.setdefault(entry.index or 0, _Call())
+        call = self._calls.setdefault(entry.index or 0, ReceivedCall())
         function = entry.function or Function()
         call.id = call.id if entry.id is UNSET else str(entry.id)
         call.name = call.name if function.name is UNSET else str(function.name)
@@ -193,21 +185,15 @@ def _extracting(extract: _Extract) -> Normalize:
                 text.append(delta.text)
             elif isinstance(delta, ToolCallStart):
                 native += 1
-            call = None
-            if isinstance(delta, Finish):
-                call = _call(extract("".join(text), names), names)
-            yield from _deltas_with_call(delta, call, native)
+            elif isinstance(delta, Finish) and (
+                call := _call(extract("".join(text), names), names)
+            ):
+                yield from call_deltas(native, f"call_{native}", *call)
+                yield Finish(FinishReason.TOOL_CALLS, delta.raw)
+                continue
+            yield delta
 
     return normalize
-
-
-def _deltas_with_call(delta: Delta, call: tuple[str, str] | None, index: int) -> Iterator[Delta]:
-    if call is None:
-        yield delta
-        return
-    name, arguments = call
-    yield from call_deltas(index, f"call_{index}", name, arguments)
-    yield Finish(FinishReason.TOOL_CALLS, delta.raw if isinstance(delta, Finish) else "")
 
 
 # Both find one call, in one format, in text that they emit unchanged, also from

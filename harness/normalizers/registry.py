@@ -8,10 +8,10 @@ finds it again.
 
 import importlib.metadata
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -19,84 +19,6 @@ from msgspec.structs import asdict, replace
 from harness.errors import HarnessError, UnreadableError, UsageError
 from harness.files.names import did_you_mean, nearest
 from harness.project import DeclaredAgent, DeclaredNormalizer, project
-
-T = TypeVar("T", bound=msgspec.Struct)
-
-
-def load_entry_point(
-    point: importlib.metadata.EntryPoint, kind: str, error: type[HarnessError]
-) -> object:
-    """Return the object of an entry point; `kind` names it in the error.
-
-    Raises:
-        HarnessError: of the type `error`, if it cannot be imported.
-    """
-    try:
-        return point.load()
-    except (Exception, SystemExit) as problem:
-        raise error(_error_text(problem), where=f"{kind} {point.name} ({point.value})") from problem
-
-
-def load_attribute(spec: str, example: str, error: type[HarnessError]) -> object:
-    """Return the object called `module:attribute`.
-
-    The module may be in the working folder, or in the folder of the project around it.
-
-    Args:
-        spec: as the user gave it.
-        example: of a spec, for the hint.
-        error: the type of error to raise.
-
-    Raises:
-        HarnessError: of the type `error`, if there is no such module or attribute.
-    """
-    module_name, _, attribute = spec.partition(":")
-    for folder in (str(Path.cwd()), str(project().root)):
-        if folder not in sys.path:
-            sys.path.append(folder)  # last, so that it hides no installed module
-    try:
-        found: object = importlib.import_module(module_name)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except (Exception, SystemExit) as problem:
-        hint = f"Name an importable module and a function in it, such as {example}"
-        raise error(_error_text(problem), where=spec, hint=hint) from problem
-    return found
-
-
-def with_declaration(
-    found: T, declared: DeclaredNormalizer | DeclaredAgent, known: Mapping[str, Collection[str]]
-) -> T:
-    """Return a normalizer or agent with the fields that its project declares.
-
-    Args:
-        found: the normalizer or agent.
-        declared: fields in the project's configuration.
-        known: field -> the values that it may contain. With a misspelt value, every cell would be
-            unsupported and the gate would pass.
-
-    Raises:
-        UnreadableError: a field contains an unknown value.
-    """
-    changes = {name: value for name, value in asdict(declared).items() if value is not None}
-    del changes["target"]
-    for name, values in known.items():
-        for value in changes.get(name, ()):
-            if value not in values:
-                raise _unknown_value_error(name, value, values)
-        if name in changes:
-            changes[name] = frozenset(changes[name])
-    return replace(found, **changes)
-
-
-def _unknown_value_error(name: str, value: str, values: Collection[str]) -> UnreadableError:
-    hint = did_you_mean(value, sorted(values), "known")
-    return UnreadableError(f"{name}: unknown value {value!r}", where="[tool.harness]", hint=hint)
-
-
-def _error_text(problem: BaseException) -> str:
-    return f"{type(problem).__name__}: {problem}"
-
 
 P = TypeVar("P", bound=msgspec.Struct)
 
@@ -108,7 +30,6 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         word: `normalizer` or `agent`; its plural names the entry-point group and the project's
             table.
         kind: their type.
-        wrap: name and function -> the plug-in for a function without a declaration.
         mutants: the bundled ones, by name.
         declared: returns the declarations of the project, by name.
         known: field -> the values that the project may declare.
@@ -118,7 +39,6 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
 
     word: str
     kind: type[P]
-    wrap: Callable[[str, Callable[..., Any]], P]
     mutants: Mapping[str, P]
     declared: Callable[[], Mapping[str, DeclaredNormalizer | DeclaredAgent]]
     known: Mapping[str, Collection[str]]
@@ -146,16 +66,37 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         if ":" in name:
             return self._named(name, self.imported(name))
         for point in self._points().select(name=name):
-            return self._named(name, load_entry_point(point, self.word, self.error))
+            return self._named(name, self._loaded(point))
         raise UsageError(f"unknown {self.word} {name!r}", hint=self._known(name))
 
     def imported(self, spec: str) -> object:
-        """Return the object called `module:attribute`, of any kind."""
-        return load_attribute(spec, self.example, self.error)
+        """Return the object called `module:attribute`, of any kind.
+
+        The module may be in the working folder, or in the folder of the project around it.
+
+        Raises:
+            HarnessError: of the type `error`, if there is no such module or attribute.
+        """
+        module_name, _, attribute = spec.partition(":")
+        for folder in (str(Path.cwd()), str(project().root)):
+            if folder not in sys.path:
+                sys.path.append(folder)  # last, so that it hides no installed module
+        try:
+            found: object = importlib.import_module(module_name)
+            for part in attribute.split("."):
+                found = getattr(found, part)
+        except (Exception, SystemExit) as problem:
+            hint = f"Name an importable module and a function in it, such as {self.example}"
+            raise self.error(_error_text(problem), where=spec, hint=hint) from problem
+        return found
 
     def installed(self) -> tuple[str, ...]:
         """Return the names of all installed entry points, sorted."""
         return tuple(sorted({point.name for point in self._points()}))
+
+    def available(self) -> Iterator[P]:
+        """Yield every plug-in that has a name without a module path."""
+        yield from map(self.find, self.names())
 
     def names(self) -> tuple[str, ...]:
         """Return every name that is not `module:callable`; those of the project come first."""
@@ -171,15 +112,32 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
                 where=f"[tool.harness.{self.word}s.{name}]",
                 hint="Choose another name.",
             )
-        return with_declaration(
-            self._named(name, self.imported(declaration.target)), declaration, self.known
-        )
+        found = self._named(name, self.imported(declaration.target))
+        changes = {
+            field: value for field, value in asdict(declaration).items() if value is not None
+        }
+        del changes["target"]
+        for field, values in self.known.items():
+            for value in changes.get(field, ()):
+                # With a misspelt value, every cell would be unsupported and the gate would pass.
+                if value not in values:
+                    raise _unknown_value_error(field, value, values)
+            if field in changes:
+                changes[field] = frozenset(changes[field])
+        return replace(found, **changes)
+
+    def _loaded(self, point: importlib.metadata.EntryPoint) -> object:
+        try:
+            return point.load()
+        except (Exception, SystemExit) as problem:
+            where = f"{self.word} {point.name} ({point.value})"
+            raise self.error(_error_text(problem), where=where) from problem
 
     def _named(self, name: str, found: object) -> P:
         if isinstance(found, self.kind):
             return replace(found, name=name)
         if callable(found):
-            return self.wrap(name, found)
+            return self.kind(name, found, summary="given as module:callable")
         expected = self._one(self.kind.__name__)
         raise self.error(
             f"expected {expected} or a function, found {type(found).__name__}", where=name
@@ -203,3 +161,12 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
 def entry_points_of(group: str, _path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
     """Return the entry points of a group, read once a process for each `sys.path`."""
     return importlib.metadata.entry_points(group=group)
+
+
+def _unknown_value_error(name: str, value: str, values: Collection[str]) -> UnreadableError:
+    hint = did_you_mean(value, sorted(values), "known")
+    return UnreadableError(f"{name}: unknown value {value!r}", where="[tool.harness]", hint=hint)
+
+
+def _error_text(problem: BaseException) -> str:
+    return f"{type(problem).__name__}: {problem}"

@@ -18,13 +18,15 @@ In the last two, calls of the API itself are kept, for models that have some.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.dialects.table import DIALECTS, TEXT_CALL_DIALECTS
-from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
+from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.respond import respond_chat, respond_with_text_calls
 from harness.text_calls import TextPolicy
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
@@ -32,7 +34,7 @@ from harness.turns.verdicts import end_of_call, unusable_reason
 from harness.wire.interaction import Interaction
 
 
-class _Call(msgspec.Struct):
+class ReceivedCall(msgspec.Struct):
     """The fields of one call received so far."""
 
     id: str = ""
@@ -45,8 +47,10 @@ class RestoredCalls:
 
     def __init__(self) -> None:
         self.seed = ""
-        self._calls: list[_Call] = []
-        self._newest: dict[int, _Call] = {}  # by the provider's index; a new id begins a new call
+        self._calls: list[ReceivedCall] = []
+        self._newest: dict[
+            int, ReceivedCall
+        ] = {}  # by the provider's index; a new id begins a new call
 
     def __len__(self) -> int:
         return sum(1 for call in self._calls if call.name)
@@ -56,8 +60,8 @@ class RestoredCalls:
         del out
         function = entry.function or Function()
         call = self._call(entry)
-        call.id = call.id or _text(entry.id)
-        call.name = call.name or _text(function.name)
+        call.id = call.id or as_text(entry.id)
+        call.name = call.name or as_text(function.name)
         call.arguments += function.arguments or ""
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
@@ -73,32 +77,21 @@ class RestoredCalls:
             error = failed or unusable_reason(call.name, call.arguments, cut_short=cut_short)
             out.append(end_of_call(index, error, call.arguments))
 
-    def _call(self, entry: Entry) -> _Call:
+    def _call(self, entry: Entry) -> ReceivedCall:
         index = entry.index if isinstance(entry.index, int) else 0
-        call_id = _text(entry.id)
+        call_id = as_text(entry.id)
         known = self._newest.get(index)
         if known is not None:
             named = entry.function is not None and entry.function.name
             if not (call_id and known.id and named and call_id != known.id):
                 return known
-        self._newest[index] = call = _Call()
+        self._newest[index] = call = ReceivedCall()
         self._calls.append(call)
         return call
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _restored(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     return respond_chat(interaction, reads, calls=RestoredCalls())
-
-
-def _with_text_calls(policy: TextPolicy) -> Normalize:
-    def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-        return respond_with_text_calls(interaction, reads, policy)
-
-    return normalize
 
 
 _TAGS: Final = TextPolicy(dialects=frozenset(("tagged-json", "bare-json")), bare="anywhere")
@@ -113,7 +106,7 @@ dashscope_restore: Final = Normalizer(
 )
 tag_extract: Final = Normalizer(
     name="tag-extract",
-    normalize=_with_text_calls(_TAGS),
+    normalize=partial(respond_with_text_calls, policy=_TAGS),
     dialects=TEXT_CALL_DIALECTS,
     capabilities=frozenset(CAPABILITIES),
     summary="seed system 2: calls in <tool_call> tags, closed or open, or bare JSON",
@@ -122,7 +115,7 @@ tag_extract: Final = Normalizer(
 )
 action_protocol: Final = Normalizer(
     name="action-protocol",
-    normalize=_with_text_calls(_ACTION_PROTOCOL),
+    normalize=partial(respond_with_text_calls, policy=_ACTION_PROTOCOL),
     dialects=frozenset(DIALECTS),
     capabilities=frozenset(CAPABILITIES),
     summary="seed system 3: a reply is one JSON object with an action, described in the prompt",

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
+from harness.dialects.kit.parse_request import as_text
 from harness.playback.transports import headers_to_send
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -49,7 +50,7 @@ def handed_call(
         kind: of the call.
     """
     written = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-    yield ToolCallStart(index, _text(call_id), _text(name), kind)
+    yield ToolCallStart(index, as_text(call_id), as_text(name), kind)
     if written:
         yield ArgumentsDelta(index, written)
     # An empty name is not reported here, because the library handed the call over.
@@ -68,8 +69,8 @@ def withheld_call(
         arguments: as received so far.
         reason: the exception of the library, or its text.
     """
-    text = _text(arguments)
-    yield ToolCallStart(index, _text(call_id), _text(name))
+    text = as_text(arguments)
+    yield ToolCallStart(index, as_text(call_id), as_text(name))
     if text:
         yield ArgumentsDelta(index, text)
     yield end_of_call(index, str(reason) or type(reason).__name__, text)
@@ -105,15 +106,15 @@ def failure_delta(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception
     return StreamFailure(code, str(getattr(problem, "message", problem)))
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
 Http = Literal["httpx", "httpx2"]
 
 # A library needs an address, but no name is ever resolved.
-BASE_URL = "http://replay.invalid/v1"
-KEY = "none"
+_BASE_URL = "http://replay.invalid/v1"
+
+
+def client_options(http: Any) -> dict[str, Any]:  # noqa: ANN401 - as `replay_client` returns it
+    """Return the options of a library's client that sends its requests through `http`."""
+    return {"api_key": "none", "base_url": _BASE_URL, "max_retries": 0, "http_client": http}
 
 
 def replay_client(library: Http, interaction: Interaction, reads: Iterable[bytes]) -> Any:  # noqa: ANN401 - one of two modules that may not be installed

@@ -38,9 +38,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     anthropic: Any = importlib.import_module("anthropic")
     http = sdk.replay_client("httpx2", interaction, reads)
     stream: Any = None
-    with anthropic.Anthropic(
-        api_key=sdk.KEY, base_url=sdk.BASE_URL, max_retries=0, http_client=http
-    ) as asked:
+    with anthropic.Anthropic(**sdk.client_options(http)) as asked:
         try:
             with asked.messages.stream(model="replay", max_tokens=1, messages=[]) as stream:
                 for event in stream:

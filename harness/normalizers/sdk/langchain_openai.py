@@ -23,12 +23,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     total: Any = None
     with sdk.replay_client("httpx2", interaction, reads) as http:
         model = langchain.ChatOpenAI(
-            model="replay",
-            base_url=sdk.BASE_URL,
-            api_key=sdk.KEY,
-            max_retries=0,
-            http_client=http,
-            use_responses_api=False,
+            model="replay", use_responses_api=False, **sdk.client_options(http)
         )
         try:
             for chunk in model.stream([("user", "replay")]):

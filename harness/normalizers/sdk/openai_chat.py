@@ -40,9 +40,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     openai: Any = importlib.import_module("openai")
     http = sdk.replay_client("httpx2", interaction, reads)
     stream: Any = None
-    with openai.OpenAI(
-        api_key=sdk.KEY, base_url=sdk.BASE_URL, max_retries=0, http_client=http
-    ) as asked:
+    with openai.OpenAI(**sdk.client_options(http)) as asked:
         try:
             # Without tools, because the helper rejects tools that are not strict.
             with asked.chat.completions.stream(model="replay", messages=[]) as stream:

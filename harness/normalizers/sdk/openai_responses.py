@@ -43,9 +43,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     openai: Any = importlib.import_module("openai")
     http = sdk.replay_client("httpx2", interaction, reads)
     state = _StreamState()
-    with openai.OpenAI(
-        api_key=sdk.KEY, base_url=sdk.BASE_URL, max_retries=0, http_client=http
-    ) as asked:
+    with openai.OpenAI(**sdk.client_options(http)) as asked:
         try:
             with asked.responses.stream(model="replay", input=[]) as stream:
                 for event in stream:
