@@ -6,12 +6,12 @@ are over. Tools that the provider runs itself are not calls; unknown kinds are p
 Source: Anthropic API reference, "Streaming Messages" and "Messages".
 """
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.parse_request import as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.turns.exact_json import write_exactly
 
@@ -36,13 +36,6 @@ class BlockDeltaEvent(msgspec.Struct, gc=False):
 piece_of = piece_decoder(BlockDeltaEvent)
 
 
-def delta_of(value: dict[str, Any]) -> BlockDelta:
-    """Return the delta that was decoded as `value`."""
-    return BlockDelta(
-        value.get("type"), value.get("text"), value.get("thinking"), value.get("partial_json")
-    )
-
-
 _LONE = "lone"  # marks the key of fragments that no block announced
 
 
@@ -63,12 +56,11 @@ class _Block:
 
     def __init__(self, key: int, kind: object, given_id: object) -> None:
         self.key = key
-        self.given_id = given_id if isinstance(given_id, str) else ""
+        self.given_id = as_text(given_id)
         self.input = ""
         self.may_be_empty = False
         self.is_call = kind == "tool_use"
-        has_content = type(kind) is str and kind in _CONTENT_AT_START
-        self.passed_over = not self.is_call and not has_content
+        self.passed_over = kind not in ("tool_use", "text", "thinking")
         self.open = True
 
 
@@ -85,20 +77,19 @@ class Blocks:
         self._last: _Block | None = None  # the block that started last
 
     def start(self, index: object, content: dict[str, Any]) -> None:
-        """Open the block at `index`; a start that is only repeated opens none."""
+        """Open the block at `index`; a start that is only repeated opens none.
+
+        Blocks and deltas of other types (signatures, citations, redacted thinking, compaction,
+        results of server tools) do not concern a reader of the turn.
+        """
         kind, given_id = content.get("type"), content.get("id")
         key_index = index if type(index) is int else None
         earlier = self._by_index.get(key_index)
-        if (
-            earlier is not None
-            and earlier.open
-            and earlier.is_call
-            and given_id == earlier.given_id != ""
-        ):
-            if not self._turn.arguments(earlier.key):
-                earlier.input = self._input(earlier, content.get("input")) or earlier.input
-            return
         if earlier is not None:
+            if earlier.open and earlier.is_call and given_id == earlier.given_id != "":
+                if not self._turn.arguments(earlier.key):
+                    earlier.input = self._input(earlier, content.get("input")) or earlier.input
+                return
             self._close(earlier)
         block = self._last = self._by_index[key_index] = _Block(self.count, kind, given_id)
         self.count += 1
@@ -106,8 +97,10 @@ class Blocks:
             self._calls.append(block)
             self._turn.open(block.key, given_id, content.get("name"))
             block.input = self._input(block, content.get("input"))
-        elif type(kind) is str and (emit := _CONTENT_AT_START.get(kind)):
-            emit(self._turn, content)
+        elif kind == "text":
+            self._turn.text(content.get("text"))
+        elif kind == "thinking":
+            self._turn.reasoning(content.get("thinking"))
 
     def delta(self, index: object, delta: BlockDelta) -> None:
         """Take one delta of the block at `index`."""
@@ -133,10 +126,9 @@ class Blocks:
 
     def complete(self, content: object) -> None:
         """Take the blocks of a message that is there as a whole."""
-        for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict):
-                self.start(None, block)
-                self.stop(None)
+        for block in dicts(content):
+            self.start(None, block)
+            self.stop(None)
 
     def close(self, *, cut_short: str) -> None:
         """Close all blocks.
@@ -188,11 +180,3 @@ class Blocks:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else write_exactly(value)
-
-
-# What a block contains at its start. Blocks and deltas of other types (signatures, citations,
-# redacted thinking, compaction, results of server tools) do not concern a reader of the turn.
-_CONTENT_AT_START: Final[dict[str, Callable[[Assembly, dict[str, Any]], None]]] = {
-    "text": lambda turn, content: turn.text(content.get("text")),
-    "thinking": lambda turn, content: turn.reasoning(content.get("thinking")),
-}

@@ -9,12 +9,15 @@ Source: Anthropic API reference, "Streaming Messages", "Errors" and "Handling st
 from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
-from harness.dialects.anthropic.blocks import Blocks, delta_of, piece_of
+import msgspec
+
+from harness.dialects.anthropic.blocks import BlockDelta, Blocks, piece_of
+from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import CUT_SHORT, FinishReason
 from harness.wire.frames import Frame
 
-ErrorJson = dict[str, Any]
+Json = dict[str, Any]
 
 _CODES = ("type", "status", "code")
 # Next to an error that is not an object, whose `type` is only `error`.
@@ -24,7 +27,7 @@ _WORDS = ("message", "Message", "error_message", "detail")
 _MARKS = ("error", "error_message", "error_type")
 
 
-def names_an_error(value: ErrorJson, event: str, *, first: bool) -> bool:
+def names_an_error(value: Json, event: str, *, first: bool) -> bool:
     """Return whether an object without a known type is an error.
 
     Args:
@@ -37,7 +40,7 @@ def names_an_error(value: ErrorJson, event: str, *, first: bool) -> bool:
     return first and any(isinstance(value.get(word), str) for word in _WORDS)
 
 
-def error_of(value: ErrorJson) -> tuple[str, str]:
+def error_of(value: Json) -> tuple[str, str]:
     """Return code and message of an error."""
     error = value.get("error")
     if isinstance(error, dict) and error:
@@ -45,17 +48,15 @@ def error_of(value: ErrorJson) -> tuple[str, str]:
     return _code(value, _FLAT_CODES), quote(error or _first(value, _WORDS) or value)
 
 
-def _code(holder: ErrorJson, fields: tuple[str, ...]) -> str:
+def _code(holder: Json, fields: tuple[str, ...]) -> str:
     return quote(_first(holder, fields)) or "error"
 
 
-def _first(holder: ErrorJson, fields: tuple[str, ...]) -> object:
+def _first(holder: Json, fields: tuple[str, ...]) -> object:
     """Return the first of `fields` that is text or a number."""
     values = (holder.get(field) for field in fields)
     return next((value for value in values if value and isinstance(value, str | int)), None)
 
-
-Json = dict[str, Any]
 
 _DELTA: Final = "content_block_delta"
 _FINISH: Final = finish_reasons(  # and the words of OpenAI, which gateways forget to translate
@@ -86,11 +87,9 @@ class _Reader(EventReader):
         # Typed pieces only follow an event of this API that was read in full.
         if self.is_known and frame.event == _DELTA and not frame.failure:
             piece = piece_of(frame.data)
-            if piece is not None and piece.type == _DELTA:
-                delta = piece.delta
-                if type(delta.partial_json) is not dict:
-                    self._blocks.delta(piece.index, delta)
-                    return
+            if piece and piece.type == _DELTA and type(piece.delta.partial_json) is not dict:
+                self._blocks.delta(piece.index, piece.delta)
+                return
         super()._take(frame)
 
     def event(self, value: Json, frame: Frame) -> None:
@@ -132,8 +131,7 @@ class _Reader(EventReader):
         self._opening(message)
 
     def _opening(self, message: Json) -> None:
-        seed = message.get("id")
-        self.turn.seed = seed if isinstance(seed, str) else ""
+        self.turn.seed = as_text(message.get("id"))
         self._usage(message)
         self._blocks.complete(message.get("content"))
 
@@ -151,25 +149,21 @@ class _Reader(EventReader):
             return
         if type(delta.get("partial_json")) is dict:
             delta = exact_event(value, frame.data).get("delta", delta)
-        self._blocks.delta(value.get("index"), delta_of(delta))
+        self._blocks.delta(value.get("index"), msgspec.convert(delta, BlockDelta))
 
     def _block_stop(self, value: Json, _: Frame) -> None:
         self._blocks.stop(value.get("index"))
 
     def _message_delta(self, value: Json, _: Frame) -> None:
         self._usage(value)
-        delta = value.get("delta")
-        if type(delta) is dict:
-            self._stopped(delta.get("stop_reason"))
+        self._stopped(as_dict(value.get("delta")).get("stop_reason"))
 
     def _message_stop(self, _value: Json, _frame: Frame) -> None:
         if not self.turn.finished:
             self._stopped(self._reason_at_start)
-        if self.turn.over:
-            return
         if self.turn.finished:
             self._close()
-        else:
+        elif not self.turn.over:
             self.interrupted("the message stopped without a stop reason")
 
     def _message(self, value: Json, frame: Frame) -> None:

@@ -16,7 +16,7 @@ from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
-from harness.turns.exact_json import decode_exactly, write_exactly
+from harness.turns.exact_json import write_exactly
 from harness.wire.frames import Frame
 
 FINISH: Final = finish_reasons(
@@ -82,23 +82,15 @@ def read_document(value: dict[str, Any], frame: Frame, turn: Assembly) -> None:
         value = exact_event(value, frame.data)
     for block in _blocks(value):
         turn.text(block.get("text"))
-        _reasoning(block.get("reasoningContent"), turn)
-        _cited(block.get("citationsContent"), turn)
+        thought = as_dict(as_dict(block.get("reasoningContent")).get("reasoningText"))
+        turn.reasoning(thought.get("text"))
+        for piece in dicts(as_dict(block.get("citationsContent")).get("content")):
+            turn.text(piece.get("text"))  # a text that comes with its sources
         _call(block.get("toolUse"), turn)
 
 
 def _blocks(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     return dicts(value["output"]["message"].get("content"))
-
-
-def _reasoning(content: object, turn: Assembly) -> None:
-    turn.reasoning(as_dict(as_dict(content).get("reasoningText")).get("text"))
-
-
-def _cited(content: object, turn: Assembly) -> None:
-    """Say a text that comes with its sources."""
-    for piece in dicts(as_dict(content).get("content")):
-        turn.text(piece.get("text"))
 
 
 def _call(use: object, turn: Assembly) -> None:
@@ -132,8 +124,7 @@ class _Reader(EventReader):
             piece = piece_of(frame.data)
             if piece is not None:
                 turn, delta = self.turn, piece.delta
-                if delta.text is not None:
-                    turn.text(delta.text)
+                turn.text(delta.text)
                 if delta.tool_use is not None:
                     self._fragment(delta.tool_use.input, _index(piece.content_block_index), frame)
                 if delta.reasoning_content is not None:
@@ -193,8 +184,7 @@ class _Reader(EventReader):
         """Ignore an event that does not concern the turn."""
 
     def _start(self, value: Json, _frame: Frame) -> None:
-        start = value.get("start")
-        use = start.get("toolUse") if type(start) is dict else None
+        use = as_dict(value.get("start")).get("toolUse")
         if type(use) is not dict:
             return
         index = _index(value.get("contentBlockIndex"))
@@ -213,12 +203,10 @@ class _Reader(EventReader):
         delta = value.get("delta")
         if type(delta) is not dict:
             return
-        if (text := delta.get("text")) is not None:
-            self.turn.text(text)
+        self.turn.text(delta.get("text"))
         if type(use := delta.get("toolUse")) is dict:
             self._fragment(use.get("input"), _index(value.get("contentBlockIndex")), frame)
-        if type(reasoning := delta.get("reasoningContent")) is dict:
-            self.turn.reasoning(reasoning.get("text"))
+        self.turn.reasoning(as_dict(delta.get("reasoningContent")).get("text"))
 
     def _fragment(self, fragment: object, index: Hashable, frame: Frame) -> None:
         if index in self._server_tools:
@@ -259,12 +247,9 @@ def _index(index: object) -> Hashable:
 
 def _exact_input(value: Json, frame: Frame) -> str:
     """Return the text of an input that came as an object, written as the event has it."""
-    try:
-        event: Any = decode_exactly(frame.data)
-        event = event.get("contentBlockDelta", event)
-        return write_exactly(event["delta"]["toolUse"]["input"])
-    except (ValueError, AttributeError, LookupError, TypeError):
-        return write_exactly(value)
+    event = exact_event({}, frame.data)
+    delta = as_dict(as_dict(event.get(_DELTA, event)).get("delta"))
+    return write_exactly(as_dict(delta.get("toolUse")).get("input", value))
 
 
 read = reads_with(_Reader)

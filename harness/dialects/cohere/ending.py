@@ -6,6 +6,7 @@ Source: https://docs.cohere.com/reference/chat and /reference/chat-v1 (`finish_r
 from typing import Any, Final
 
 from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.parse_request import as_dict
 from harness.dialects.kit.reader import finish_reasons, quote
 from harness.turns.deltas import FinishReason
 
@@ -34,13 +35,9 @@ def end(turn: Assembly, word: object, error: object) -> None:
 
 def usage(turn: Assembly, counts: object) -> None:
     """Take the token counts of a `usage` (version 2) or `meta` (version 1)."""
-    for field in _COUNTS:
-        tokens = counts.get(field) if isinstance(counts, dict) else None
-        if isinstance(tokens, dict):
-            turn.usage(
-                _as_integer(tokens.get("input_tokens")), _as_integer(tokens.get("output_tokens"))
-            )
-            return
+    found = map(as_dict(counts).get, _COUNTS)
+    tokens = next((each for each in found if isinstance(each, dict)), {})
+    turn.usage(_as_integer(tokens.get("input_tokens")), _as_integer(tokens.get("output_tokens")))
 
 
 def error_of(value: dict[str, Any]) -> tuple[str, str] | None:

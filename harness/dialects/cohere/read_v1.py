@@ -91,22 +91,19 @@ class V1:
 
     def _calls(self, calls: object, exact: object) -> None:
         """Take the list of all calls; `exact` is the same list with every digit."""
-        found = tuple(dicts(calls))
-        exact_calls = tuple(dicts(exact))
-        for position, call in enumerate(found):
-            self._call(
-                position, call, exact_calls[position] if len(exact_calls) == len(found) else None
-            )
+        found, exact_calls = tuple(dicts(calls)), tuple(dicts(exact))
+        is_exact = len(found) == len(exact_calls)
+        for position, call in enumerate(exact_calls if is_exact else found):
+            self._call(position, call, is_exact=is_exact)
 
-    def _call(self, position: int, call: dict[str, Any], exact: dict[str, Any] | None) -> None:
-        turn = self._turn
+    def _call(self, position: int, call: dict[str, Any], *, is_exact: bool) -> None:
+        turn, parameters = self._turn, call.get("parameters")
         so_far = turn.arguments(position)
         turn.open(position, call.get("id"), call.get("name"))
-        parameters = (exact or call).get("parameters")
         if parameters is None:
             return
         text = parameters if isinstance(parameters, str) else write_exactly(parameters)
-        if exact is None and not isinstance(parameters, str):
+        if not is_exact and not isinstance(parameters, str):
             turn.reject(position, "its parameters cannot be read exactly")
         elif not so_far:
             turn.append(position, text)

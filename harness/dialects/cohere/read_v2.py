@@ -117,11 +117,9 @@ class V2:
         self._turn.seed = as_text(value.get("id"))
 
     def _content(self, value: dict[str, Any], _frame: Frame) -> None:
-        content = _message(value).get("content")
-        if isinstance(content, dict):
-            if thinking := content.get("thinking"):
-                self._turn.reasoning(thinking)
-            self._turn.text(content.get("text"))
+        content = as_dict(_message(value).get("content"))
+        self._turn.reasoning(content.get("thinking"))
+        self._turn.text(content.get("text"))
 
     def _plan(self, value: dict[str, Any], _frame: Frame) -> None:
         self._turn.reasoning(_message(value).get("tool_plan"))

@@ -74,8 +74,8 @@ class GeminiCalls:
 
     def _grow(self, growing: _Growing, call: dict[str, Any], complete: str) -> None:
         """Take what one part adds; the last one ends the call."""
-        pieces = member(call, "partialArgs", "partial_args")
-        more = bool(member(call, "willContinue", "will_continue"))
+        pieces = member(call, "partialArgs")
+        more = bool(member(call, "willContinue"))
         if complete and (complete != "{}" or not (pieces or more)):
             if growing.complete:
                 self._turn.reject(growing.key, "its arguments came twice")

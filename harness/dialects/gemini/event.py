@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.kit.parse_request import dicts
+from harness.dialects.kit.parse_request import as_dict, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import exact_event
 
@@ -129,10 +129,8 @@ def _copy_argument_text(event: Json, typed_event: _CallEvent) -> bool:
         if content is None or content.parts is None:
             continue
         for part, typed in zip(candidate["content"]["parts"], content.parts, strict=False):
-            for name, raw in (
-                ("functionCall", typed.functionCall),
-                ("function_call", typed.function_call),
-            ):
+            for name in _CALL_NAMES:
+                raw: _Call | None = getattr(typed, name)
                 if raw is None:
                     continue
                 call = part[name]
@@ -154,8 +152,7 @@ def _has_pieces(call: Json) -> bool:
 
 def _calls(event: Json) -> Iterator[Json]:
     for candidate in dicts(event.get("candidates")):
-        content = candidate.get("content")
-        for part in dicts(content.get("parts")) if isinstance(content, dict) else ():
+        for part in dicts(as_dict(candidate.get("content")).get("parts")):
             for name in _CALL_NAMES:
                 if isinstance(part.get(name), dict):
                     yield part[name]

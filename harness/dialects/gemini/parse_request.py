@@ -9,8 +9,9 @@ Source: Gemini API and Vertex AI API references, `generateContent`, `Part`, `Fun
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
+from harness.dialects.gemini.partial_args import member
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
 from harness.turns.turn import Tool
@@ -22,7 +23,7 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     """Return what the request `body`, sent to `uri`, contains."""
     match = _MODEL.search(uri)
     named, method = match.groups() if match else ("", "")
-    system = _member(_inner(body), "systemInstruction")
+    system = member(_inner(body), "systemInstruction")
     return kit.ChatRequest(
         model=named or kit.as_text(body.get("model")).removeprefix("models/"),
         tools=tuple(map(_tool, _declarations(body))),
@@ -32,13 +33,13 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
 
 
 def _tool(declared: Json) -> Tool:
-    schema = declared.get("parameters") or _member(declared, "parametersJsonSchema")
+    schema = declared.get("parameters") or member(declared, "parametersJsonSchema")
     return kit.tool(declared.get("name"), declared.get("description"), schema)
 
 
 def _messages(body: Json) -> Iterator[object]:
     inner = _inner(body)
-    parts = kit.as_dict(_member(inner, "systemInstruction")).get("parts")
+    parts = kit.as_dict(member(inner, "systemInstruction")).get("parts")
     text = "".join(str(part.get("text") or "") for part in kit.dicts(parts))
     if text:
         yield {"role": "system", "content": text}
@@ -51,12 +52,6 @@ def _inner(body: Json) -> Json:
     """Return the request that Code Assist wraps; else the body itself."""
     inner = body.get("request")
     return inner if isinstance(inner, dict) else body
-
-
-def _member(value: Json, name: str) -> Any:  # noqa: ANN401 - a client may send any value
-    """Return a member under its name, or under the snake-case name that Python clients use."""
-    snake = "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
-    return value.get(name, value.get(snake))
 
 
 class _Contents:
@@ -84,8 +79,8 @@ class _Contents:
             yield from kit.user_messages(parts, "user" if role == "function" else role)
 
     def _parts(self, part: Json, place: str) -> Iterator[kit.Part]:
-        call, answer = _member(part, "functionCall"), _member(part, "functionResponse")
-        if _member(part, "thoughtSignature"):
+        call, answer = member(part, "functionCall"), member(part, "functionResponse")
+        if member(part, "thoughtSignature"):
             yield kit.SealedPart("thoughtSignature")
         if isinstance(call, dict):
             called = str(call.get("id") or place)
@@ -131,7 +126,7 @@ def _is_text(part: object) -> bool:
 def _declarations(body: Json) -> Iterator[Json]:
     """Yield the declared functions, not search, code execution and the like."""
     for item in kit.dicts(_inner(body).get("tools")):
-        yield from kit.dicts(_member(item, "functionDeclarations"))
+        yield from kit.dicts(member(item, "functionDeclarations"))
 
 
 _FIELDS: Final = ("contents", "systemInstruction", "system_instruction", "tools", "request")

@@ -27,6 +27,7 @@ _STEP = re.compile(
 )
 # Names that need no brackets in any reader of paths.
 _SHORT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CAPITAL = re.compile("[A-Z]")
 _PATHS_KEPT = 64
 _MOST_CHARACTERS = 4096
 
@@ -129,7 +130,7 @@ class PartialArguments:
         if not isinstance(piece, dict):
             self.fault = "a partial argument is not an object"
             return
-        path = member(piece, "jsonPath", "json_path")
+        path = member(piece, "jsonPath")
         steps = parse_path(path) if isinstance(path, str) else ()
         value = _value(piece)
         if not steps:
@@ -137,7 +138,7 @@ class PartialArguments:
         elif value is None:
             self.fault = f"the partial argument at {path[:_QUOTED]!r} has no value"
         else:
-            self._put(steps, value, more=bool(member(piece, "willContinue", "will_continue")))
+            self._put(steps, value, more=bool(member(piece, "willContinue")))
 
     def text(self) -> str:
         """Return the arguments so far; an array with a gap is a fault."""
@@ -193,19 +194,25 @@ def _new(following: tuple[Step, ...], *, is_text: bool) -> _Node:
 
 def _value(piece: dict[str, Any]) -> tuple[str, bool] | None:
     """Return the text that a partial argument adds, and whether it is that of a string."""
-    text = member(piece, "stringValue", "string_value")
+    text = member(piece, "stringValue")
     if isinstance(text, str):
         return text, True
-    number = member(piece, "numberValue", "number_value")
+    number = member(piece, "numberValue")
     if isinstance(number, int | float) and not isinstance(number, bool):
         return write_exactly(number), False
-    truth = member(piece, "boolValue", "bool_value")
+    truth = member(piece, "boolValue")
     if isinstance(truth, bool):
         return json.dumps(truth), False
     is_null = "nullValue" in piece or "null_value" in piece  # its value may be null itself
     return ("null", False) if is_null else None
 
 
-def member(holder: dict[str, Any], camel: str, snake: str) -> Any:  # noqa: ANN401 - a provider's member may be anything
-    """Return a member in the form of the API, or in the one that Python clients write."""
-    return holder[camel] if camel in holder else holder.get(snake)
+def member(holder: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - a provider's member may be anything
+    """Return a member under the API's name for it, or under the one that Python clients write."""
+    return holder[name] if name in holder else holder.get(snake_case(name))
+
+
+@lru_cache
+def snake_case(name: str) -> str:
+    """Return the name that Python clients write for a member of the API."""
+    return _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name)

@@ -16,7 +16,7 @@ from harness.dialects.gemini.event import (
     unwrapped,
 )
 from harness.dialects.gemini.partial_args import member
-from harness.dialects.kit.parse_request import as_text
+from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.reader import EventReader, finish_reasons, reads_with
 from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
 from harness.wire.frames import Frame
@@ -89,21 +89,19 @@ class _Reader(EventReader):
             self._blocked(value)
         else:
             self.is_known = True
-            for candidate in candidates if isinstance(candidates, list) else ():
-                if isinstance(candidate, dict) and not self.turn.over:
+            for candidate in dicts(candidates):
+                if not self.turn.over:
                     self._continue(candidate)
-        if "error" in value and value["error"] and not self.turn.over:
+        if value.get("error") and not self.turn.over:
             self._error(value["error"])
 
     def end_of_stream(self) -> None:
         """End the turn; a finish reason is enough for it."""
         self._calls.close()
-        if self._stopped:
-            self.turn.close()
-        elif self.is_known:
+        if self.turn.finished and not self._stopped:
             self.interrupted()
         else:
-            self.unknown(self.first)
+            super().end_of_stream()
 
     def interrupted(self, message: str = "") -> None:
         """Fail the turn; the received part of a call is kept for the report."""
@@ -115,9 +113,9 @@ class _Reader(EventReader):
     def _blocked(self, value: dict[str, Any]) -> None:
         """Take an event without candidates: of usage alone, or of a blocked prompt."""
         self.is_known = self.is_known or not _OURS.isdisjoint(value)
-        feedback = member(value, "promptFeedback", "prompt_feedback")
+        feedback = member(value, "promptFeedback")
         if isinstance(feedback, dict) and self._candidate is _NO_CANDIDATE:
-            reason = _word(member(feedback, "blockReason", "block_reason"))
+            reason = _word(member(feedback, "blockReason"))
             if reason not in UNSAID:
                 self._stopped = True
                 self.turn.finish(FinishReason.CONTENT_FILTER, reason)
@@ -125,15 +123,15 @@ class _Reader(EventReader):
     def _about(self, value: dict[str, Any]) -> None:
         turn = self.turn
         if not turn.seed:
-            turn.seed = as_text(member(value, "responseId", "response_id"))
+            turn.seed = as_text(member(value, "responseId"))
         usage = value.get("usageMetadata") or value.get("usage_metadata")
         if usage and isinstance(usage, dict) and usage != self._usage:
             self._usage = usage
             turn.usage(
-                member(usage, "promptTokenCount", "prompt_token_count"),
+                member(usage, "promptTokenCount"),
                 _total(
-                    member(usage, "candidatesTokenCount", "candidates_token_count"),
-                    member(usage, "thoughtsTokenCount", "thoughts_token_count"),
+                    member(usage, "candidatesTokenCount"),
+                    member(usage, "thoughtsTokenCount"),
                 ),
             )
 
@@ -143,12 +141,8 @@ class _Reader(EventReader):
             self._candidate = index
         elif index != self._candidate:
             return  # another answer to the same request
-        content = candidate.get("content")
-        parts = content.get("parts") if isinstance(content, dict) else None
-        if type(parts) is list:
-            for part in parts:
-                if isinstance(part, dict):
-                    self._part(part)
+        for part in dicts(as_dict(candidate.get("content")).get("parts")):
+            self._part(part)
         reason = candidate.get("finishReason") or candidate.get("finish_reason")
         if reason:
             self._finish(reason, candidate)
@@ -160,7 +154,7 @@ class _Reader(EventReader):
             self._stopped = False
             (self.turn.reasoning if part.get("thought") else self.turn.text)(text)
         if "functionCall" in part or "function_call" in part:
-            call = member(part, "functionCall", "function_call")
+            call = member(part, "functionCall")
             if call is not None:
                 self._stopped = False
                 self._call(call)
@@ -179,8 +173,9 @@ class _Reader(EventReader):
         if known in UNSAID:
             return
         if known in FAILED:
-            message = as_text(member(candidate, "finishMessage", "finish_message"))
-            self._fail(known, message or f"the provider finished the turn with {reason!r}")
+            message = as_text(member(candidate, "finishMessage"))
+            self._calls.close()
+            self.turn.fail(known, message or f"the provider finished the turn with {reason!r}")
             return
         self._stopped = True
         self.turn.finish(FINISHES.get(known, FinishReason.OTHER), _word(reason))
@@ -188,10 +183,6 @@ class _Reader(EventReader):
     def _error(self, error: object) -> None:
         self._calls.close()
         self.provider_error(error, ("status", "code"))
-
-    def _fail(self, code: str, message: str) -> None:
-        self._calls.close()
-        self.turn.fail(code, message)
 
 
 def _word(reason: object) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar, Final, Literal
 
-from harness.dialects.gemini.partial_args import PartialArguments, Step, format_path
+from harness.dialects.gemini.partial_args import PartialArguments, Step, format_path, snake_case
 from harness.dialects.gemini.read import FAILED, NUMBERS
 from harness.dialects.kit.frames import json_array, json_lines, sse_events
 from harness.dialects.kit.options import Options
@@ -64,7 +64,6 @@ class WriterOptions(Options, frozen=True):
     response_id: str = "r-1"
 
 
-_CAPITAL: Final = re.compile("[A-Z]")
 _BREAK: Final = re.compile(rb"[\r\n]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _FINISH_NUMBERS: Final = {word: number for number, word in NUMBERS.items()}
@@ -106,7 +105,7 @@ def _text(value: object, *, snake: bool) -> str:
             return value
         case dict():
             members = (
-                f"{json.dumps(_snake(name) if snake else name)}: {_text(member, snake=snake)}"
+                f"{json.dumps(snake_case(name) if snake else name)}: {_text(member, snake=snake)}"
                 for name, member in value.items()
             )
             return "{" + ", ".join(members) + "}"
@@ -114,10 +113,6 @@ def _text(value: object, *, snake: bool) -> str:
             return "[" + ", ".join(_text(item, snake=snake) for item in value) + "]"
         case _:
             return write_exactly(value)
-
-
-def _snake(name: str) -> str:
-    return _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name)
 
 
 def _call_parts(start: ToolCallStart, arguments: str, options: WriterOptions) -> list[Json]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_text, dicts
+from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.arguments import same_value
@@ -133,9 +133,7 @@ class _Reader(EventReader):
             self._step(_index(value), step)
 
     def _delta(self, value: dict[str, Any]) -> None:
-        index, delta = _index(value), value.get("delta")
-        if not isinstance(delta, dict):
-            return
+        index, delta = _index(value), as_dict(value.get("delta"))
         kind = delta.get("type")
         if kind == "arguments_delta":
             self._fragment(index, delta.get("arguments"))
@@ -191,28 +189,20 @@ class _Reader(EventReader):
         """Open a call, or learn more of the one of this step."""
         call_id, arguments = as_text(call.get("id")), call.get("arguments")
         key = self._calls.get(index)
-        if key is None or (call_id and self._ids[key] not in ("", call_id)):
+        if key is None or (call_id and self._ids.get(key, "") not in ("", call_id)):
             key = self._calls[index] = len(self.turn)
             self._ids[key] = call_id
         # In the first version a call may start with its id alone.
         self.turn.open(key, call_id, call.get("name"))
-        if arguments is not None:
-            self._all_arguments(
-                key, arguments if isinstance(arguments, str) else write_exactly(arguments)
-            )
-
-    def _all_arguments(self, key: int, arguments: str) -> None:
-        before = self._at_start.get(key)
-        if before not in (None, "{}", arguments):
+        if arguments is None:
+            return
+        text = arguments if isinstance(arguments, str) else write_exactly(arguments)
+        if self._at_start.get(key) not in (None, "{}", text):
             self.turn.reject(key, "its arguments came twice and differ")
-        self._at_start[key] = arguments
+        self._at_start[key] = text
 
     def _fragment(self, index: object, fragment: object) -> None:
-        key = self._calls.get(index)
-        if key is None:
-            key = self._calls[index] = len(self.turn)
-            self._ids[key] = ""
-        self.turn.append(key, fragment)
+        self.turn.append(self._calls.setdefault(index, len(self.turn)), fragment)
 
     def _complete_call(self, call: int) -> None:
         """Decide between the arguments that came at once and their fragments."""
