@@ -22,6 +22,9 @@ from harness.fuzzing.mutators.mutator import Mutate
 from harness.fuzzing.mutators.sent import Sent, dumped, on_frames, value_of
 
 EditChoice: TypeAlias = Callable[[Json, Json], object]
+# A chunk: the number of its frame, and its value.
+Chunk: TypeAlias = tuple[int, Json]
+EditChunk: TypeAlias = Callable[[DrawFn, Sent, int, Json], tuple[Sent, str] | None]
 _FINAL_CALLS: Final = "tool_calls"
 
 
@@ -30,8 +33,8 @@ def with_value(frames: Sent, at: int, value: Json) -> Sent:
     return with_values(frames, {at: value})
 
 
-def chunks_of(frames: Sent) -> tuple[tuple[int, Json], ...]:
-    """Return number and value of the frames that are chunks."""
+def chunks_of(frames: Sent) -> tuple[Chunk, ...]:
+    """Return the frames that are chunks."""
     values = ((at, value_of(frames.frames[at])) for at in frames.payload_indexes())
     return tuple((at, value) for at, value in values if value is not None and "choices" in value)
 
@@ -44,13 +47,32 @@ def finish_of(value: Json) -> Any:  # noqa: ANN401 - what a server sends
     return next((c["finish_reason"] for c in choices_of(value) if c.get("finish_reason")), None)
 
 
-def finishing(frames: Sent) -> tuple[int, Json] | None:
+def finishing(frames: Sent) -> Chunk | None:
     """Return the one chunk that finishes the only choice."""
     chunks = chunks_of(frames)
     if any(len(choices_of(value)) > 1 for _, value in chunks):
         return None
     found = [(at, value) for at, value in chunks if finish_of(value)]
     return found[0] if len(found) == 1 else None
+
+
+def counting(frames: Sent) -> Chunk | None:
+    """Return the last chunk with usage."""
+    return next((each for each in reversed(chunks_of(frames)) if each[1].get("usage")), None)
+
+
+def on_chunk(find: Callable[[Sent], Chunk | None]) -> Callable[[EditChunk], Mutate]:
+    """Return a decorator that makes an edit around the chunk that `find` returns a mutation."""
+
+    def adapt(edit: EditChunk) -> Mutate:
+        @on_chunks
+        def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+            found = find(frames)
+            return None if found is None else edit(draw, frames, *found)
+
+        return mutate
+
+    return adapt
 
 
 def editing_choices(options: dict[str, EditChoice]) -> Mutate:
@@ -98,6 +120,19 @@ def _reasoning_renamed(_choice: Json, delta: Json) -> None:
 
 # More chunks, or fewer
 
+_EMPTY_DELTAS: Final[tuple[Json | None, ...]] = (
+    {},
+    {"content": ""},
+    {"role": "assistant", "content": None},
+    {"tool_calls": []},
+    None,
+)
+_NO_CHOICES: Final[tuple[Json, ...]] = ({"choices": []}, {"choices": None}, {})
+
+
+def _choices(delta: Json, finish: str | None = None) -> Json:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
 
 def _template(frames: Sent) -> Json:
     """Return the members that all chunks of the stream have."""
@@ -117,20 +152,8 @@ def _template(frames: Sent) -> Json:
 @on_chunks
 def _empty_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     choice: Json = {"index": 0, "finish_reason": None}
-    more: Json = draw(
-        st.sampled_from(
-            (
-                {"choices": [{**choice, "delta": {}}]},
-                {"choices": [{**choice, "delta": {"content": ""}}]},
-                {"choices": [{**choice, "delta": {"role": "assistant", "content": None}}]},
-                {"choices": [{**choice, "delta": {"tool_calls": []}}]},
-                {"choices": [{**choice, "delta": None}]},
-                {"choices": []},
-                {"choices": None},
-                {},
-            )
-        )
-    )
+    empty = ({"choices": [{**choice, "delta": delta}]} for delta in _EMPTY_DELTAS)
+    more = draw(st.sampled_from((*empty, *_NO_CHOICES)))
     end = finishing(frames)
     places = [at for at, _ in chunks_of(frames) if end is None or at <= end[0]]
     at = draw(st.sampled_from(places))
@@ -147,10 +170,9 @@ def inserted(frames: Sent, at: int, more: Json) -> Sent:
 @chat_preserving("role-first", "a first chunk with the role and nothing else")
 @on_chunks
 def _role_first(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    delta = {"role": "assistant", "content": ""}
-    choice = {"index": 0, "delta": delta, "finish_reason": None}
     at = chunks_of(frames)[0][0]
-    return inserted(frames, at, {"choices": [choice]}), f"before frame {at}"
+    more = _choices({"role": "assistant", "content": ""})
+    return inserted(frames, at, more), f"before frame {at}"
 
 
 @chat_preserving("response-ids", "each chunk has another response id", "RESPONSE-ID-PER-CHUNK")
@@ -191,24 +213,17 @@ def _only_entries(value: Json) -> bool:
 @chat_preserving(
     "finish-duplicate", "a second chunk with the same finish reason", "FINISH-DUPLICATE"
 )
-@on_chunks
-def _finish_duplicate(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    end = finishing(frames)
-    if end is None:
-        return None
-    choice = {"index": 0, "delta": {}, "finish_reason": finish_of(end[1])}
-    more = {"choices": [choice]}
-    return inserted(frames, end[0] + 1, more), f"after frame {end[0]}"
+@on_chunk(finishing)
+def _finish_duplicate(_draw: DrawFn, frames: Sent, at: int, end: Json) -> tuple[Sent, str]:
+    return inserted(frames, at + 1, _choices({}, finish_of(end))), f"after frame {at}"
 
 
 @chat_preserving("finish-then-stop", "`stop` after `tool_calls`", "FINISH-TOOLCALLS-THEN-STOP")
-@on_chunks
-def _finish_then_stop(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    end = finishing(frames)
-    if end is None or finish_of(end[1]) != _FINAL_CALLS:
+@on_chunk(finishing)
+def _finish_then_stop(_draw: DrawFn, frames: Sent, at: int, end: Json) -> tuple[Sent, str] | None:
+    if finish_of(end) != _FINAL_CALLS:
         return None
-    choice = {"index": 0, "delta": {}, "finish_reason": "stop"}
-    return inserted(frames, end[0] + 1, {"choices": [choice]}), f"after frame {end[0]}"
+    return inserted(frames, at + 1, _choices({}, "stop")), f"after frame {at}"
 
 
 @chat_preserving(
@@ -216,33 +231,28 @@ def _finish_then_stop(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     "the finish reason in the last chunk with content",
     "FINISH-WITH-CALL",
 )
-@on_chunks
-def _finish_with_call(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+@on_chunk(finishing)
+def _finish_with_call(_draw: DrawFn, frames: Sent, last: int, end: Json) -> tuple[Sent, str] | None:
     """Move the reason into the chunk before, if its own chunk contains nothing else."""
-    end = finishing(frames)
-    before = [(at, value) for at, value in chunks_of(frames) if end and at < end[0]]
-    if end is None or not before or any(choices_of(end[1])[0].get("delta") or {}):
+    before = [(at, value) for at, value in chunks_of(frames) if at < last]
+    if not before or any(choices_of(end)[0].get("delta") or {}) or end.get("usage"):
         return None
     at, value = before[-1]
     choices = choices_of(value)
-    if len(choices) != 1 or end[1].get("usage"):
+    if len(choices) != 1:
         return None
-    choices[0]["finish_reason"] = finish_of(end[1])
-    return with_value(frames, at, value).put(end[0]), f"in frame {at}"
+    choices[0]["finish_reason"] = finish_of(end)
+    return with_value(frames, at, value).put(last), f"in frame {at}"
 
 
 @chat_preserving(
     "finish-open-empty", "an empty finish reason until the last chunk", "FINISH-EMPTY-STRING"
 )
-@on_chunks
-def _finish_open_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    end = finishing(frames)
-    if end is None:
-        return None
+@on_chunk(finishing)
+def _finish_open_empty(_draw: DrawFn, frames: Sent, last: int, _end: Json) -> tuple[Sent, str]:
     for at, value in chunks_of(frames):
-        for choice in choices_of(value):
-            if at < end[0]:
-                choice["finish_reason"] = ""
+        for choice in choices_of(value) if at < last else ():
+            choice["finish_reason"] = ""
         frames = with_value(frames, at, value)
     return frames, "'' until the last"
 
@@ -250,26 +260,21 @@ def _finish_open_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 @chat_preserving(
     "arguments-end-empty", "an empty fragment of a call that is complete", "ARGS-TRAILING-EMPTY"
 )
-@on_chunks
-def _arguments_end_empty(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+@on_chunk(finishing)
+def _arguments_end_empty(
+    _draw: DrawFn, frames: Sent, last: int, _end: Json
+) -> tuple[Sent, str] | None:
     """Send an empty fragment of the last call before the finish."""
-    end = finishing(frames)
     calls = [
         (at, entry)
         for at, value in chunks_of(frames)
         for choice in choices_of(value)
         for entry in entries_of(choice)
     ]
-    if end is None or not calls or calls[-1][0] >= end[0] or "function" not in calls[-1][1]:
+    if not calls or calls[-1][0] >= last or "function" not in calls[-1][1]:
         return None  # with the finish or after it, it is not a fragment of the call
     entry = {"index": calls[-1][1].get("index", 0), "function": {"arguments": ""}}
-    choice = {"index": 0, "delta": {"tool_calls": [entry]}, "finish_reason": None}
-    return inserted(frames, end[0], {"choices": [choice]}), f"before frame {end[0]}"
-
-
-def _usage_of(frames: Sent) -> tuple[int, Json] | None:
-    found = [(at, value) for at, value in chunks_of(frames) if value.get("usage")]
-    return found[-1] if found else None
+    return inserted(frames, last, _choices({"tool_calls": [entry]})), f"before frame {last}"
 
 
 @chat_preserving(
@@ -279,30 +284,22 @@ def _usage_of(frames: Sent) -> tuple[int, Json] | None:
     "CHUNK-CHOICES-NULL",
     "CHUNK-CHOICES-ABSENT",
 )
-@on_chunks
-def _usage_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+@on_chunk(counting)
+def _usage_chunk(draw: DrawFn, frames: Sent, at: int, value: Json) -> tuple[Sent, str]:
     """Put the usage into a separate chunk after the finish, in one of three forms."""
-    found = _usage_of(frames)
-    if found is None:
-        return None
-    at, value = found
-    choices: Json = draw(st.sampled_from(({"choices": []}, {"choices": None}, {})))
-    own = {**choices, "usage": value["usage"]}
+    own = {**draw(st.sampled_from(_NO_CHOICES)), "usage": value["usage"]}
     after = inserted(frames, at + 1, own)
     rest = {**value, "usage": None}
     return with_value(after, at, rest) if choices_of(value) else after.put(at), f"{own}"
 
 
 @chat_preserving("usage-running", "running totals in each chunk")
-@on_chunks
-def _usage_running(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
+@on_chunk(counting)
+def _usage_running(_draw: DrawFn, frames: Sent, last: int, counted: Json) -> tuple[Sent, str]:
     """Tell smaller counts in the chunks before."""
-    found = _usage_of(frames)
-    if found is None:
-        return None
     for at, value in chunks_of(frames):
-        if at < found[0]:
-            usage = {**found[1]["usage"], "completion_tokens": 0}
+        if at < last:
+            usage = {**counted["usage"], "completion_tokens": 0}
             frames = with_value(frames, at, {**value, "usage": usage})
     return frames, "in each chunk"
 
@@ -310,7 +307,7 @@ def _usage_running(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 @chat_changing("usage-added", "usage in a stream without usage", "CHUNK-CHOICES-EMPTY")
 @on_chunks
 def _usage_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    if _usage_of(frames) is not None:
+    if counting(frames) is not None:
         return None
     usage = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
     at = chunks_of(frames)[-1][0] + 1

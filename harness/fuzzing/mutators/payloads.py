@@ -4,6 +4,7 @@ JSON gives no meaning to the order of members, to white space or to escapes, and
 ours says that clients must pass over members and events that they do not know.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -62,17 +63,8 @@ def _with_member(draw: DrawFn, value: Any) -> bytes | None:  # noqa: ANN401 - a 
 
 
 def _escaped(_draw: DrawFn, value: Any) -> bytes:  # noqa: ANN401 - a payload
-    """Escape every character that is not ASCII, and the slash."""
-    text = dumped(value).decode()
-    units = (_unit(c) if ord(c) > 0x7E or c == "/" else c for c in text)  # noqa: PLR2004 - the last printable character
-    return "".join(units).encode()
-
-
-def _unit(character: str) -> str:
-    if character == "/":
-        return "\\/"
-    pairs = character.encode("utf-16-be").hex()
-    return "".join(f"\\u{pairs[at : at + 4]}" for at in range(0, len(pairs), 4))
+    """Escape every character that is not printable ASCII, and the slash."""
+    return json.dumps(value).replace("/", "\\/").replace("\x7f", "\\u007f").encode()
 
 
 @preserving(

@@ -23,28 +23,19 @@ def _text_of(delta: Piece) -> str:
 
 
 def _with_text(delta: Piece, text: str) -> Piece:
-    match delta:
-        case ArgumentsDelta():
-            return ArgumentsDelta(delta.index, text)
-        case ReasoningDelta():
-            return ReasoningDelta(text)
-        case TextDelta():
-            return TextDelta(text)
+    if isinstance(delta, ArgumentsDelta):
+        return replace(delta, fragment=text)
+    return replace(delta, text=text)
 
 
 @preserving("piece-split", "one piece of text or arguments comes in two")
 @rewriting
 def _split(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str] | None:
-    places = [
-        at
-        for at, delta in enumerate(deltas)
-        if isinstance(delta, Piece) and len(_text_of(delta)) > 1
-    ]
-    if not places:
+    pieces = [(at, delta) for at, delta in enumerate(deltas) if isinstance(delta, Piece)]
+    long = [(at, delta) for at, delta in pieces if len(_text_of(delta)) > 1]
+    if not long:
         return None
-    at = draw(st.sampled_from(places))
-    delta = deltas[at]
-    assert isinstance(delta, Piece)  # noqa: S101 - chosen as one
+    at, delta = draw(st.sampled_from(long))
     text = _text_of(delta)
     cut = draw(st.integers(1, len(text) - 1))
     halves = _with_text(delta, text[:cut]), _with_text(delta, text[cut:])

@@ -21,7 +21,7 @@ from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, Mutator
 from harness.normalizers.protocol import CAPABILITIES
 from harness.wire.interaction import Interaction
 
-_ALL: Final[tuple[Mutator, ...]] = (
+_ALL: Final = (
     *framing.MUTATORS,
     *payloads.MUTATORS,
     *pieces.MUTATORS,

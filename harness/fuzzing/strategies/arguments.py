@@ -108,7 +108,7 @@ def arguments(schema: Schema) -> SearchStrategy[dict[str, Any]]:
 
     If the schema allows other values, an empty object replaces them, because arguments are one.
     """
-    found = _fitting(schema, _References(schema), 0)
+    found = _fitting(schema, schema, 0)
     return found.map(lambda value: value if isinstance(value, dict) else {})
 
 
@@ -123,47 +123,41 @@ def json_text(value: object, ascii_only: bool = False, gaps: tuple[str, str] = _
     return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text)
 
 
-class _References:
-    """Where references within one schema lead."""
-
-    def __init__(self, root: Schema) -> None:
-        self._root = root
-
-    def target(self, reference: object) -> Schema:
-        """Return the schema that `reference` names; one that allows all if there is none."""
-        if not isinstance(reference, str) or not reference.startswith("#"):
+def _target(root: Schema, reference: object) -> Schema:
+    """Return the part of `root` that `reference` names; the schema that allows all if none."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return True
+    node = root
+    for step in reference[1:].strip("/").split("/") if reference != "#" else ():
+        name = step.replace("~1", "/").replace("~0", "~")
+        if not isinstance(node, dict) or name not in node:
             return True
-        node = self._root
-        for step in reference[1:].strip("/").split("/") if reference != "#" else ():
-            name = step.replace("~1", "/").replace("~0", "~")
-            if not isinstance(node, dict) or name not in node:
-                return True
-            node = node[name]
-        return node
+        node = node[name]
+    return node
 
 
-def _fitting(schema: Schema, references: _References, depth: int) -> Values:
+def _fitting(schema: Schema, root: Schema, depth: int) -> Values:
     if not isinstance(schema, dict):
         return json_values(leaves=3)
     if depth > _DEEPEST:
         return st.none()
     if "$ref" in schema:
-        target = references.target(schema["$ref"])
-        return st.deferred(lambda: _fitting(target, references, depth + 1))
+        target = _target(root, schema["$ref"])
+        return st.deferred(lambda: _fitting(target, root, depth + 1))
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(listed, list) and listed:
         return st.sampled_from(listed)
-    return _of_parts(_merged(schema), references, depth)
+    return _of_parts(_merged(schema), root, depth)
 
 
-def _of_parts(schema: dict[str, Any], references: _References, depth: int) -> Values:
+def _of_parts(schema: dict[str, Any], root: Schema, depth: int) -> Values:
     """Return what fits one of the schema's alternatives, or one of its types."""
     for name in ("anyOf", "oneOf"):
         if isinstance(schema.get(name), list) and schema[name]:
             rest = {key: each for key, each in schema.items() if key != name}
             options = [_both(rest, option) for option in schema[name]]
-            return st.one_of([_fitting(option, references, depth + 1) for option in options])
-    return st.one_of([_BY_TYPE[name](schema, references, depth) for name in _types(schema)])
+            return st.one_of([_fitting(option, root, depth + 1) for option in options])
+    return st.one_of([_BY_TYPE[name](schema, root, depth) for name in _types(schema)])
 
 
 def _merged(schema: dict[str, Any]) -> dict[str, Any]:
@@ -195,10 +189,10 @@ def _types(schema: dict[str, Any]) -> tuple[str, ...]:
     return tuple(name for name, hint in _HINTS.items() if hint in schema) or ("string", "object")
 
 
-def _object(schema: dict[str, Any], references: _References, depth: int) -> Values:
+def _object(schema: dict[str, Any], root: Schema, depth: int) -> Values:
     properties = schema.get("properties")
     known = properties if isinstance(properties, dict) else {}
-    each = {name: _fitting(part, references, depth + 1) for name, part in known.items()}
+    each = {name: _fitting(part, root, depth + 1) for name, part in known.items()}
     required = {name for name in schema.get("required") or () if isinstance(name, str)}
     needed = {name: each.get(name, st.none()) for name in sorted(required)}
     optional = {name: part for name, part in each.items() if name not in required}
@@ -206,9 +200,7 @@ def _object(schema: dict[str, Any], references: _References, depth: int) -> Valu
     extra = schema.get("additionalProperties", not known)
     if extra is False or depth >= _DEEP:
         return found
-    more = st.dictionaries(
-        words(surrogates=False), _fitting(extra, references, depth + 1), max_size=2
-    )
+    more = st.dictionaries(words(surrogates=False), _fitting(extra, root, depth + 1), max_size=2)
     return (
         found
         if known and extra is True
@@ -216,10 +208,10 @@ def _object(schema: dict[str, Any], references: _References, depth: int) -> Valu
     )
 
 
-def _array(schema: dict[str, Any], references: _References, depth: int) -> Values:
+def _array(schema: dict[str, Any], root: Schema, depth: int) -> Values:
     least = _bound(schema.get("minItems"), 0)
     most = _bound(schema.get("maxItems"), max(least, _MOST_ITEMS)) if depth < _DEEP else least
-    items = _fitting(schema.get("items", True), references, depth + 1)
+    items = _fitting(schema.get("items", True), root, depth + 1)
     return st.lists(items, min_size=least, max_size=max(least, min(most, least + _MOST_ITEMS)))
 
 
@@ -227,23 +219,23 @@ def _bound(value: object, other: int) -> int:
     return value if type(value) is int and 0 <= value <= 1000 else other  # noqa: PLR2004 - arguments are small
 
 
-def _string(schema: dict[str, Any], _references: _References, _depth: int) -> Values:
+def _string(schema: dict[str, Any], _root: Schema, _depth: int) -> Values:
     least = _bound(schema.get("minLength"), 0)
     most = max(least, _bound(schema.get("maxLength"), least + _MOST_CHARACTERS))
     free = st.text(min_size=least, max_size=most)
     return free | words().filter(lambda word: least <= len(word) <= most)
 
 
-def _integer(schema: dict[str, Any], _references: _References, _depth: int) -> Values:
+def _integer(schema: dict[str, Any], _root: Schema, _depth: int) -> Values:
     least, most = _ends(schema)
     return integers(
         None if least is None else -int(-least // 1), None if most is None else int(most // 1)
     )
 
 
-def _number(schema: dict[str, Any], _references: _References, _depth: int) -> Values:
+def _number(schema: dict[str, Any], _root: Schema, _depth: int) -> Values:
     least, most = _ends(schema)
-    return numbers(least, most) | _integer(schema, _references, _depth)
+    return numbers(least, most) | _integer(schema, _root, _depth)
 
 
 def _ends(schema: dict[str, Any]) -> tuple[float | None, float | None]:
@@ -262,7 +254,7 @@ def _bounds(schema: dict[str, Any], *names: tuple[str, int]) -> Iterator[float]:
             yield value + inward
 
 
-_BY_TYPE: Final[dict[str, Callable[[dict[str, Any], _References, int], Values]]] = {
+_BY_TYPE: Final[dict[str, Callable[[dict[str, Any], Schema, int], Values]]] = {
     "object": _object,
     "array": _array,
     "string": _string,

@@ -4,6 +4,7 @@ The expected result is that of the scenario, if there is one. Clean seeds contai
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 
 import msgspec
 
@@ -135,8 +136,5 @@ def by_round(found: Iterable[Seed]) -> tuple[tuple[Seed, ...], ...]:
     for kept in by_key.values():
         kept.sort(key=lambda seed: -len(tuple(_features(seed))))
     ordered = sorted(by_key, key=lambda key: ("/" in key, key))
-    longest = max(map(len, by_key.values()), default=0)
-    return tuple(
-        tuple(by_key[key][number] for key in ordered if number < len(by_key[key]))
-        for number in range(longest)
-    )
+    rounds = zip_longest(*(by_key[key] for key in ordered))
+    return tuple(tuple(filter(None, each)) for each in rounds)

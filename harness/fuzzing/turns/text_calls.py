@@ -59,10 +59,8 @@ def readable_text_dialects(normalizer: Normalizer) -> tuple[str, ...]:
     """Return the text dialects in which `normalizer` declares that it reads such answers."""
     declared = normalizer.policies
     as_expected = all(declared.get(name, value) == value for name, value in _POLICIES.items())
-    return _in_order(normalizer) if as_expected and _DIALECT in normalizer.dialects else ()
-
-
-def _in_order(normalizer: Normalizer) -> tuple[str, ...]:
+    if not as_expected or _DIALECT not in normalizer.dialects:
+        return ()
     return tuple(name for name in TEXT_DIALECTS if name in normalizer.text_dialects)
 
 
