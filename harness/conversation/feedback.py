@@ -17,6 +17,7 @@ from harness.conversation.prompts import Prompt
 from harness.conversation.results import MOST_CHARACTERS, error_text, result_text
 from harness.conversation.wording import TEXTS, Language
 from harness.turns.deltas import ParseError
+from harness.turns.messages import Message, tool_result, user
 
 _MOST_NAMES: Final = 40
 _MOST_REPORTS: Final = 5
@@ -74,7 +75,7 @@ class ToolResult(msgspec.Struct, frozen=True):
 
 def result_messages(
     prompt: Prompt, results: Sequence[ToolResult], *, limit: int = MOST_CHARACTERS
-) -> tuple[dict[str, Any], ...]:
+) -> tuple[Message, ...]:
     """Return the messages with the results of calls, in order.
 
     Args:
@@ -82,20 +83,16 @@ def result_messages(
         results: one for each call.
         limit: the maximum number of characters of each result.
     """
-    texts = [_result_text(result, prompt.language, limit) for result in results]
+    texts = [tool_result_text(result, prompt.language, limit) for result in results]
     if not prompt.describes_tools:
-        pairs = zip(results, texts, strict=True)
-        return tuple(
-            {"role": "tool", "tool_call_id": result.call_id, "content": text}
-            for result, text in pairs
-        )
+        return tuple(tool_result(it.call_id, text) for it, text in zip(results, texts, strict=True))
     if not results:
         return ()
     blocks = (_result_block(result.name, text) for result, text in zip(results, texts, strict=True))
     words = TEXTS[prompt.language]
     request = words.results_request[prompt.protocol]
     content = "\n\n".join((words.results_lead, *blocks, request))
-    return ({"role": "user", "content": content},)
+    return (user(content),)
 
 
 def has_results(message: Mapping[str, Any]) -> bool:
@@ -104,7 +101,8 @@ def has_results(message: Mapping[str, Any]) -> bool:
     return message.get("role") == "user" and str(content).startswith(_LEADS)
 
 
-def _result_text(result: ToolResult, language: Language, limit: int) -> str:
+def tool_result_text(result: ToolResult, language: Language, limit: int) -> str:
+    """Return a result as text of at most `limit` characters."""
     if result.error:
         return error_text(result.error, language, limit=limit)
     return result_text(result.value, language, limit=limit)

@@ -22,7 +22,7 @@ from harness.errors import UnreadableError
 from harness.files.typed import convert
 from harness.turns.deltas import ParseError
 from harness.turns.exact_json import encode_json
-from harness.turns.messages import Message
+from harness.turns.messages import Message, calls_of, role_of, text_of
 from harness.turns.turn import Turn
 from harness.wire.payload import NotJson, decode_json
 
@@ -75,11 +75,10 @@ class _MetaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 def encode(logged: LoggedConversation) -> bytes:
     """Return the lines of a conversation."""
     conversation = logged.conversation
-    about = msgspec.structs.asdict(logged.about)
     header = {
         "format": FORMAT,
         "version": VERSION,
-        **about,
+        **msgspec.structs.asdict(logged.about),
         "ending": conversation.ending,
         "answer": conversation.answer,
         "messages": len(conversation.messages),
@@ -92,7 +91,7 @@ def is_conversation(data: bytes) -> bool:
     """Whether `data` begins as `encode` writes it, whatever its version."""
     first = data.lstrip().partition(b"\n")[0]
     # Searched as text first, because the line may be a complete recording of any size.
-    return FORMAT.encode() in first and _is_header(_value(first))
+    return FORMAT.encode() in first and _is_header(decoded_line(first))
 
 
 def decode(data: bytes, where: str = "") -> tuple[LoggedConversation, ...]:
@@ -145,18 +144,14 @@ def _turn_index(message: Message, turns: Sequence[TurnRecord]) -> int | None:
 
     It decides only where a record is written. Reading gives the same result in any position.
     """
-    if message.get("role") != "assistant":
+    if role_of(message) != "assistant":
         return None
-    calls = message.get("tool_calls")
-    listed = calls if isinstance(calls, list) else ()
-    calls = [call for call in listed if isinstance(call, dict)]
-    content = message.get("content")
-    text = content if isinstance(content, str) else ""
+    text, calls = text_of(message), tuple(calls_of(message))
     indexes = (n for n, record in enumerate(turns) if _has_left(record.turn, text, calls))
     return next(indexes, None)
 
 
-def _has_left(turn: Turn, text: str, calls: Sequence[dict[str, Any]]) -> bool:
+def _has_left(turn: Turn, text: str, calls: Sequence[tuple[str, str, str]]) -> bool:
     if turn.text.strip():
         return text.startswith(turn.text)
     if not calls:
@@ -164,26 +159,15 @@ def _has_left(turn: Turn, text: str, calls: Sequence[dict[str, Any]]) -> bool:
     given = [call.id for call in turn.tool_calls] + [error.id for error in turn.parse_errors]
     # An id may have been changed to match a pattern; arguments never are.
     arguments = [call.arguments or "{}" for call in turn.tool_calls]
-    return any(call.get("id") in given or _arguments(call) in arguments for call in calls)
-
-
-def _arguments(call: dict[str, Any]) -> object:
-    function = call.get("function")
-    return function.get("arguments") if isinstance(function, dict) else None
+    return any(call_id in given or sent in arguments for call_id, _, sent in calls)
 
 
 def _meta(record: TurnRecord) -> object:
     meta = record.meta
-    return msgspec.to_builtins(
-        _MetaLine(
-            record.turn,
-            meta.strategy,
-            meta.parse_errors,
-            meta.probe,
-            meta.retries,
-            record.executed,
-        )
+    line = _MetaLine(
+        record.turn, meta.strategy, meta.parse_errors, meta.probe, meta.retries, record.executed
     )
+    return msgspec.to_builtins(line)
 
 
 # Reading
@@ -202,9 +186,7 @@ def _logged(lines: Sequence[tuple[str, dict[str, Any]]]) -> LoggedConversation:
             messages.append(_message(message, where))
     _check_count("messages", header.messages, len(messages), place)
     _check_count("turns", header.turns, len(turns), place)
-    about = ConversationLabels(
-        header.agent, header.provider, header.model, header.prompt, header.scenario
-    )
+    about = msgspec.convert(header, ConversationLabels, from_attributes=True)
     conversation = Conversation(tuple(messages), tuple(turns), header.ending, header.answer)
     return LoggedConversation(about, conversation)
 
@@ -243,13 +225,14 @@ def _check_count(what: str, expected: int, found: int, place: str) -> None:
 
 
 def _object(line: bytes, place: str) -> dict[str, Any]:
-    value = _value(line)
+    value = decoded_line(line)
     if not isinstance(value, dict):
         raise UnreadableError(f"expected one JSON object, found {line[:40]!r}", where=place)
     return value
 
 
-def _value(line: bytes) -> object:
+def decoded_line(line: bytes) -> object:
+    """Return the JSON value of a line; None if it is not JSON."""
     try:
         return decode_json(line)
     except NotJson:

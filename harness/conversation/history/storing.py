@@ -14,15 +14,15 @@ after their calls, and no message is empty. `identifiers.fit_ids` makes ids uniq
               contains the iteration
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Final, Literal
 
 import msgspec
 
-from harness.conversation.feedback import ToolResult
+from harness.conversation.feedback import ToolResult, tool_result_text
 from harness.conversation.history.identifiers import distinct_ids, fitting_name
-from harness.conversation.results import MOST_CHARACTERS, error_text, result_text
+from harness.conversation.results import MOST_CHARACTERS, error_text
 from harness.conversation.wording import Language
 from harness.providers import Capabilities
 from harness.turns.arguments import parse
@@ -123,7 +123,7 @@ def _answered_and_refused(
     """Return the calls that are stored as calls, and those that become text."""
     answered: list[AnsweredCall] = []
     refused: list[ParseError] = []
-    for item in _items(turn):
+    for item in (*map(_usable, turn.tool_calls), *turn.parse_errors):
         if isinstance(item, ToolCall):
             answered.append(AnsweredCall(item, _result(results.get(item.id), storing)))
         elif item.name and (storing.rejected == "result" or item.id in results):
@@ -132,12 +132,6 @@ def _answered_and_refused(
         else:
             refused.append(item)
     return answered, refused
-
-
-def _items(turn: Turn) -> Iterator[ToolCall | ParseError]:
-    for call in turn.tool_calls:
-        yield _usable(call)
-    yield from turn.parse_errors
 
 
 def _usable(call: ToolCall) -> ToolCall | ParseError:
@@ -167,9 +161,7 @@ def _result(result: ToolResult | None, storing: StoringOptions) -> str:
     if result is None:
         unanswered = _UNANSWERED[storing.language]
         return error_text(unanswered, storing.language, limit=storing.limit)
-    if result.error:
-        return error_text(result.error, storing.language, limit=storing.limit)
-    return result_text(result.value, storing.language, limit=storing.limit)
+    return tool_result_text(result, storing.language, storing.limit)
 
 
 def join_paragraphs(*parts: str) -> str:

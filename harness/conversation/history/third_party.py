@@ -20,13 +20,17 @@ from harness.conversation.conversation import (
     TurnRecord,
 )
 from harness.conversation.history.identifiers import distinct_ids
-from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation
+from harness.conversation.history.jsonl import (
+    ConversationLabels,
+    LoggedConversation,
+    decoded_line,
+)
+from harness.dialects.kit.parse_request import as_dict, text_of
 from harness.turns.deltas import SNIPPET_CHARACTERS, Finish, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import encode_json
 from harness.turns.messages import Message
 from harness.turns.turn import Turn
 from harness.turns.verdicts import unusable_reason
-from harness.wire.payload import NotJson, decode_json
 
 _T = TypeVar("_T")
 _ROLES: Final = ("system", "developer", "user", "assistant", "tool")
@@ -59,11 +63,7 @@ def read_messages(data: bytes) -> tuple[LoggedConversation, ...] | None:
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    try:
-        value = decode_json(line.strip())
-    except NotJson:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return as_dict(decoded_line(line.strip()))
 
 
 def _has_messages(line: dict[str, Any]) -> bool:
@@ -84,7 +84,7 @@ def _logged(messages: Sequence[Message], line: dict[str, Any]) -> LoggedConversa
     plain = tuple(_without_meta(message) for message in messages)
     named = {key: line[key] for key in _LABELS if isinstance(line.get(key), str)}
     last = messages[-1]
-    answer = _text(last.get("content")) if last["role"] == "assistant" else ""
+    answer = text_of(last.get("content")) if last["role"] == "assistant" else ""
     ending: Ending = "done" if answer.strip() and not last.get("tool_calls") else "interrupted"
     return LoggedConversation(
         ConversationLabels(**named), Conversation(plain, turns, ending, answer)
@@ -98,16 +98,16 @@ def _without_meta(message: Message) -> Message:
 def _answered(messages: Sequence[Message], start: int) -> Iterator[str]:
     """Yield the ids of the calls that the messages from `start` answer."""
     while start < len(messages) and messages[start]["role"] == "tool":
-        yield _text(messages[start].get("tool_call_id"))
+        yield text_of(messages[start].get("tool_call_id"))
         start += 1
 
 
 def _record(message: Message, answered: Iterator[str]) -> TurnRecord:
     calls, errors = _calls(message.get("tool_calls"))
     meta = _meta(message.get("meta"), errors)
-    reasoning = (_text(message.get(field)) for field in _REASONING)
+    reasoning = (text_of(message.get(field)) for field in _REASONING)
     turn = Turn(
-        text=_text(message.get("content")),
+        text=text_of(message.get("content")),
         reasoning=next(filter(None, reasoning), ""),
         tool_calls=tuple(calls),
         parse_errors=tuple(errors),
@@ -121,7 +121,7 @@ def _calls(listed: object) -> tuple[list[ToolCall], list[ParseError]]:
     calls: list[ToolCall] = []
     errors: list[ParseError] = []
     for item in listed if isinstance(listed, list) else ():
-        call = _call(item if isinstance(item, dict) else {})
+        call = _call(as_dict(item))
         error = unusable_reason(call.name, call.arguments, call.kind, cut_short=False)
         if error:
             snippet = call.arguments[:SNIPPET_CHARACTERS]
@@ -132,35 +132,29 @@ def _calls(listed: object) -> tuple[list[ToolCall], list[ParseError]]:
 
 
 def _call(item: dict[str, Any]) -> ToolCall:
-    call_id, custom, function = _text(item.get("id")), item.get("custom"), item.get("function")
+    call_id, custom, function = text_of(item.get("id")), item.get("custom"), item.get("function")
     if isinstance(custom, dict):
-        return ToolCall(call_id, _text(custom.get("name")), _text(custom.get("input")), "custom")
-    fields = function if isinstance(function, dict) else {}
-    return ToolCall(call_id, _text(fields.get("name")), _arguments(fields.get("arguments")))
+        return ToolCall(
+            call_id, text_of(custom.get("name")), text_of(custom.get("input")), "custom"
+        )
+    fields = as_dict(function)
+    return ToolCall(call_id, text_of(fields.get("name")), _arguments(fields.get("arguments")))
 
 
 def _arguments(value: object) -> str:
     """Return arguments as text; some systems store the object itself."""
-    return encode_json(value).decode() if isinstance(value, dict) else _text(value)
-
-
-def _text(content: object) -> str:
-    """Return a text, or the texts of parts."""
-    if isinstance(content, list):
-        parts = (part.get("text") for part in content if isinstance(part, dict))
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else ""
+    return encode_json(value).decode() if isinstance(value, dict) else text_of(value)
 
 
 def _meta(value: object, errors: Sequence[ParseError]) -> Meta:
     """Return the known keys of a `meta`; `parse_error` may be one error or a list."""
-    fields = value if isinstance(value, dict) else {}
+    fields = as_dict(value)
     found = fields.get("parse_error")
     listed = found if isinstance(found, list) else [found]
     known = tuple(filter(None, (_converted(each, ParseError) for each in listed)))
     retries = fields.get("retries")
     return Meta(
-        strategy=_STRATEGIES.get(_text(fields.get("strategy")), ""),
+        strategy=_STRATEGIES.get(text_of(fields.get("strategy")), ""),
         parse_errors=known or tuple(errors),
         probe=_converted(fields.get("probe"), Probe),
         retries=retries if type(retries) is int and retries >= 0 else 0,
