@@ -7,9 +7,8 @@ request, never from the normalizer.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -27,11 +26,8 @@ from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Due, Request
 
-
-@cache
-def _checker() -> Checker:
-    """Return the one checker of this process, which keeps compiled schemas."""
-    return Checker()
+# Compiled schemas are kept, because the same tools are called again and again.
+_CHECKER: Final = Checker()
 
 
 def request_digest(request: Request) -> str:
@@ -87,11 +83,11 @@ def _by_name(tools: Iterable[Tool] | None) -> dict[str, Tool] | None:
 
 def _call_problem(call: ToolCall, tools: dict[str, Tool] | None) -> str:
     if call.kind == "custom":
-        return misfit(call.name, {}, tools, _checker())
+        return misfit(call.name, {}, tools, _CHECKER)
     parsed = parse(call.arguments)
     if parsed.value is None:
         return f"{call.name}: {parsed.error}"
-    return misfit(call.name, parsed.value, tools, _checker())
+    return misfit(call.name, parsed.value, tools, _CHECKER)
 
 
 def blame_of_bytes(reading: OracleReading, tools: Sequence[Tool] | None, due: Due = "") -> Blame:
@@ -131,7 +127,7 @@ def _match_tools(
     """
     known = _by_name(tools)
     return all(
-        value is not None and not misfit(name, value, known, _checker()) for name, value in calls
+        value is not None and not misfit(name, value, known, _CHECKER) for name, value in calls
     )
 
 
@@ -179,11 +175,8 @@ def _declared_tools(scenario: Scenario | None, part: ExaminedTurn) -> tuple[Tool
 def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
     """Return the row of the rankings for one interaction of a cell."""
     turn, interaction = part.whole.turn, part.evidence.interaction
-    if part.whole.hung:
-        why = "did not end"
-    else:
-        problem = turn_problem(turn, _declared_tools(scenario, part), interaction.due)
-        why = part.whole.error or problem
+    problem = turn_problem(turn, _declared_tools(scenario, part), interaction.due)
+    why = "did not end" if part.whole.hung else part.whole.error or problem
     if not why and part.violated:
         why = f"the normalizer broke {part.violated}"
     rejected_wrongly = any(f.rule == "GOOD-CALL-NOT-REJECTED" for f in part.findings)

@@ -12,11 +12,10 @@ import msgspec
 
 from harness.errors import UnreadableError
 from harness.files.load import load_yaml_file
-from harness.files.typed import convert
+from harness.files.typed import Text, convert
 
 T = TypeVar("T")
 
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
 _Id = Annotated[str, msgspec.Meta(pattern="^[A-Z0-9]+(-[A-Z0-9]+)*$")]
 
 Group = Literal["A", "B", "C", "D", "E", "F"]
@@ -47,11 +46,11 @@ class Quirk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     id: _Id
     group: Group
-    title: _Text
-    summary: _Text
-    rule: _Text
+    title: Text
+    summary: Text
+    rule: Text
     severity: Severity
-    references: tuple[_Text, ...] = ()
+    references: tuple[Text, ...] = ()
 
 
 def load_catalogue(folder: Path) -> dict[str, Quirk]:
@@ -78,7 +77,7 @@ def load_excluded(path: Path) -> dict[str, str]:
     Raises:
         UnreadableError: the file does not map ids to reasons.
     """
-    return _load(path, dict[_Id, _Text])
+    return _load(path, dict[_Id, Text])
 
 
 def _load(path: Path, kind: type[T]) -> T:

@@ -1,4 +1,4 @@
-"""The text dialects and policies that a scenario may name, with their values.
+"""The policies that a scenario may name, with their values.
 
 An unknown name would make every cell `unsupported` without a message, so it is an error.
 """
@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args, get_origin, get_type_hints
 
 from harness.errors import UnreadableError
 from harness.files.names import did_you_mean
-from harness.text_calls import TEXT_DIALECTS, TextPolicy
+from harness.text_calls import TextPolicy
 
 # Policies of normalizers, each with its values, the default first.
 TEXT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
@@ -29,17 +29,6 @@ AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
     "batch": ("per-call", "atomic"),
     **TEXT_POLICIES,
 }
-
-
-def require_text_dialect(name: str, where: str) -> None:
-    """Refuse a text dialect that does not exist; "" is none.
-
-    Raises:
-        UnreadableError: with the nearest name that exists, or all of them.
-    """
-    if name:
-        known = tuple(TEXT_DIALECTS)
-        require_name(name, known, "text_dialect: there is no text dialect", where)
 
 
 def require_policies(

@@ -100,11 +100,6 @@ class _Armed:
         _HandlerState.guarded = False
 
 
-def disarm() -> None:
-    """Make sure that nothing is raised from now on, however the block ended."""
-    _HandlerState.guarded = False
-
-
 def _stop_timer() -> None:
     """Stop the timer, even if it goes off at this moment."""
     while True:
@@ -161,21 +156,6 @@ class ReplayLimits(msgspec.Struct, frozen=True):
 DEFAULT_LIMITS = ReplayLimits()
 
 
-class _CountedReads:
-    """The reads of one chunking; counts the bytes that were pulled."""
-
-    __slots__ = ("_chunks", "bytes_read")
-
-    def __init__(self, body: bytes, cuts: Chunking) -> None:
-        self.bytes_read = 0
-        self._chunks = split(body, cuts)
-
-    def __iter__(self) -> Iterator[bytes]:
-        for chunk in self._chunks:
-            self.bytes_read += len(chunk)
-            yield chunk
-
-
 def replay(
     normalizer: Normalizer,
     interaction: Interaction,
@@ -186,14 +166,19 @@ def replay(
     folder = Folder()
     emissions: list[Emission] = []
     most = limits.most_deltas(interaction.body)
-    reads = _CountedReads(interaction.body, chunking)
-    bare = interaction.without_body()
+    bytes_read = 0
+
+    def reads() -> Iterator[bytes]:
+        nonlocal bytes_read
+        for chunk in split(interaction.body, chunking):
+            bytes_read += len(chunk)
+            yield chunk
 
     def run() -> bool:
-        add, append, counted = folder.add, emissions.append, reads
-        for delta in islice(normalizer.normalize(bare, counted), most + 1):
+        add, append = folder.add, emissions.append
+        for delta in islice(normalizer.normalize(interaction.without_body(), reads()), most + 1):
             add(delta)
-            append(Emission(delta, counted.bytes_read))
+            append(Emission(delta, bytes_read))
         return len(emissions) > most
 
     too_many, error, expired = run_guarded(run, limits.time_for(interaction.body))
@@ -217,7 +202,7 @@ def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, str,
     except DeadlineExceeded:
         expired = True
     finally:
-        disarm()
+        _HandlerState.guarded = False  # nothing is raised from now on, however the block ended
     return result, error, expired
 
 

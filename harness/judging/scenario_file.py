@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import asdict
 
 from harness.conversation.tool_file import load_tool
 from harness.errors import UnreadableError, UsageError
@@ -28,10 +29,11 @@ from harness.judging.expectation import (
 from harness.judging.policies import (
     AGENT_POLICIES,
     TEXT_POLICIES,
+    require_name,
     require_policies,
-    require_text_dialect,
 )
 from harness.judging.scenario import Scenario, ScenarioBlame
+from harness.text_calls import TEXT_DIALECTS
 from harness.turns.deltas import FinishReason, Usage
 
 SUFFIX = ".yaml"
@@ -159,26 +161,19 @@ def load_scenario(path: Path, root: Path) -> Scenario:
     file = convert(_document(read_file(path), where), ScenarioFile, where)
     names = file.tools
     _require_one_expectation(file, where)
-    require_text_dialect(file.text_dialect, where)
+    if file.text_dialect:
+        problem = "text_dialect: there is no text dialect"
+        require_name(file.text_dialect, tuple(TEXT_DIALECTS), problem, where)
     require_policies(file.policies, AGENT_POLICIES if file.conversation else TEXT_POLICIES, where)
-    return Scenario(
-        id=_scenario_id(path, root),
-        title=file.title,
-        cassette=file.cassette,
-        expect=tuple(
+    read = {
+        "expect": tuple(
             _expectation(turn, f"expect[{index}]", where, loose_space=bool(file.text_dialect))
             for index, turn in enumerate(file.expect or ())
         ),
-        conversation=script_from_file(file.conversation, where) if file.conversation else None,
-        tools=None if names is None else tuple(load_tool(root, name, where) for name in names),
-        capabilities=file.capabilities,
-        quirks=file.quirks,
-        rules=file.rules,
-        references=file.references,
-        blame=file.blame,
-        text_dialect=file.text_dialect,
-        policies=file.policies,
-    )
+        "conversation": script_from_file(file.conversation, where) if file.conversation else None,
+        "tools": None if names is None else tuple(load_tool(root, name, where) for name in names),
+    }
+    return Scenario(id=_scenario_id(path, root), **{**asdict(file), **read})
 
 
 def _require_one_expectation(file: ScenarioFile, where: str) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -74,21 +74,15 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     record: SessionRecord
     interactions: int
     others: dict[str, SessionRecord] = {}
+    # Rules about conversations look at what the script expects themselves.
+    judged: ClassVar[tuple[str, ...]] = ()
+    # The paths of findings start at the conversation.
+    prefix: ClassVar[str] = ""
 
     @property
     def stopped(self) -> bool:
         """Whether the agent raised or exceeded a limit."""
         return bool(self.record.error or self.record.hung)
-
-    @property
-    def judged(self) -> tuple[str, ...]:
-        """Conversation rules look at what the script expects themselves."""
-        return ()
-
-    @property
-    def prefix(self) -> str:
-        """The paths of findings start at the conversation."""
-        return ""
 
     def accepts_id(self, call_id: str) -> bool:
         """Return whether the provider accepts `call_id` unchanged."""

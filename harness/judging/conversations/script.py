@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import asdict
 
 from harness.conversation.conversation import Ending, Strategy
 from harness.conversation.prompts import PROMPTS
@@ -188,16 +189,7 @@ def script_from_file(file: ConversationFile, where: str) -> ConversationScript:
     if file.prompt:
         problem = "conversation.prompt: there is no prompt"
         require_name(file.prompt, tuple(PROMPTS), problem, where)
-    return ConversationScript(
-        questions=file.questions,
-        expect=file.expect,
-        tools=tools,
-        prompt=file.prompt,
-        system=file.system,
-        provider=file.provider,
-        capabilities=file.capabilities,
-        limits=file.limits,
-    )
+    return ConversationScript(**{**asdict(file), "tools": tools})
 
 
 def _mock_answers(

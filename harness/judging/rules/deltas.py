@@ -76,27 +76,22 @@ def _index_order(evidence: TurnEvidence) -> Iterator[Violation]:
         yield Violation("deltas", list(range(len(starts))), starts)
 
 
+def text_differs(evidence: TurnEvidence) -> bool:
+    """Return whether the text is not the expected one."""
+    expected = evidence.expectation
+    return expected.spaced(evidence.turn.text) != expected.spaced(expected.text)
+
+
 class LateText(msgspec.Struct, frozen=True):
     """Text that was emitted later than necessary.
 
     Fields:
-        offset: bytes after which the stream contained it.
-        due: characters that had to be emitted.
-        allowed: bytes after which they had to be emitted.
-        at: bytes that had been read when they were.
+        violation: what a rule reports of it.
         in_time: characters that were emitted in time.
     """
 
-    offset: int
-    due: int
-    allowed: int
-    at: int
+    violation: Violation
     in_time: int
-
-    def violation(self) -> Violation:
-        """Return what a rule reports of it."""
-        expected = f"{self.due} characters of text after {self.allowed} bytes"
-        return Violation("text", expected, f"after {self.at} bytes", self.offset)
 
 
 def first_late_text(evidence: TurnEvidence, marks: Iterable[tuple[int, int]]) -> LateText | None:
@@ -106,10 +101,7 @@ def first_late_text(evidence: TurnEvidence, marks: Iterable[tuple[int, int]]) ->
         evidence: of a replay; only one that gave the right text can be late.
         marks: (bytes, characters of text that are due once these were read), ascending.
     """
-    expected = evidence.expectation
-    if not evidence.normalizer.streams or "text" not in expected.judged:
-        return None
-    if expected.spaced(evidence.turn.text) != expected.spaced(expected.text):
+    if not evidence.normalizer.streams or "text" not in evidence.judged or text_differs(evidence):
         return None
     ends = [*evidence.replay.chunking, len(evidence.interaction.body)]
     progress = _text_progress(evidence.replay)
@@ -120,7 +112,9 @@ def first_late_text(evidence: TurnEvidence, marks: Iterable[tuple[int, int]]) ->
         allowed = ends[min(bisect_right(ends, offset - 1) + 1, len(ends) - 1)]
         if at < len(progress) and progress[at][0] > allowed:
             in_time = max((count for read, count in progress if read <= allowed), default=0)
-            return LateText(offset, characters, allowed, progress[at][0], in_time)
+            expected = f"{characters} characters of text after {allowed} bytes"
+            found = f"after {progress[at][0]} bytes"
+            return LateText(Violation("text", expected, found, offset), in_time)
     return None
 
 

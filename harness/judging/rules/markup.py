@@ -133,7 +133,7 @@ def _not_held_back(evidence: TurnEvidence) -> Iterator[Violation]:
     marks = [(end, min(count, same) - HELD_CHARACTERS) for end, count in evidence.oracle.text_marks]
     late = first_late_text(evidence, [(end, count) for end, count in marks if count > 0])
     if late is not None and not may_begin_call(raw, late.in_time):
-        yield late.violation()
+        yield late.violation
 
 
 def _common_prefix_length(one: str, other: str) -> int:

@@ -97,4 +97,4 @@ def _prompt_text(evidence: TurnEvidence) -> Iterator[Violation]:
         if late is not None and may_begin_call(text, late.in_time):
             return
     if late is not None:
-        yield late.violation()
+        yield late.violation

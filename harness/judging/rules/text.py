@@ -5,15 +5,11 @@ from collections.abc import Iterator
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.judging.rules.deltas import text_differs
 from harness.judging.rules.markup import is_text_doubled, markers_in_text
 
 _PROTOCOL_MARKS = ("data:", "[DONE]", '"choices"', '"delta"')
 _REPLACEMENT = "\ufffd"
-
-
-def _differs(evidence: TurnEvidence) -> bool:
-    expected = evidence.expectation
-    return expected.spaced(evidence.turn.text) != expected.spaced(expected.text)
 
 
 def _has_replacement(evidence: TurnEvidence) -> bool:
@@ -42,7 +38,7 @@ def _has_reasoning(evidence: TurnEvidence) -> bool:
 )
 def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
     others = (_has_replacement, _leaked_marks, _has_reasoning, is_text_doubled, markers_in_text)
-    if _differs(evidence) and not any(other(evidence) for other in others):
+    if text_differs(evidence) and not any(other(evidence) for other in others):
         yield Violation("text", evidence.expectation.text, evidence.turn.text)
 
 
@@ -54,7 +50,7 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
     field="text",
 )
 def _no_replacement(evidence: TurnEvidence) -> Iterator[Violation]:
-    if _differs(evidence) and _has_replacement(evidence):
+    if text_differs(evidence) and _has_replacement(evidence):
         yield Violation("text", evidence.expectation.text, evidence.turn.text)
 
 
@@ -67,7 +63,7 @@ def _no_replacement(evidence: TurnEvidence) -> Iterator[Violation]:
 )
 def _no_protocol(evidence: TurnEvidence) -> Iterator[Violation]:
     marks = _leaked_marks(evidence)
-    if marks and _differs(evidence) and not _has_replacement(evidence):
+    if marks and text_differs(evidence) and not _has_replacement(evidence):
         yield Violation("text", f"text without {marks}", evidence.turn.text)
 
 
@@ -79,7 +75,7 @@ def _no_protocol(evidence: TurnEvidence) -> Iterator[Violation]:
     field="text",
 )
 def _reasoning_separate(evidence: TurnEvidence) -> Iterator[Violation]:
-    if _differs(evidence) and _has_reasoning(evidence):
+    if text_differs(evidence) and _has_reasoning(evidence):
         yield Violation("text", "text without the reasoning", evidence.turn.text)
 
 
@@ -91,7 +87,7 @@ def _reasoning_separate(evidence: TurnEvidence) -> Iterator[Violation]:
     field="text",
 )
 def _once(evidence: TurnEvidence) -> Iterator[Violation]:
-    if _differs(evidence) and is_text_doubled(evidence):
+    if text_differs(evidence) and is_text_doubled(evidence):
         yield Violation("text", evidence.expectation.text, evidence.turn.text)
 
 
