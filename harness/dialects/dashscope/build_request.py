@@ -1,23 +1,18 @@
 """The requests of DashScope's native API: messages in `input`, tools in `parameters`."""
 
+from functools import partial
 from typing import Final
 
 from harness.dialects.kit import build_request as kit
 from harness.dialects.kit.build_request import Json
 
 
-def _increments(spec: kit.RequestSpec) -> Json:
-    parameters: Json = {"result_format": "message", "incremental_output": True}
+def _body(spec: kit.RequestSpec, *, incremental: bool) -> Json:
+    parameters: Json = {"result_format": "message", "incremental_output": incremental}
     tools = [kit.declaration(tool) for tool in spec.tools]
     parameters |= {"tools": tools} if tools else {}
     messages = {"messages": list(spec.messages)}
     return {"model": spec.model, "input": messages, "parameters": parameters}
-
-
-def _snapshots(spec: kit.RequestSpec) -> Json:
-    body = _increments(spec)
-    body["parameters"]["incremental_output"] = False
-    return body
 
 
 _ADDRESSES: Final = {
@@ -25,6 +20,6 @@ _ADDRESSES: Final = {
 }
 _HISTORY: Final = ("input", "messages")
 REQUEST_FORMS: Final = {
-    "": kit.RequestForm(_ADDRESSES, _increments, _HISTORY),
-    "snapshots": kit.RequestForm(_ADDRESSES, _snapshots, _HISTORY),
+    "": kit.RequestForm(_ADDRESSES, partial(_body, incremental=True), _HISTORY),
+    "snapshots": kit.RequestForm(_ADDRESSES, partial(_body, incremental=False), _HISTORY),
 }

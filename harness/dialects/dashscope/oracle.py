@@ -14,7 +14,6 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event, function_entries
 from harness.dialects.kit.oracle.reading import (
-    CallReading,
     GrowingText,
     Notes,
     OpenCall,
@@ -68,11 +67,6 @@ class Values:
             self.repeats_much |= begins and len(value) > len(before) >= _SURE_CHARACTERS
         self.all.append((value, end))
 
-    @property
-    def differs(self) -> bool:
-        """Whether some value does not begin with the one before."""
-        return self.differs_at is not None
-
     def total(self, *, cumulative: bool) -> str:
         """Return the complete value."""
         if cumulative:
@@ -112,11 +106,10 @@ class CallTable(OpenCalls[int, _Call]):
         """Return the arguments of each call, event by event."""
         return [call.values for call in self._calls.values()]
 
-    def total(self, *, cumulative: bool) -> tuple[CallReading, ...]:
-        """Return the calls, in order of first appearance."""
+    def join(self, *, cumulative: bool) -> None:
+        """Give each call its complete arguments."""
         for call in self._calls.values():
             call.fragments = [call.values.total(cumulative=cumulative)]
-        return self.calls()
 
     def add(self, entries: object, event: Event) -> None:
         """Take one `tool_calls` value."""
@@ -133,22 +126,20 @@ class CallTable(OpenCalls[int, _Call]):
             self.from_objects |= isinstance(function.get("arguments"), dict)
             if not isinstance(arguments, str | None):
                 self._notes.open("ARGS-OBJECT", event.offset, calls=True)
-            text = arguments if isinstance(arguments, str) else ""
-            self._entry({**entry, "function": {**function, "arguments": text}}, place, event)
+            self._entry(entry, text_or_empty(arguments), place, event)
         if self._without_index and self._lists > 1:
             # Only the place in the list is left, and a list of increments has no places.
             self._notes.open("DELTA-INDEX-MISSING", event.offset, calls=True)
 
-    def _entry(self, entry: Json, place: int, event: Event) -> None:
+    def _entry(self, entry: Json, arguments: str, place: int, event: Event) -> None:
         """Take one entry, whose arguments are text."""
-        function = entry["function"]
         index = entry.get("index")
         if not is_index(index):
             self._without_index = True
             index = place
         call = self._calls.get(index)
-        arguments = function["arguments"]
-        call_id, name = self._text(entry, "id", event), self._text(function, "name", event)
+        call_id = self.text(entry.get("id"), event.offset)
+        name = self.text(entry["function"].get("name"), event.offset)
         if not (call_id or name or arguments):
             return
         if call is None:
@@ -166,12 +157,6 @@ class CallTable(OpenCalls[int, _Call]):
         call.name = call.name or name
         call.values.add(arguments, event.end)
 
-    def _text(self, holder: Json, field: str, event: Event) -> str:
-        value = holder.get(field)
-        if not isinstance(value, str | None):
-            self._notes.open("EVENT-GLUED", event.offset, calls=True)
-        return value if isinstance(value, str) else ""
-
 
 _NO_ERROR: Final = (None, "", 200, "200")
 # So much of a text must come again before a reader has to take it for a repetition.
@@ -187,7 +172,7 @@ class DashScopeOracle(FinishWordOracle):
         super().__init__()
         self._text_values = Values()
         self._reasoning_values = Values()
-        self._calls = CallTable(self.notes)
+        self.table = self._calls = CallTable(self.notes)
         self._requested: bool | None = None
         self._cumulative = False
 
@@ -195,10 +180,6 @@ class DashScopeOracle(FinishWordOracle):
         """Return the meaning of the body of `interaction`, by the contract of the API."""
         self._requested = requested_mode(interaction.request.body)
         return super().read(interaction)
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls, in order of first appearance."""
-        return self._calls.total(cumulative=self._cumulative)
 
     def reading(self) -> OracleReading:
         """Return the meaning of what was taken."""
@@ -214,10 +195,9 @@ class DashScopeOracle(FinishWordOracle):
 
     def conclude(self) -> None:
         """Note what only the complete body shows."""
-        super().conclude()
         self._cumulative = self._is_cumulative()
-        if self.error is None:
-            self.check_calls(len(self._calls))
+        self._calls.join(cumulative=self._cumulative)
+        super().conclude()
 
     def take(self, value: Json, event: Event) -> None:
         """Take one event, or the complete response."""
@@ -237,18 +217,18 @@ class DashScopeOracle(FinishWordOracle):
         if any(field.has_half_characters for field in fields):
             self.notes.lost("SSE-UTF8-SPLIT", 0)
         requested = self._requested
-        if not any(field.repeats or field.differs for field in fields):
+        cumulative = all(field.differs_at is None for field in fields)
+        if cumulative and not any(field.repeats for field in fields):
             return bool(requested)  # one value each: both modes read alike
-        cumulative = not any(field.differs for field in fields)
-        sure = any(field.repeats_much for field in fields)
         if cumulative:
+            sure = any(field.repeats_much for field in fields)
             doubtful = requested is False or (requested is None and not sure)
         else:
             # Values that continue each other, among them some that look like repetitions.
             doubtful = requested is True or any(field.grows for field in fields)
-        if not cumulative and self._calls.from_objects:
-            # An object is always complete, so no event of this stream continues another.
-            self.notes.open("ARGS-OBJECT", 0, text=True, calls=True)
+            if self._calls.from_objects:
+                # An object is always complete, so no event of this stream continues another.
+                self.notes.open("ARGS-OBJECT", 0, text=True, calls=True)
         if doubtful:
             self.notes.open("DASH-CUMULATIVE", 0, text=True, calls=True)
         elif cumulative:

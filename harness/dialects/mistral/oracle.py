@@ -10,47 +10,34 @@ from typing import Any, ClassVar, Final
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event, function_entries
-from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
+from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import dict_or_empty, is_index, meanings, text_or_empty
 
-_NO_ID: Final = frozenset(("", "null"))
 
-
-class CallList:
-    """The calls of one choice."""
+class CallList(OpenCalls[int, OpenCall]):
+    """The calls of one choice, numbered in the order of their first appearance."""
 
     def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._calls: list[OpenCall] = []
+        super().__init__(notes)
         self._by_id: dict[str, OpenCall] = {}
         self._by_index: dict[int, OpenCall] = {}
-
-    def __len__(self) -> int:
-        return len(self._calls)
-
-    def calls(self) -> tuple[CallReading, ...]:
-        """Return the calls so far, in order of first appearance."""
-        return tuple(call.reading() for call in self._calls)
 
     def add(self, entries: list[Any], path: tuple[str | int, ...], event: Event) -> None:
         """Take one list, which is at `path` of the event."""
         if len(entries) > 1:
             self._notes.keep("DELTA-MULTI-IN-CHUNK", event.offset)
         for _, entry, arguments in function_entries(entries, path, event, self._notes):
-            self._check_type(entry, event.offset)
+            self.check_type(entry, event.offset)
             if not isinstance(arguments, str):
                 quirk = "ARGS-NULL" if arguments is None else "ARGS-OBJECT"
                 self._notes.open(quirk, event.offset, calls=arguments is not None)
-            name = entry["function"].get("name")
-            self._entry(entry, name, text_or_empty(arguments), event.offset)
+            self._entry(entry, text_or_empty(arguments), event.offset)
 
-    def _entry(self, entry: Json, name: object, arguments: str, offset: int) -> None:
+    def _entry(self, entry: Json, arguments: str, offset: int) -> None:
         index = entry.get("index")
         index = index if is_index(index) else None
         call_id = self._id(entry.get("id"), offset)
-        if not isinstance(name, str | None):
-            self._notes.open("EVENT-GLUED", offset, calls=True)
-            name = ""
+        name = self.text(entry["function"].get("name"), offset)
         if not (name or call_id or arguments):
             return
         if index is None:
@@ -70,15 +57,14 @@ class CallList:
         self, call_id: str, name: str, known: OpenCall | None, offset: int, *, has_index: bool
     ) -> OpenCall:
         """Open a call; ambiguous if it could continue a known one."""
-        rival = known if has_index else (self._calls[-1] if self._calls else None)
+        rival = known if has_index else next(reversed(self._calls.values()), None)
         if call_id in self._by_id:
             self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)
         elif rival is not None:
             told_apart = bool(call_id and rival.id) or name != rival.name
             quirk = "DELTA-INDEX-ALL-ZERO" if has_index else "DELTA-INDEX-MISSING"
             self._notes.open(quirk, offset, calls=not told_apart)
-        call = OpenCall(offset, call_id, name)
-        self._calls.append(call)
+        call = self._calls[len(self._calls)] = OpenCall(offset, call_id, name)
         return call
 
     def _continued(
@@ -93,20 +79,10 @@ class CallList:
         return known or self._new(call_id, "", None, offset, has_index=True)
 
     def _id(self, value: object, offset: int) -> str:
-        if not isinstance(value, str | None):
-            self._notes.open("EVENT-GLUED", offset, calls=True)
-        elif value == "null":
+        if value == "null":
             self._notes.keep("MIST-ID-NULL", offset)
-        return value if isinstance(value, str) and value not in _NO_ID else ""
-
-    def _check_type(self, entry: Json, offset: int) -> None:
-        kind = entry.get("type")
-        if "type" not in entry:
-            self._notes.keep("DELTA-TYPE-MISSING", offset)
-        elif kind in (None, ""):
-            self._notes.keep("DELTA-TYPE-EMPTY-OR-NULL", offset)
-        elif kind != "function":
-            self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)
+            return ""
+        return self.text(value, offset)
 
 
 # Parts without text of the turn.
@@ -142,12 +118,6 @@ class MistralOracle(FinishWordOracle):
             self.notes.keep("CHUNK-CHOICES-ABSENT", event.offset)
         else:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
-
-    def conclude(self) -> None:
-        """Note what only the complete body shows."""
-        super().conclude()
-        if self.error is None:
-            self.check_calls(len(self._calls))
 
     def _one_choice(self, choice: object, place: int, event: Event) -> None:
         if not isinstance(choice, dict):

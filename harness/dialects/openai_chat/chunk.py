@@ -8,7 +8,7 @@ collector skips them.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -81,8 +81,6 @@ class Chunk(msgspec.Struct, gc=False):
     type: Any = None
 
 
-T = TypeVar("T", bound=msgspec.Struct)
-
 decode_plain = piece_decoder(Chunk)
 
 
@@ -140,5 +138,5 @@ def _text_or_none(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else write_exactly(value)
 
 
-def _plain(value: dict[str, Any], shape: type[T]) -> dict[str, Any]:
+def _plain(value: dict[str, Any], shape: type[msgspec.Struct]) -> dict[str, Any]:
     return {name: value[name] for name in shape.__struct_fields__ if name in value}

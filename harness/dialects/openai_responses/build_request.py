@@ -11,7 +11,6 @@ from typing import Final
 from harness.dialects.kit import build_request as kit
 from harness.dialects.kit.build_request import Json
 from harness.turns.messages import Message
-from harness.turns.turn import Tool
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
@@ -49,15 +48,12 @@ def _model_items(message: Message, spec: kit.RequestSpec) -> Iterator[Json]:
 def _tools(spec: kit.RequestSpec) -> Json:
     if not spec.tools:
         return {}
-    fields: Json = {"tools": [_tool(tool) for tool in spec.tools]}
+    # Strict declarations allow only some schemas.
+    declared = kit.flat_declarations(spec.tools)["tools"]
+    fields: Json = {"tools": [{**tool, "strict": False} for tool in declared]}
     if spec.required_tool:
         fields["tool_choice"] = {"type": "function", "name": spec.required_tool}
     return fields | ({"parallel_tool_calls": False} if spec.is_serial else {})
-
-
-def _tool(tool: Tool) -> Json:
-    """Return a declaration; strict declarations allow only some schemas."""
-    return {"type": "function", **kit.function_of(tool), "strict": False}
 
 
 def _plain(spec: kit.RequestSpec) -> Json:

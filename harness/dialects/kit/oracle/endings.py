@@ -215,8 +215,10 @@ class FinishWordOracle(Oracle):
             self.notes.keep("STREAM-NO-EVENTS", 0)
         elif not self.ended and self.error is None and self.values:
             self.notes.keep("SSE-EOF-NO-FINISH-TEXT", 0)
+        if self.table is not None and self.error is None:
+            self._check_calls(len(self.calls()))
 
-    def check_calls(self, calls: int) -> None:
+    def _check_calls(self, calls: int) -> None:
         """Note a finish word that does not match the number of calls."""
         if calls:
             if quirk := FINISH_WITH_CALLS.get(self.word):

@@ -1,10 +1,11 @@
 """What an oracle returns, and what it collects before: growing text, calls and deviations."""
 
 from collections.abc import Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from harness.dialects.kit.oracle.values import text_or_empty
 from harness.turns.deltas import CallKind, FinishReason
 from harness.turns.exact_json import join_surrogates
 
@@ -205,3 +206,19 @@ class OpenCalls(Generic[KeyT, CallT]):
     def _unclear(self, offset: int) -> None:
         """Note an event that leaves the calls open."""
         self._notes.open("EVENT-GLUED", offset, calls=True)
+
+    def text(self, value: object, offset: int) -> str:
+        """Return a member of a call; what is neither text nor null leaves the calls open."""
+        if not isinstance(value, str | None):
+            self._unclear(offset)
+        return text_or_empty(value)
+
+    def check_type(self, entry: dict[str, Any], offset: int, *, opening: bool = True) -> None:
+        """Note an entry's type other than OpenAI's; it may be missing unless a call opens."""
+        kind = entry.get("type", "function")
+        if opening and "type" not in entry:
+            self._notes.keep("DELTA-TYPE-MISSING", offset)
+        elif kind in (None, ""):
+            self._notes.keep("DELTA-TYPE-EMPTY-OR-NULL", offset)
+        elif kind != "function":
+            self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)

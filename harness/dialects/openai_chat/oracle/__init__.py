@@ -88,10 +88,9 @@ class OpenAIChatOracle(Oracle):
         values = [event_value(data), *map(event_value, data.split("\n"))]
         if any(isinstance(value, dict) and _matters(value, event) for value in values):
             self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
-        elif data == DONE and not self.finishes:
-            self.notes.open("SSE-NO-FINAL-BLANK", event.offset, end=True)
         elif DONE.startswith(data) or values[0] is not UNREADABLE:
-            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+            is_end = data == DONE and not self.finishes
+            self.notes.open("SSE-NO-FINAL-BLANK", event.offset, end=is_end)
         elif self.finishes:
             self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
 

@@ -103,12 +103,12 @@ class CallTable(OpenCalls[int | None, _Call]):
         function = self._function(entry, offset)
         piece = _Entry(
             key=_key(entry),
-            id=self._text(entry, "id", offset),
-            name=self._text(function, "name", offset),
+            id=self._member(entry, "id", offset),
+            name=self._member(function, "name", offset),
             fragment=self._fragment(function, offset),
         )
         call = self._calls.get(piece.key)
-        self._check_type(entry, offset, opening=call is None)
+        self.check_type(entry, offset, opening=call is None)
         if not (piece.id or piece.name or piece.fragment):
             return False
         self._merge(call or self._open(piece.key, offset), piece, offset)
@@ -165,33 +165,17 @@ class CallTable(OpenCalls[int | None, _Call]):
         function = entry.get("function")
         if isinstance(function, dict):
             return function
-        if function is None:
-            self._notes.keep("DELTA-FUNCTION-NULL", offset)
-        else:
-            self._notes.open("DELTA-FUNCTION-NULL", offset, calls=True)
+        self._notes.open("DELTA-FUNCTION-NULL", offset, calls=function is not None)
         return {}
 
-    def _check_type(self, entry: dict[str, Any], offset: int, *, opening: bool) -> None:
-        kind = entry.get("type", "function")
-        if opening and "type" not in entry:
-            self._notes.keep("DELTA-TYPE-MISSING", offset)
-        elif kind in (None, ""):
-            self._notes.keep("DELTA-TYPE-EMPTY-OR-NULL", offset)
-        elif kind != "function":
-            self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)
-
-    def _text(self, holder: dict[str, Any], field: str, offset: int) -> str:
+    def _member(self, holder: dict[str, Any], field: str, offset: int) -> str:
         value = holder.get(field)
-        if isinstance(value, str):
-            if not value and field == "id":
-                self._notes.keep("DELTA-ID-EMPTY-LATER", offset)
-            return value
-        if value is not None:
-            self._notes.open("EVENT-GLUED", offset, calls=True)
-        elif field in holder:
+        if value == "" and field == "id":
+            self._notes.keep("DELTA-ID-EMPTY-LATER", offset)
+        elif value is None and field in holder:
             quirk = "DELTA-ID-NULL-LATER" if field == "id" else "DELTA-NAME-NULL-STRINGIFIED"
             self._notes.keep(quirk, offset)
-        return ""
+        return self.text(value, offset)
 
     def _fragment(self, function: dict[str, Any], offset: int) -> str:
         value = function.get("arguments")

@@ -9,7 +9,7 @@ Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 from typing import Any, Final
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import CallReading, GrowingText, Notes, OpenCall
+from harness.dialects.kit.oracle.reading import CallReading, GrowingText, Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import is_index, read_arguments, same_object, text_or_empty
 from harness.turns.deltas import CallKind
 
@@ -60,7 +60,7 @@ class _Item(OpenCall):
         return self.complete or self.fragments[0]
 
 
-class ItemTable:
+class ItemTable(OpenCalls[int, _Item]):
     """The items of one response.
 
     Fields:
@@ -69,8 +69,7 @@ class ItemTable:
     """
 
     def __init__(self, notes: Notes, text: GrowingText, reasoning: GrowingText) -> None:
-        self._notes = notes
-        self._items: dict[int, _Item] = {}
+        super().__init__(notes)
         self._text = text
         self._reasoning = reasoning
         self.refusal: list[str] = []
@@ -78,13 +77,10 @@ class ItemTable:
         self._kinds: set[str] = set()
         self._streamed = True
 
-    def __len__(self) -> int:
-        return len(self._items)
-
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
         return tuple(
-            item.reading(item.call[0]) for item in self._items.values() if item.call is not None
+            item.reading(item.call[0]) for item in self._calls.values() if item.call is not None
         )
 
     # Events of one item
@@ -95,7 +91,7 @@ class ItemTable:
         place = self._place(event, offset)
         if value is None or place is None:
             return
-        if place in self._items:
+        if place in self._calls:
             self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
             return
         item = self._open(place, value, offset)
@@ -110,7 +106,7 @@ class ItemTable:
         place = self._place(event, offset)
         if value is None or place is None:
             return
-        item = self._items.get(place)
+        item = self._calls.get(place)
         if item is None:
             item = self._open(place, value, offset)
         elif item.done:
@@ -173,7 +169,7 @@ class ItemTable:
         if not isinstance(output, list):
             quirk = "RESP-COMPLETED-OUTPUT-NULL" if output is None else "EVENT-GLUED"
             self._notes.open(quirk, offset, text=output is not None, calls=output is not None)
-        elif not self._items:
+        elif not self._calls:
             self._streamed = streamed
             for place, value in enumerate(output):
                 if isinstance(value, dict):
@@ -188,15 +184,15 @@ class ItemTable:
     def _compare(self, output: list[Any], offset: int) -> None:
         """Compare with what was streamed; an item is known by one of its ids, or by its place."""
         values = [value for value in output if isinstance(value, dict)]
-        by_id = {item.item_id: place for place, item in self._items.items() if item.item_id}
-        by_call = {item.id: place for place, item in self._items.items() if item.id}
+        by_id = {item.item_id: place for place, item in self._calls.items() if item.item_id}
+        by_call = {item.id: place for place, item in self._calls.items() if item.id}
         found: set[int] = set()
         for place, value in enumerate(values):
             known = by_id.get(
                 text_or_empty(value.get("id")), by_call.get(text_or_empty(value.get("call_id")))
             )
             known = place if known is None else known
-            item = self._items.get(known)
+            item = self._calls.get(known)
             if item is None or known in found or item.kind != value.get("type"):
                 # An item without events, or another index for a known one.
                 self._notes.lost("RESP-DONE-DIFFERS", offset)
@@ -206,11 +202,11 @@ class ItemTable:
 
     def conclude(self, offset: int, *, completed: bool) -> None:
         """Note what only all items together show."""
-        if completed and self._streamed and any(item.is_open() for item in self._items.values()):
+        if completed and self._streamed and any(item.is_open() for item in self._calls.values()):
             self._notes.keep("RESP-NO-ITEM-DONE", offset)
         if {"summary", "reasoning"} <= self._kinds:
             self._notes.open("REASONING-FIELD-NAMES", offset, text=True)
-        for item in self._items.values():
+        for item in self._calls.values():
             if item.early and not item.complete:
                 self._notes.open("RESP-ARGUMENTS-IN-ADDED", item.offset, calls=bool(item.arguments))
                 item.complete = item.early
@@ -218,7 +214,7 @@ class ItemTable:
     # One item
 
     def _open(self, place: int, value: Json, offset: int) -> _Item:
-        item = self._items[place] = _Item(value, offset)
+        item = self._calls[place] = _Item(value, offset)
         if not item.item_id:
             self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
         if self._is_provider_run(value):
@@ -298,10 +294,9 @@ class ItemTable:
             item.complete = arguments
         elif arguments == "{}":
             self._notes.open("RESP-DONE-EMPTY", offset, calls=True)
-        elif same_object(arguments, so_far):
-            self._notes.keep("RESP-DONE-DIFFERS", offset)
         else:
-            self._notes.open("RESP-DONE-DIFFERS", offset, calls=True)
+            differs = not same_object(arguments, so_far)
+            self._notes.open("RESP-DONE-DIFFERS", offset, calls=differs)
 
     def _texts(self, item: _Item, value: Json, offset: int) -> None:
         if item.kind not in ("message", "reasoning"):
@@ -344,14 +339,14 @@ class ItemTable:
 
     def _of(self, event: Json, offset: int) -> _Item | None:
         place = self._place(event, offset)
-        item = None if place is None else self._items.get(place)
+        item = None if place is None else self._calls.get(place)
         if item is None:
             self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
             return None
         item_id = text_or_empty(event.get("item_id"))
         if item_id and item.item_id and item_id != item.item_id:
             # The index identifies the item, unless several share it.
-            others = any(other.item_id == item_id for other in self._items.values())
+            others = any(other.item_id == item_id for other in self._calls.values())
             self._notes.open("RESP-ITEM-ID-CHANGES", offset, text=others, calls=others)
         elif not item_id:
             self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
