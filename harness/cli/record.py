@@ -24,9 +24,9 @@ from harness.recording.identify import identify
 from harness.recording.prompt_set import load_prompts, prompt_requests
 from harness.recording.proxy import RecordingProxy
 from harness.recording.recorder import MODES, Recorder, RecordingLabels, RecordMode
+from harness.recording.refresh import differences
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
-from harness.runs.refresh import differences
 from harness.runs.selection import named_folder
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette

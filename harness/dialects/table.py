@@ -28,7 +28,7 @@ from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.kit.parse_request import ChatRequest, Json, MessageForm
 from harness.errors import UsageError
 from harness.wire.interaction import Interaction, Request
-from harness.wire.payload import NotJson, decode_json
+from harness.wire.payload import json_or_none
 
 _PACKAGES = (
     anthropic, bedrock_converse, bedrock_llama, cohere, dashscope, gemini, google_interactions,
@@ -60,10 +60,7 @@ def read_request(dialect: str, request: Request) -> ChatRequest:
 
 def request_body(body: bytes) -> Json | None:
     """Return the object that the body of a request is; None if it is not one."""
-    try:
-        value = decode_json(body)
-    except NotJson:
-        return None
+    value = json_or_none(body)
     return value if isinstance(value, dict) else None
 
 

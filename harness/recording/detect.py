@@ -18,7 +18,7 @@ from harness.providers import UNKNOWN
 from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames as frames_of
 from harness.wire.interaction import Interaction, Request
-from harness.wire.payload import NotJson, decode_json
+from harness.wire.payload import json_or_none
 
 Confidence = Literal["certain", "likely", "guess", "unknown"]
 
@@ -114,7 +114,7 @@ def _request_hint(request: Request, detector: Detector) -> _Hint:
     for name, _ in request.headers:
         if dialect := detector.dialect_of_header(name.lower()):
             return _Hint(dialect, f"the header {name.lower()}", firm=False)
-    value = _decoded(request.body) if request.body else None
+    value = json_or_none(request.body)
     key, dialect = detector.key_of_request(value) if isinstance(value, dict) else ("", "")
     return _Hint(dialect, f"{key} in the request", firm=False) if dialect else _NOTHING
 
@@ -123,17 +123,10 @@ def _named_events(body: bytes) -> Iterator[tuple[object, str]]:
     """Yield the values of the first frames of `body` with their names."""
     try:
         for frame in islice(_frames(body), MOST_EVENTS):
-            yield _decoded(frame.data), frame.event
+            yield json_or_none(frame.data), frame.event
     except StreamError:  # larger than any event
         return
 
 
 def _frames(body: bytes) -> Iterator[Frame]:
     return frames_of(body[start : start + _STEP] for start in range(0, len(body), _STEP))
-
-
-def _decoded(data: bytes) -> object:
-    try:
-        return decode_json(data)
-    except NotJson:
-        return None

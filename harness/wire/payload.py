@@ -36,6 +36,14 @@ def decode_json(data: bytes) -> Any:  # noqa: ANN401 - a provider's payload may 
     return value
 
 
+def json_or_none(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
+    """Return the JSON value of `data`; None if it is not one."""
+    try:
+        return decode_json(data)
+    except NotJson:
+        return None
+
+
 def may_be_deep(data: bytes) -> bool:
     """Return whether `data` has brackets enough to be nested too deeply."""
     return len(data) > NEVER_DEEP_BYTES and data.count(b"[") + data.count(b"{") > MAX_DEPTH

@@ -24,7 +24,7 @@ from harness.turns.deltas import ParseError
 from harness.turns.exact_json import encode_json
 from harness.turns.messages import Message, calls_of, role_of, text_of
 from harness.turns.turn import Turn
-from harness.wire.payload import NotJson, decode_json
+from harness.wire.payload import json_or_none
 
 FORMAT: Final = "harness-conversation"
 VERSION: Final = 1
@@ -91,7 +91,7 @@ def is_conversation(data: bytes) -> bool:
     """Whether `data` begins as `encode` writes it, whatever its version."""
     first = data.lstrip().partition(b"\n")[0]
     # Searched as text first, because the line may be a complete recording of any size.
-    return FORMAT.encode() in first and _is_header(decoded_line(first))
+    return FORMAT.encode() in first and _is_header(json_or_none(first))
 
 
 def decode(data: bytes, where: str = "") -> tuple[LoggedConversation, ...]:
@@ -225,18 +225,10 @@ def _check_count(what: str, expected: int, found: int, place: str) -> None:
 
 
 def _object(line: bytes, place: str) -> dict[str, Any]:
-    value = decoded_line(line)
+    value = json_or_none(line)
     if not isinstance(value, dict):
         raise UnreadableError(f"expected one JSON object, found {line[:40]!r}", where=place)
     return value
-
-
-def decoded_line(line: bytes) -> object:
-    """Return the JSON value of a line; None if it is not JSON."""
-    try:
-        return decode_json(line)
-    except NotJson:
-        return None
 
 
 def _is_header(value: object) -> bool:

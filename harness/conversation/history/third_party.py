@@ -23,7 +23,6 @@ from harness.conversation.history.identifiers import distinct_ids
 from harness.conversation.history.jsonl import (
     ConversationLabels,
     LoggedConversation,
-    decoded_line,
 )
 from harness.dialects.kit.parse_request import as_dict, text_of
 from harness.turns.deltas import SNIPPET_CHARACTERS, Finish, FinishReason, ParseError, ToolCall
@@ -31,6 +30,7 @@ from harness.turns.exact_json import encode_json
 from harness.turns.messages import Message
 from harness.turns.turn import Turn
 from harness.turns.verdicts import unusable_reason
+from harness.wire.payload import json_or_none
 
 _T = TypeVar("_T")
 _ROLES: Final = ("system", "developer", "user", "assistant", "tool")
@@ -63,7 +63,7 @@ def read_messages(data: bytes) -> tuple[LoggedConversation, ...] | None:
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    return as_dict(decoded_line(line.strip()))
+    return as_dict(json_or_none(line.strip()))
 
 
 def _has_messages(line: dict[str, Any]) -> bool:

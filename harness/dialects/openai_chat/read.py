@@ -35,7 +35,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.wire.frames import Frame
-from harness.wire.payload import NotJson, decode_json
+from harness.wire.payload import json_or_none
 
 _FINISH: Final = finish_reasons(
     stop=("stop", "end_turn"),
@@ -321,8 +321,5 @@ def _glued_error(frame: Frame) -> StreamFailure | None:
     if at <= 0:
         return None
     data = frame.data[at:]
-    try:
-        value = decode_json(data)
-    except NotJson:
-        return None
+    value = json_or_none(data)
     return _failure(chunk_of(exact_event(value, data)), frame) if type(value) is dict else None

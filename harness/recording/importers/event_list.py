@@ -17,7 +17,7 @@ from harness.dialects.kit.parse_request import as_text
 from harness.dialects.table import DETECTOR
 from harness.recording.importers.container import encodable
 from harness.wire.aws import encode_event, encode_exception
-from harness.wire.payload import NotJson, decode_json
+from harness.wire.payload import NotJson, decode_json, json_or_none
 from harness.wire.sse import encode
 
 Members = dict[str, msgspec.Raw]
@@ -93,10 +93,7 @@ def parse_event(payload: bytes) -> Event | None:
     """Return the JSON object in `payload`, an empty one for `[DONE]`, else None."""
     if payload == DONE:
         return {}
-    try:
-        event = decode_json(payload)
-    except NotJson:
-        return None
+    event = json_or_none(payload)
     return event if isinstance(event, dict) else None
 
 
@@ -164,11 +161,6 @@ def _finishes(event: Event) -> bool:
 # The framing of each dialect
 
 
-def _as_event(payload: bytes, event: Event) -> bytes:
-    del event
-    return encode(payload)
-
-
 def _as_named_event(payload: bytes, event: Event) -> bytes:
     """Frame an event with its type as the name of the event."""
     return encode(payload, event=as_text(event.get("type")) or as_text(event.get("event_type")))
@@ -190,7 +182,7 @@ def _as_message(payload: bytes, event: Event) -> bytes:
 
 _NO_DETECTION: Final = Detection()
 _FRAMINGS: Final[dict[str, Framing]] = {
-    "event": _as_event,
+    "event": lambda payload, _: encode(payload),
     "named-event": _as_named_event,
     "line": _as_line,
     "message": _as_message,

@@ -18,12 +18,9 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     if not data.lstrip().startswith(b"{"):
         return None
     lines = [line for line in data.split(b"\n") if line.strip()]
-    events = []
-    for line in lines:
-        event = _event(line)
-        if event is None:
-            return None
-        events.append(event)
+    events = [event for line in lines if (event := _event(line)) is not None]
+    if len(events) < len(lines):
+        return None
     return container_file(path, [body_interaction(b"".join(events))], _KEPT)
 
 

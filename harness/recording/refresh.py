@@ -12,7 +12,7 @@ from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
-from harness.wire.payload import NotJson, decode_json
+from harness.wire.payload import json_or_none
 
 _MOST_DEPTH: Final = 24
 # Clients branch on the values of these keys; other texts differ between responses.
@@ -60,7 +60,7 @@ def _fields(interaction: Interaction) -> set[str]:
         for frame in iter_frames([interaction.body]):
             if frame.event:
                 found.add(f"event {frame.event}")
-            found.update(_paths(_decoded(frame.data), "", 0))
+            found.update(_paths(json_or_none(frame.data), "", 0))
     except StreamError:
         found.add("(the framing breaks)")
     return found
@@ -75,10 +75,3 @@ def _paths(value: Any, above: str, depth: int) -> Iterator[str]:  # noqa: ANN401
     elif isinstance(value, list) and depth < _MOST_DEPTH:
         for item in value:
             yield from _paths(item, f"{above}[]", depth + 1)
-
-
-def _decoded(data: bytes) -> object:
-    try:
-        return decode_json(data)
-    except NotJson:
-        return None

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from harness.runs.refresh import differences
+from harness.recording.refresh import differences
 from harness.wire.interaction import Interaction, Read, Request
 
 SAID = 'data: {{"choices":[{{"index":0,"delta":{{"content":"{}"}},"finish_reason":{}}}]}}\n\n'
