@@ -47,12 +47,14 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         hosts: those of its API.
         domains: domains all of whose hosts are its own.
         port: the default port of a local server, as its documentation gives it; 0 if none.
+        folders: other names of the folders in which projects keep recordings of it.
         capabilities: what is declared of it.
     """
 
     hosts: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     port: int = 0
+    folders: tuple[str, ...] = ()
     capabilities: Capabilities = Capabilities()
 
 
@@ -61,6 +63,7 @@ PROVIDERS: Final = msgspec.toml.decode(_TEXT, type=dict[str, Provider])
 # `compatible` is any copy of the OpenAI API; no cassette names it.
 PROVIDER_NAMES: Final = frozenset(PROVIDERS) - {"compatible"}
 
+FOLDERS: Final = {folder: name for name, row in PROVIDERS.items() for folder in row.folders}
 _HOSTS: Final = {host: name for name, row in PROVIDERS.items() for host in row.hosts}
 _DOMAINS: Final = {domain: name for name, row in PROVIDERS.items() for domain in row.domains}
 _LOCAL_PORTS: Final = {row.port: name for name, row in PROVIDERS.items() if row.port}

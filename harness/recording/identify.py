@@ -15,7 +15,7 @@ import msgspec
 
 from harness.dialects.prompts import NATIVE_TOOLS, prompt_id
 from harness.dialects.table import read_request
-from harness.providers import PROVIDER_NAMES, UNKNOWN, provider_of
+from harness.providers import FOLDERS, PROVIDER_NAMES, UNKNOWN, provider_of
 from harness.recording.detect import Detected, detect, first_events
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction
@@ -49,26 +49,6 @@ def age_text(origin: Origin, today: date | None = None) -> str:
     return f"{days} {'day' if days == 1 else 'days'}{stale}"
 
 
-# Folder names under which projects keep the recordings of a provider.
-_FOLDERS: Final = {
-    "alibaba": "dashscope",
-    "amazon-bedrock": "aws-bedrock",
-    "azure": "azure-openai",
-    "bedrock": "aws-bedrock",
-    "chatgpt": "chatgpt-codex",
-    "copilot": "github-copilot",
-    "gemini": "google-gemini",
-    "gemini-cli": "google-gemini",
-    "google": "google-gemini",
-    "google-generative-ai": "google-gemini",
-    "google-gemini+gemini-cli": "google-gemini",
-    "googleai": "google-gemini",
-    "grok": "xai",
-    "vertexai": "google-vertex",
-    "x-ai": "xai",
-    "z-ai": "zai",
-    "zai-coder": "zai",
-}
 # A placeholder of a recorder for a private host, such as `<OLLAMA_API_BASE>/v1`.
 _PLACEHOLDER = re.compile(r"<([A-Z0-9]+)_[A-Z_]*>")
 _WORDS: Final = re.compile(r"[a-z0-9]+")
@@ -208,7 +188,7 @@ def prompt_of(interaction: Interaction) -> str:
 def _named(name: str) -> str:
     """Return the provider of a folder or placeholder called `name`."""
     lowered = name.lower().replace("_", "-")
-    return _FOLDERS.get(lowered) or (lowered if lowered in PROVIDER_NAMES else UNKNOWN)
+    return FOLDERS.get(lowered) or (lowered if lowered in PROVIDER_NAMES else UNKNOWN)
 
 
 def _first(names: Iterable[str]) -> str:
