@@ -13,14 +13,10 @@ from hypothesis import strategies as st
 from harness.errors import UnscrubbedError
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
-from harness.recording.secrets import (
-    KINDS,
-    URL_ESCAPE,
-    literal_detector,
-    secrets_in,
-    without_secrets,
-)
+from harness.recording.secrets.detectors import KINDS, literal_detector
+from harness.recording.secrets.scan import secrets_in, without_secrets
 from harness.recording.secrets.scrubber import Scrubber
+from harness.recording.secrets.views import URL_ESCAPE
 from harness.wire.aws import encode_event, wrap_chunk
 from harness.wire.cassette_file import load_cassette
 from harness.wire.interaction import Request

@@ -12,16 +12,10 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from harness.errors import UnscrubbedError
-from harness.recording.secrets import (
-    URL_ESCAPE,
-    Detector,
-    Secret,
-    credentials,
-    literal_detector,
-    secrets_in,
-    without_secrets,
-)
-from harness.recording.secrets import credentials as scrub
+from harness.recording.secrets import credentials
+from harness.recording.secrets.detectors import Detector, literal_detector
+from harness.recording.secrets.scan import Secret, secrets_in, without_secrets
+from harness.recording.secrets.views import URL_ESCAPE
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Headers, Interaction, Request
 
@@ -105,7 +99,7 @@ class Scrubber:
         return _clean_text(text, where, self._known([]))
 
     def _request(self, request: Request, known: KnownSecrets, where: str) -> Request:
-        uri = scrub.scrub_address(request.uri).encode("utf-8", "surrogateescape")
+        uri = credentials.scrub_address(request.uri).encode("utf-8", "surrogateescape")
         return msgspec.structs.replace(
             request,
             uri=without_secrets(uri, where, known, URL_ESCAPE).decode("utf-8", "replace"),
@@ -117,7 +111,7 @@ class Scrubber:
         kept = tuple(pair for pair in headers if pair[0].lower() in allowed | self._more)
         return tuple(
             (name, _clean_text(value, f"header {name}", known))
-            for name, value in scrub.scrub_headers(kept)
+            for name, value in credentials.scrub_headers(kept)
         )
 
     def _known(self, requests: Iterable[Request]) -> KnownSecrets:
@@ -146,14 +140,14 @@ def check_labels(cassette: Cassette, where: str) -> None:
 def iter_credentials(request: Request) -> Iterator[str]:
     """Yield the credentials in headers and address of `request`."""
     for name, value in request.headers:
-        if scrub.is_secret_name(name):
+        if credentials.is_secret_name(name):
             yield from _header_credentials(name, value)
     try:
         query = parse_qsl(urlsplit(request.uri).query)
     except ValueError:  # brackets without an address in them
         return
     for name, value in query:
-        if scrub.is_secret_name(name) and len(value) >= _SHORTEST:
+        if credentials.is_secret_name(name) and len(value) >= _SHORTEST:
             yield value
 
 
