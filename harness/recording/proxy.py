@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from harness.errors import BlockedRequestError, UsageError
 from harness.playback.handler import LoopbackHandler
-from harness.playback.listener import LoopbackServer
+from harness.playback.server import LoopbackServer
 from harness.playback.transports import HOP_BY_HOP, RawHeaders
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder

@@ -82,6 +82,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
     """
     with interruptible() as interruption:
         desk = _ResultCollector(len(jobs), on_result, on_progress, crashed)
+        on_progress(0, len(jobs))
         try:
             if make_executor is None and jobs_in_parallel == 1:
                 _run_here(jobs, worker, desk, interruption)
@@ -93,25 +94,21 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
     return Progress(desk.done, len(jobs), interrupted=interruption.requested)
 
 
-class _ResultCollector:
+class _ResultCollector(msgspec.Struct):
     """Hands results to the caller and counts them."""
 
-    def __init__(
-        self, total: int, on_result: OnResult, on_progress: OnProgress, crashed: Crashed
-    ) -> None:
-        self.done = 0
-        self._total = total
-        self._on_result = on_result
-        self._on_progress = on_progress
-        self._crashed = crashed
-        on_progress(0, total)
+    total: int
+    on_result: OnResult
+    on_progress: OnProgress
+    crashed: Crashed
+    done: int = 0
 
     def take(self, job: Job, ended: Judged | Exited) -> None:
         if isinstance(ended, Exited):
-            ended = self._crashed(job, ended.reason), None
-        self._on_result(*ended)
+            ended = self.crashed(job, ended.reason), None
+        self.on_result(*ended)
         self.done += 1
-        self._on_progress(self.done, self._total)
+        self.on_progress(self.done, self.total)
 
     def take_batch(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
         for job, ended in zip(jobs, batch.results, strict=False):  # a stopped batch is shorter
@@ -129,75 +126,67 @@ def _run_here(
         desk.take(job, run_job(worker, job))
 
 
-class _Parallel:
+class _Parallel(msgspec.Struct):
     """Keeps a bounded number of batches in flight.
 
     If a process dies, its pool is lost with all batches in flight. Their jobs then run one by
     one, each alone in a process, which shows the job that caused it.
     """
 
-    def __init__(
-        self,
-        worker: Worker,
-        workers: int,
-        open_pool: OpenPool,
-        desk: _ResultCollector,
-        interruption: Interruption,
-    ) -> None:
-        self._worker = worker
-        self._workers = workers
-        self._open_pool = open_pool
-        self._desk = desk
-        self._interruption = interruption
-        self._flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = {}
-        self._suspects: deque[Job] = deque()  # jobs in flight when a process died
+    worker: Worker
+    workers: int
+    open_pool: OpenPool
+    desk: _ResultCollector
+    interruption: Interruption
+    flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = msgspec.field(default_factory=dict)
+    suspects: deque[Job] = msgspec.field(default_factory=deque)  # in flight when a process died
 
     def run(self, jobs: Sequence[Job]) -> None:
-        waiting = deque(batches(jobs, self._workers))
-        while waiting and not self._interruption.requested:
-            with self._open_pool(self._workers) as pool:
-                self._fly(pool, waiting, limit=self._workers * _BATCHES_PER_WORKER)
-            while self._suspects and not self._interruption.requested:
+        waiting = deque(batches(jobs, self.workers))
+        while waiting and not self.interruption.requested:
+            with self.open_pool(self.workers) as pool:
+                self._fly(pool, waiting, limit=self.workers * _BATCHES_PER_WORKER)
+            while self.suspects and not self.interruption.requested:
                 self._retry()
 
     def _retry(self) -> None:
         """Run the suspects one at a time, up to the first that kills its process again."""
-        suspects, self._suspects = self._suspects, deque()
-        with self._open_pool(1) as pool:
-            while suspects and not self._suspects and not self._interruption.requested:
+        suspects, self.suspects = self.suspects, deque()
+        with self.open_pool(1) as pool:
+            while suspects and not self.suspects and not self.interruption.requested:
                 self._fly(pool, deque([(suspects.popleft(),)]), limit=1)
-        for job in self._suspects:
-            self._desk.take(job, Exited(DIED))
-        self._suspects = suspects
+        for job in self.suspects:
+            self.desk.take(job, Exited(DIED))
+        self.suspects = suspects
 
     def _fly(self, pool: Pool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
         """Run batches until none is left, a process died, or the user asked to stop."""
-        while not self._interruption.requested:
-            while waiting and not self._suspects and len(self._flying) < limit:
+        while not self.interruption.requested:
+            while waiting and not self.suspects and len(self.flying) < limit:
                 self._submit(pool, waiting.popleft())
-            if not self._flying:
+            if not self.flying:
                 return
             self._collect()
-        pool.stop(self._flying)
+        pool.stop(self.flying)
         self._collect()
-        self._flying.clear()
+        self.flying.clear()
 
     def _submit(self, pool: Pool, jobs: tuple[Job, ...]) -> None:
         try:
-            self._flying[pool.submit(self._worker, jobs)] = jobs
+            self.flying[pool.submit(self.worker, jobs)] = jobs
         except BrokenExecutor:
-            self._suspects.extend(jobs)
+            self.suspects.extend(jobs)
 
     def _collect(self) -> None:
         """Collect the batches that ended; wait a moment for one."""
-        done, _ = wait(self._flying, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
+        done, _ = wait(self.flying, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
         for future in done:
-            jobs = self._flying.pop(future)
+            jobs = self.flying.pop(future)
             if future.cancelled():
                 continue
             try:
                 batch = future.result()
             except BrokenExecutor:
-                self._suspects.extend(jobs)
+                self.suspects.extend(jobs)
             else:
-                self._desk.take_batch(jobs, batch)
+                self.desk.take_batch(jobs, batch)
