@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from harness.cli.gate import project_policy
-from harness.cli.options import open_option, today_option
-from harness.cli.run_files import context_of, find_run, read_finished_run, write_page, write_text
+from harness.cli.options import open_option, output_option, today_option
+from harness.cli.run_files import context_of, find_run, read_finished_run, write_text
+from harness.reporting.page import render_page
 from harness.reporting.text.files import KINDS, files
 from harness.runs.gate import summarize
 
@@ -22,12 +23,10 @@ _DEFAULT_KINDS = (_PAGE, *(kind for kind in KINDS if kind != "agent"))
 
 @click.command("report")
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN]...")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
+@output_option(
+    "Folder, or a file name ending in .html for only the page. Default: the folder of RUN.",
     default=None,
-    help="Folder, or a file name ending in .html for only the page. Default: the folder of RUN.",
+    is_folder=False,
 )
 @click.option(
     "--format",
@@ -39,7 +38,6 @@ _DEFAULT_KINDS = (_PAGE, *(kind for kind in KINDS if kind != "agent"))
 @click.option(
     "--base",
     type=click.Path(path_type=Path),
-    default=None,
     metavar="RUN",
     help="Earlier run to compare with.",
 )
@@ -71,7 +69,7 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     summary = summarize(run, policy)
     if _PAGE in selected:
         context = context_of(path, find_run(base) if base else None, history)
-        write_page(run, at, summary.gate, context)
+        write_text(at, render_page(run, context, summary.gate))
         click.echo(str(at))
     for kind in KINDS:
         if kind in selected:

@@ -24,10 +24,11 @@ from harness.cli.options import (
     target_options,
     today_option,
 )
-from harness.cli.run_files import write_page
+from harness.cli.run_files import bundled_context, write_text
 from harness.conversation.discovery import load_agent
 from harness.judging.replaying import CUTS, Cuts
 from harness.normalizers.discovery import load_normalizer
+from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
 from harness.reporting.visible import marked
 from harness.runs.cells import RequestedCells, SelectedClients, requested_cells, selected_clients
@@ -61,7 +62,6 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
 @click.option(
     "--select",
     "words",
-    default=None,
     metavar="FILTERS",
     help=f"Select what matches all filters KEY:GLOB, separated by spaces. Keys: "
     f"{', '.join(FILTER_KEYS)}. Default: the filters of the project, if you pass no PATHS.",
@@ -196,7 +196,7 @@ def _finish_run(path: Path, policy: GatePolicy, page: Path | None, style: Format
     run = read_run(path)
     summary = summarize(run, policy)
     if page is not None:
-        write_page(run, page, summary.gate)
+        write_text(page, render_page(run, bundled_context(), summary.gate))
     _print(run, summary, style)
     _print_status(run, summary, page)
     save_baseline(run, summary.gate, policy)

@@ -8,31 +8,12 @@ import msgspec
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.judging.catalogue import load_catalogue
-from harness.reporting.page import render_page
 from harness.reporting.report import NamedRun, ReportContext
-from harness.runs.gate import Gate
 from harness.runs.kill_table import load_kill_table
 from harness.runs.run import Run
 from harness.runs.store import read_run
 
 DEFAULT_RUNS = Path("reports")
-
-
-def write_page(
-    run: Run, output: Path, gate: Gate | None = None, context: ReportContext | None = None
-) -> None:
-    """Write the HTML report of `run` to `output`, and create its folder if necessary.
-
-    Args:
-        run: finished or not.
-        output: an HTML file.
-        gate: the verdict; None applies the gate without rules of a project.
-        context: what to show in addition; None for the bundled data only.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
-    write_text(output, render_page(run, context or bundled_context(), gate))
 
 
 def write_text(output: Path, text: str) -> None:
