@@ -145,7 +145,7 @@ class ActionScanner:
         if opener:
             self._phase, self._closer = self._thinking, _THINK[opener]
         elif head[start] in '{"':
-            self._phase = self._in_object if head[start] == "{" else self._quotation_mark
+            self._phase = self._in_object if head[start] == "{" else self._in_string
             self._fenced = fence is not None
             self._fence = _FENCE_MARK if fence else ""
         return start + len(opener)
@@ -185,14 +185,9 @@ class ActionScanner:
             self._broke()
         return at
 
-    def _quotation_mark(self, text: str, at: int) -> int:
-        self._raw.append(text[at])
-        self._phase = self._in_string
-        return at + 1
-
     def _in_string(self, text: str, at: int) -> int:
         """A reply that is a string: held until it is complete, or cannot be a reply."""
-        piece, stop = self._string.feed(text, at)
+        piece, stop = self._string.feed(text, at if self._raw else at + len('"'))
         self._raw.append(text[at:stop])
         lead = "" if self._begun else piece[end_of(_SPACE, piece, 0) :]
         self._begun = self._begun or lead[:1] in tuple(_WRAPPED_BEGINS)

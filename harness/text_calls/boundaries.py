@@ -288,15 +288,14 @@ class QuotedEnd(Ending):
         fresh = text[start:]
         buffer, offset = self._rest + fresh, self._taken - len(self._rest)
         self._taken += len(fresh)
-        end = MORE if self._broken else self._read(buffer)
-        return offset + end if end != MORE else self._fallback()
+        end = self._read(buffer)
+        if end != MORE:
+            return offset + end
+        return self._closer_at if self._broken else MORE
 
     def close(self) -> int:
         """See `Ending.close`."""
         return self._closer_at
-
-    def _fallback(self) -> int:
-        return self._closer_at if self._broken else MORE
 
     def _read(self, buffer: str) -> int:
         at = 0

@@ -234,11 +234,9 @@ class Context:
             self._more(text, markup=markup)
             return
         self.after_markup = False
-        first = True
-        for line in text.split("\n"):
-            if not first:
+        for number, line in enumerate(text.split("\n")):
+            if number:
                 self._end_line(markup=markup)
-            first = False
             if line:
                 self._more(line, markup=markup)
 

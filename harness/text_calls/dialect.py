@@ -126,6 +126,7 @@ class TextDialect(ABC):
         openers: the literal markers that may begin a block.
         heads: the forms in which a block continues after each opener, if `starts` needs no more.
         where: where those markers count.
+        between: what separates the calls that `write_call` writes.
         explicit: its markers are never part of an ordinary answer; False for JSON and other
             formats that an answer may well contain, whose block becomes text again
             if `calls` finds no call.
@@ -151,6 +152,7 @@ class TextDialect(ABC):
     openers: ClassVar[tuple[str, ...]]
     heads: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
     where: ClassVar[Where] = "anywhere"
+    between: ClassVar[str] = ""
     explicit: ClassVar[bool] = True
     whole: ClassVar[bool] = False
     last: ClassVar[tuple[str, ...]] = ()
@@ -217,9 +219,14 @@ class TextDialect(ABC):
         """Return what a block means in which `calls` found none: is it reasoning, text."""
         return False, block.text
 
-    @abstractmethod
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """Return the text in which a model writes `calls`, all at once.
 
         Between its blocks there is nothing that a scanner would take for visible text.
         """
+        return self.between.join(map(self.write_call, calls))
+
+    def write_call(self, call: WrittenCall) -> str:
+        """Return the text of one call, if a model writes each by itself; else not used."""
+        del call
+        return ""

@@ -1,6 +1,7 @@
 """Calls that were found in a text: of offered tools or not, whole or not."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -105,11 +106,8 @@ class Pending(msgspec.Struct):
 
 def raw_text(found: Sequence[Found]) -> str:
     """Return the text of the blocks that held some calls, several of which one may hold."""
-    parts: list[str] = []
-    last: Found | None = None
-    for each in found:
-        if last is None or each.raw is not last.raw:
-            parts.append(each.raw)
-        parts.append(each.tail)
-        last = each
-    return "".join(parts)
+    return "".join(
+        each.tail if before and each.raw is before.raw else each.raw + each.tail
+        for before, each in pairwise([None, *found])
+        if each
+    )

@@ -19,6 +19,7 @@ import msgspec
 from harness.text_calls.boundaries import end_of
 from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.parameters import declared_names, lacks_required
+from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
 NAME_KEYS: Final = ("name", "tool", "tool_name", "function")
@@ -37,7 +38,6 @@ _NOTHING_KNOWN: Final = Offered()
 # The name of a broken call, for its report; nothing else of it is used.
 _NAMED = re.compile(rf'\s*\{{\s*"(?:{"|".join(NAME_KEYS)})"\s*:\s*("(?:[^"\\]|\\.){{1,200}}")')
 _BETWEEN = re.compile(r"[ \t\n\r,;]*+")
-_HALF = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -83,9 +83,8 @@ def iter_values(text: str) -> Iterator[str]:
         at = end_of(_BETWEEN, text, at)
         if at == len(text):
             return
-        found = scan(text, at)
-        whole = found.state in (PrefixState.COMPLETE, PrefixState.TRAILING)
-        end = found.end if whole else len(text)
+        end = scan(text, at).end
+        end = end if end >= 0 else len(text)
         yield text[at:end]
         at = end
 
@@ -122,10 +121,9 @@ def read_string(text: str | None) -> str:
     if not text or not text.startswith('"'):
         return ""
     try:
-        value = json.loads(text)
+        return str(json.loads(text))
     except ValueError:
         return ""
-    return value if isinstance(value, str) else ""
 
 
 def read_items(text: str) -> tuple[str, ...]:
@@ -289,13 +287,11 @@ def _is_schema(given: dict[str, str], known: frozenset[str]) -> bool:
 
 
 def _object(fields: dict[str, str]) -> str:
-    # A lone half of a pair can only be written as an escape.
-    keys = (json.dumps(key, ensure_ascii=bool(_HALF.search(key))) for key in fields)
-    items = (f"{key}: {value}" for key, value in zip(keys, fields.values(), strict=True))
+    items = (f"{write_exactly(key)}: {value}" for key, value in fields.items())
     return "{" + ", ".join(items) + "}"
 
 
-def write_json_call(call: WrittenCall, *, name: str = "name", arguments: str = "arguments") -> str:
-    """Return the JSON object that represents `call` under these keys."""
-    key = json.dumps(call.name, ensure_ascii=False)
-    return f'{{"{name}": {key}, "{arguments}": {call.arguments or "{}"}}}'
+def write_json_call(call: WrittenCall, *, arguments: str = "arguments") -> str:
+    """Return the JSON object that represents `call`, with its arguments under this key."""
+    name = json.dumps(call.name, ensure_ascii=False)
+    return f'{{"name": {name}, "{arguments}": {call.arguments or "{}"}}}'

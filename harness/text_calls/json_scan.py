@@ -326,17 +326,14 @@ class JsonString:
         out.append(text)
 
 
-class HeadedEnd(SequenceEnd):
-    """A block that ends after the first JSON object in it.
+def headed_end(closers: tuple[str, ...], *, brackets: str = "{[") -> SequenceEnd:
+    """Return the ending of a block that ends after the first JSON object in it.
 
     Args:
         closers: markers that end a block without JSON, or with broken JSON, before them.
         brackets: those that begin the JSON; no other part of a header has them.
     """
-
-    def __init__(self, closers: tuple[str, ...], *, brackets: str = "{[") -> None:
-        super().__init__(literal_end(*closers, *brackets, inclusive=False), self._json)
-        self._closers = closers
-
-    def _json(self, text: str, at: int) -> Ending | None:
-        return None if text.startswith(self._closers, at) else JsonEnd(closers=self._closers)
+    return SequenceEnd(
+        literal_end(*closers, *brackets, inclusive=False),
+        lambda text, at: None if text.startswith(closers, at) else JsonEnd(closers=closers),
+    )

@@ -110,13 +110,10 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _value(inside: str) -> str:
-    if "\\" not in inside:
-        return inside
     try:
-        value = json.loads(f'"{inside}"', strict=False)
+        return str(json.loads(f'"{inside}"', strict=False))
     except ValueError:
         return inside
-    return value if isinstance(value, str) else inside
 
 
 def _unbalanced(text: str) -> str:

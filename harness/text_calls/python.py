@@ -17,7 +17,7 @@ import msgspec
 
 from harness.text_calls.boundaries import end_of
 from harness.text_calls.dialect import WrittenCall
-from harness.turns.exact_json import encode_json
+from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
 CALL: Final = re.compile(r"\s*+([^\W\d][\w.\-]*+)[ \t]*+\(")
@@ -125,7 +125,7 @@ def _arguments(text: str) -> str:
         if match[2]:
             members += _unpacked(value)
         else:
-            members.append(f"{_json(match[1])}: {value}")
+            members.append(f"{write_exactly(match[1])}: {value}")
         at = end_of(_SPACE, text, at)
     return "{" + ", ".join(members) + "}"
 
@@ -196,7 +196,7 @@ def _string(match: "re.Match[str]") -> str:
         raise _WrongError(f"{shown(match[0].strip(), 0)} is not a string")
     size = 3 if literal[:3] in ("'''", '"""') else 1
     inside = literal[size:-size]
-    return _json(inside if prefix == "r" else _ESCAPE.sub(_unescaped, inside))
+    return write_exactly(inside if prefix == "r" else _ESCAPE.sub(_unescaped, inside))
 
 
 def _unescaped(match: "re.Match[str]") -> str:
@@ -221,10 +221,6 @@ def _unknown_escape(letter: str) -> str:
     if letter in "xuUN":
         raise _WrongError(f"'\\\\{letter}' begins an escape that is not whole")
     return "\\" + letter
-
-
-def _json(text: str) -> str:
-    return encode_json(text).decode()
 
 
 def shown(text: str, at: int) -> str:

@@ -132,7 +132,7 @@ class ActionEnd(Ending):
         if match["object"]:
             return self._open(match)
         if not match["label"]:
-            return self._stopped(match)
+            return self._stopped(match, match.start())
         self._step = self._bold
         return match.end()
 
@@ -181,7 +181,7 @@ class ActionEnd(Ending):
         match = STOPS.search(buffer, at)
         if match is None:
             return self._keep_tail(buffer, at)
-        return self._stopped(match)
+        return self._stopped(match, match.start())
 
     def _open(self, match: "re.Match[str]") -> int:
         at = match.end()
@@ -198,7 +198,7 @@ class ActionEnd(Ending):
         if end != MORE:
             end += self._json_base - self._base
         if stop is not None and (end == MORE or stop.start() < end):
-            return self._stopped(stop)
+            return self._stopped(stop, stop.start())
         if end == MORE:
             return self._keep_tail(buffer, at)
         self._end = self._base + end
@@ -219,20 +219,18 @@ class ActionEnd(Ending):
                 self._end = self._base + at
             self._closer = ""
         match = _AFTER.match(buffer, at)
-        if match and match[1]:
-            self._step = self._swallow
-            return _STAY
         if match:
-            return self._over(match.end())
+            return self._stopped(match, match.end())
         if len(buffer) - at <= _MOST_SPACE and _MAY_COME.match(buffer, at):
             return self._keep(buffer, at)
         return MORE
 
-    def _stopped(self, match: "re.Match[str]") -> int:
+    def _stopped(self, match: "re.Match[str]", at: int) -> int:
+        """An observation, which swallows the rest, or another label; the block ends at `at`."""
         if match.lastindex:
             self._step = self._swallow
             return _STAY
-        return self._over(match.start())
+        return self._over(at)
 
     def _swallow(self, buffer: str, at: int) -> int:
         del buffer, at

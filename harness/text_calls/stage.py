@@ -7,6 +7,8 @@ on with nothing else, that reasoning was closed, and that no native call is the 
 """
 
 from collections.abc import Hashable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from harness.text_calls.action_scanner import ActionScanner
 from harness.text_calls.dialect import Offered, Section
@@ -71,38 +73,29 @@ class _Stage:
         """Yield the deltas of the response."""
         text, reasoning = self._text, self._reasoning
         for delta in deltas:
-            if isinstance(delta, TextDelta):
-                if text.passes(delta.text):
+            match delta:
+                case TextDelta() | ReasoningDelta():
+                    scanner = text if isinstance(delta, TextDelta) else reasoning
+                    if scanner.passes(delta.text):
+                        yield delta
+                    else:
+                        scanner.feed(delta.text)
+                        yield from _pieces(scanner)
+                    if scanner is text and reasoning.has_pending and not text.blank:
+                        reasoning.resolve(count=False)
+                        yield from _pieces(reasoning)
+                case ArgumentsDelta():
+                    if delta.index in self._fragments:
+                        self._fragments[delta.index].append(delta.fragment)
                     yield delta
-                else:
-                    text.feed(delta.text)
-                    yield from _pieces(text)
-                if reasoning.has_pending and not text.blank:
-                    reasoning.resolve(count=False)
-                    yield from _pieces(reasoning)
-            elif isinstance(delta, ReasoningDelta):
-                if reasoning.passes(delta.text):
+                case ToolCallStart():
+                    yield self._started(delta)
+                case ToolCallEnd():
+                    yield self._ended(delta)
+                case Finish() | StreamFailure():
+                    yield from self._over(delta)
+                case _:
                     yield delta
-                else:
-                    reasoning.feed(delta.text)
-                    yield from _pieces(reasoning)
-            elif isinstance(delta, ArgumentsDelta):
-                if delta.index in self._fragments:
-                    self._fragments[delta.index].append(delta.fragment)
-                yield delta
-            else:
-                yield from self._other(delta)
-
-    def _other(self, delta: Delta) -> Iterator[Delta]:
-        match delta:
-            case ToolCallStart():
-                yield self._started(delta)
-            case ToolCallEnd():
-                yield self._ended(delta)
-            case Finish() | StreamFailure():
-                yield from self._over(delta)
-            case _:
-                yield delta
 
     # Native calls
 
@@ -191,12 +184,6 @@ def _was_cut(end: Finish | StreamFailure) -> bool:
 
 def _pieces(scanner: Scanner | ActionScanner) -> Iterator[Delta]:
     """Yield what a scanner emitted since the last time, neighbours of a kind as one delta."""
-    emitted = scanner.take()
-    at = 0
-    while at < len(emitted):
-        stop = at
-        while stop < len(emitted) and emitted[stop][0] == emitted[at][0]:
-            stop += 1
-        text = "".join(piece for _, piece in emitted[at:stop])
-        yield ReasoningDelta(text) if emitted[at][0] else TextDelta(text)
-        at = stop
+    for is_reasoning, emitted in groupby(scanner.take(), itemgetter(0)):
+        text = "".join(piece for _, piece in emitted)
+        yield ReasoningDelta(text) if is_reasoning else TextDelta(text)

@@ -50,7 +50,9 @@ class Markup:
         self.noise = frozenset(mark for each in owned for mark in each.noise)
         self._marks = self.explicit.union(self.orphans, self.noise, closers)
         always = {*self.orphans, *self.noise, *closers, *FENCES}
-        later = {mark for mark, owners in by_opener.items() if not _only_at_start(owners)}
+        later = {
+            mark for mark, owners in by_opener.items() if any(it.where != "start" for it in owners)
+        }
         words = always | set(by_opener)
         self._start = re.compile(_trie(words))
         self._later = re.compile(_trie(always | later))
@@ -90,10 +92,6 @@ class Markup:
                 return match.start()
             match = self.begins(text, match.end())
         return len(text)
-
-
-def _only_at_start(owners: Iterable[TextDialect]) -> bool:
-    return all(dialect.where == "start" for dialect in owners)
 
 
 @lru_cache(maxsize=64)
@@ -160,13 +158,9 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
         return None
     # Words about a token do not begin right after it.
     attached = noise and text[at : at + 1].isascii() and text[at : at + 1].isalnum()
-    stray = ends or attached or _begins_line(here, text, at)
+    begins_line = here.line_blank and not text[at : at + 1].isspace()
+    stray = ends or attached or begins_line
     return stray and (noise or not here.tags.balances(marker))
-
-
-def _begins_line(here: Context, text: str, at: int) -> bool:
-    """Whether the marker begins the line, and what follows is attached to it."""
-    return here.line_blank and not text[at : at + 1].isspace()
 
 
 def _line_ends(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:

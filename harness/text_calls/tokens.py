@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from harness.text_calls.boundaries import Ending, SequenceEnd, literal_end
 from harness.text_calls.dialect import BlockStart, Offered, RawBlock, TextDialect, WrittenCall
-from harness.text_calls.json_scan import HeadedEnd
+from harness.text_calls.json_scan import headed_end
 from harness.text_calls.native import NAMESPACE
 
 _HEADER = re.compile(r"\s*([\w./:-]*)\s*")
@@ -71,7 +71,7 @@ class TokenCalls(TextDialect):
         """The end of the JSON, or any token of a section where it is broken or missing."""
         begins = (*self.section_begins, *self.call_begins)
         closers = (*self.call_ends, *self.section_ends, *begins, *self.ends)
-        return SequenceEnd(literal_end(*self.separators), lambda _text, _at: HeadedEnd(closers))
+        return SequenceEnd(literal_end(*self.separators), lambda _text, _at: headed_end(closers))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the one call of the block."""

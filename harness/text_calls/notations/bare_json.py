@@ -10,7 +10,6 @@ Source: chat templates of Llama 3.1; the second of the stories that this suite b
 """
 
 import re
-from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import Ending
@@ -53,6 +52,7 @@ class BareJson(TextDialect):
     where: ClassVar[Where] = "start"
     explicit = False
     whole = True
+    between = "\n"
 
     def starts(self, start: BlockStart) -> bool | None:
         """The first key is one that calls have, and a name there is that of an offered tool."""
@@ -91,9 +91,9 @@ class BareJson(TextDialect):
         known = declared_names(offered.schema(broken.name))
         return None if _is_data(text, argued, known) else (broken,)
 
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One object after another, each on its line."""
-        return "\n".join(map(write_json_call, calls))
+    def write_call(self, call: WrittenCall) -> str:
+        """One object, on its line."""
+        return write_json_call(call)
 
 
 class BareAnywhere(BareJson):

@@ -12,7 +12,6 @@ Source: Google's pages on function calling with Gemma, and the models' chat temp
 
 import json
 import re
-from collections.abc import Sequence
 from typing import ClassVar, Final
 
 import msgspec
@@ -39,7 +38,7 @@ from harness.text_calls.dialect import (
 )
 from harness.text_calls.native import clean_name
 from harness.text_calls.python import WORDS, read_python_calls, shown
-from harness.turns.exact_json import encode_json
+from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
 # Of FunctionGemma, and of Gemma 4.
@@ -97,7 +96,7 @@ def _written(match: "re.Match[str]") -> str:
     kind = match.lastgroup or ""
     token_text = match[kind]
     if kind in ("escaped", "quoted", "key"):
-        return encode_json(token_text).decode()
+        return write_exactly(token_text)
     if kind == "word":
         return WORDS.get(token_text, "")
     return {",": ", ", ":": ": "}.get(token_text, token_text)
@@ -190,12 +189,9 @@ class Gemma(TextDialect):
         body = block.raw.removesuffix(_CLOSERS[block.opener])
         return _in_fence(body, block.offered) if block.opener == FENCE else (_in_tokens(body),)
 
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Gemma 4's tokens, one call after the other with nothing between."""
-        return "".join(
-            f"{GEMMA_4}call:{call.name}{write_object(call.arguments, QUOTE)}<tool_call|>"
-            for call in calls
-        )
+    def write_call(self, call: WrittenCall) -> str:
+        """Gemma 4's tokens."""
+        return f"{GEMMA_4}call:{call.name}{write_object(call.arguments, QUOTE)}<tool_call|>"
 
 
 def _in_tokens(body: str) -> WrittenCall:

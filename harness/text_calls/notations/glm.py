@@ -12,7 +12,6 @@ GLM-4.6 and GLM-4.7; quirk TEXT-GLM-ZERO-ARG.
 """
 
 import re
-from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import NAME, SPACE, Head, literal
@@ -57,17 +56,13 @@ class Glm(TagDialect):
             return (not rest) if start.final else None
         return rest.startswith((_OPENER, "<|"))
 
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One outer tag for each call, as the chat template of GLM-4.5 renders them."""
-        return "".join(map(_written, calls))
-
-
-def _written(call: WrittenCall) -> str:
-    arguments = "".join(
-        f"\n<arg_key>{key}</arg_key>\n<arg_value>{text}</arg_value>"
-        for key, text, _ in iter_members(call.arguments)
-    )
-    return f"{_OPENER}{call.name}{arguments}{chr(10) if arguments else ''}{_CLOSER}"
+    def write_call(self, call: WrittenCall) -> str:
+        """One outer tag, as the chat template of GLM-4.5 renders it."""
+        arguments = "".join(
+            f"\n<arg_key>{key}</arg_key>\n<arg_value>{text}</arg_value>"
+            for key, text, _ in iter_members(call.arguments)
+        )
+        return f"{_OPENER}{call.name}{arguments}{chr(10) if arguments else ''}{_CLOSER}"
 
 
 GLM: Final = Glm()

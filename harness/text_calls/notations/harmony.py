@@ -12,7 +12,7 @@ Source: OpenAI's page on the Harmony response format; the chat template of gpt-o
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 from typing import ClassVar, Final
 
@@ -66,6 +66,7 @@ def _start_heads() -> Iterator[Head]:
         yield from _channel_heads((*role, *literal(CHANNEL)))
 
 
+_CONTENT_END = re.compile(rf"(?:{'|'.join(map(re.escape, ENDS))})\Z")
 _HEADER_END = re.compile(rf"{re.escape(MESSAGE)}|\{{")
 _HEADER = re.compile(
     rf"(?:{re.escape(START)}\s*+(?P<role>{_ROLE})(?:{_GAP}to=(?P<first>[^\s<{{]++))?+{_GAP})?+"
@@ -134,7 +135,7 @@ class Harmony(TextDialect):
             return None
         if not message.is_call:
             return ()  # a header without its content
-        body = _without_end(text[message.body :]).strip()
+        body = _CONTENT_END.sub("", text[message.body :]).strip()
         if message.to in _NOBODY:
             return (WrittenCall("", body, error="the call names no recipient"),)
         if not message.marked:
@@ -144,22 +145,12 @@ class Harmony(TextDialect):
     def shown(self, block: RawBlock) -> tuple[bool, str]:
         """A message on `analysis` that is not a call is reasoning."""
         text = block.text
-        return True, _without_end(text[_Message(text).body :])
+        return True, _CONTENT_END.sub("", text[_Message(text).body :])
 
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One message for each call."""
-        return "".join(
-            f"{START}assistant{CHANNEL}commentary to=functions.{call.name} {CONSTRAIN}json"
-            f"{MESSAGE}{call.arguments or '{}'}{CALL}"
-            for call in calls
-        )
-
-
-def _without_end(text: str) -> str:
-    for end in ENDS:
-        if text.endswith(end):
-            return text.removesuffix(end)
-    return text
+    def write_call(self, call: WrittenCall) -> str:
+        """One message."""
+        header = f"{START}assistant{CHANNEL}commentary to=functions.{call.name} {CONSTRAIN}json"
+        return f"{header}{MESSAGE}{call.arguments or '{}'}{CALL}"
 
 
 HARMONY: Final = Harmony()

@@ -6,7 +6,6 @@ format of Llama 3.1, "user-defined custom tool calling"; chat template of functi
 quirk TEXT-DIALECT-COLLISION.
 """
 
-from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import (
@@ -59,9 +58,9 @@ class LlamaFunction(TextDialect):
         where = f"at offset {found.offset}: expected {found.expected}"
         return (WrittenCall(name, error=f"the call's arguments are not JSON {where}"),)
 
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One tag after the other."""
-        return "".join(f"{_CALL}{call.name}>{call.arguments or '{}'}{_CLOSER}" for call in calls)
+    def write_call(self, call: WrittenCall) -> str:
+        """One tag."""
+        return f"{_CALL}{call.name}>{call.arguments or '{}'}{_CLOSER}"
 
 
 LLAMA_FUNCTION: Final = LlamaFunction()

@@ -104,12 +104,11 @@ class InternLM(MarkedJson):
     noise = ("<|im_end|>",)
     markers = ("<|action_start|>", "<|plugin|>", *trailers)
 
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One block for each call, with `parameters`."""
-        return "".join(
-            f"{self.openers[0]}{write_json_call(call, arguments='parameters')}{self.orphans[0]}"
-            for call in calls
-        )
+    write = TextDialect.write
+
+    def write_call(self, call: WrittenCall) -> str:
+        """One block, with `parameters`."""
+        return f"{self.openers[0]}{write_json_call(call, arguments='parameters')}{self.orphans[0]}"
 
 
 PHI: Final = Phi()

@@ -19,22 +19,21 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import SPACE, Ending, Head, literal
-from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
+from harness.text_calls.dialect import RawBlock, WrittenCall
 from harness.text_calls.json_calls import read_json_calls
 from harness.text_calls.json_scan import JsonEnd
-from harness.text_calls.tag_blocks import TagBlockEnd, invoke_grammar, write_invoke_calls
-from harness.text_calls.tags import read_tagged_calls
+from harness.text_calls.tag_blocks import TagDialect, invoke_grammar, write_invoke_calls
 
 _BLOCK: Final = "<minimax:tool_call>"
 _LINES: Final = "<tool_calls>"
 _LINES_CLOSER: Final = "</tool_calls>"
 _CLOSERS: Final = ("</minimax:tool_call>", "</invoke>", "</parameter>")
-_GRAMMAR: Final = invoke_grammar("<", "</", "minimax:tool_call")
 
 
-class Minimax(TextDialect):
+class Minimax(TagDialect):
     """See the module."""
 
+    grammar = invoke_grammar("<", "</", "minimax:tool_call")
     title = "invoke tags in MiniMax's own tag (M2), JSON lines (M1)"
     openers = (_BLOCK, _LINES)
     heads: ClassVar = {
@@ -49,13 +48,13 @@ class Minimax(TextDialect):
     def ending(self, opener: str) -> Ending:
         """The closing tag that can be one, or the end of the last line of JSON."""
         if opener == _BLOCK:
-            return TagBlockEnd(_GRAMMAR, opener)
+            return super().ending(opener)
         return JsonEnd(several=True, closers=(_LINES_CLOSER, _LINES))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Each `invoke`, or each JSON object, is a call."""
         if block.opener == _BLOCK:
-            return read_tagged_calls(_GRAMMAR, block.text, block.offered)
+            return super().calls(block)
         return read_json_calls(block.raw, block.offered) or (
             WrittenCall("", error="the JSON in the tag names no tool"),
         )

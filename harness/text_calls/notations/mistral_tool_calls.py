@@ -11,7 +11,7 @@ TEXT-MISTRAL-ARGS-MARKER.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from harness.text_calls.boundaries import MORE, Ending, Head, any_of, chosen_end, literal
@@ -23,24 +23,19 @@ from harness.text_calls.dialect import (
     WrittenCall,
 )
 from harness.text_calls.json_calls import read_marked_calls
-from harness.text_calls.json_scan import HeadedEnd, JsonEnd
+from harness.text_calls.json_scan import JsonEnd, headed_end
 from harness.turns.json_prefix import scan
 
 
 class ListedEnd(Ending):
     """A block of parts that end alike, each but the first led by a head.
 
-    Args:
-        part: makes the ending of one part; after a part that is complete it follows a brace.
-        leads: ways in which another part follows a part, in a bounded number of
-            characters.
+    A part that is complete ends with a brace.
     """
 
-    def __init__(self, part: Callable[[], Ending], leads: tuple[Head, ...]) -> None:
-        self._part = part
-        self._leads = leads
+    def __init__(self) -> None:
         # The part that continues, and where it began; None between two.
-        self._current: Ending | None = part()
+        self._current: Ending | None = _part_end()
         self._base = 0
         self._end = MORE  # of the last part
         self._rest = ""  # what came after it
@@ -60,7 +55,7 @@ class ListedEnd(Ending):
                     return MORE
                 if not goes_on:
                     return self._end
-                self._current, self._base = self._part(), offset + at
+                self._current, self._base = _part_end(), offset + at
             end = self._current.feed(buffer, at)
             if end == MORE:
                 return MORE
@@ -77,7 +72,7 @@ class ListedEnd(Ending):
         return end if end == MORE else self._base + end
 
     def _goes_on(self, rest: str, *, final: bool) -> bool | None:
-        return any_of(*(lead.matches(rest, final=final) for lead in self._leads))
+        return any_of(*(lead.matches(rest, final=final) for lead in _LEADS))
 
 
 _OPENER: Final = "[TOOL_CALLS]"
@@ -136,13 +131,10 @@ class MistralToolCalls(TextDialect):
             return read_marked_calls(body, block.offered, error)
         return tuple(_named(body))
 
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One marker for each call."""
-        return "".join(
-            f"{_OPENER}{call.name}{_CALL_ID + call.id if call.id else ''}"
-            f"{_ARGS}{call.arguments or '{}'}"
-            for call in calls
-        )
+    def write_call(self, call: WrittenCall) -> str:
+        """One marker."""
+        call_id = _CALL_ID + call.id if call.id else ""
+        return f"{_OPENER}{call.name}{call_id}{_ARGS}{call.arguments or '{}'}"
 
 
 def _named(body: str) -> Iterator[WrittenCall]:
@@ -160,11 +152,11 @@ def _named(body: str) -> Iterator[WrittenCall]:
 
 
 def _ending(first: str) -> Ending:
-    return JsonEnd(closers=_CLOSERS) if first in "[{" else ListedEnd(_one_end, _LEADS)
+    return JsonEnd(closers=_CLOSERS) if first in "[{" else ListedEnd()
 
 
-def _one_end() -> Ending:
-    return HeadedEnd(_CLOSERS, brackets="{")
+def _part_end() -> Ending:
+    return headed_end(_CLOSERS, brackets="{")
 
 
 MISTRAL_TOOL_CALLS: Final = MistralToolCalls()

@@ -15,7 +15,6 @@ TEXT-QWEN3-XML, TEXT-OPEN-MISSING, TEXT-PARAM-CLOSE-DROPPED, TEXT-DIALECT-COLLIS
 """
 
 import re
-from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import NAME, SPACE, Head, literal
@@ -51,17 +50,13 @@ class QwenXml(TagDialect):
     orphans = _CLOSERS
     markers = (*openers, "<parameter=", *_CLOSERS)
 
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One outer tag for each call, as the chat template renders them."""
-        return "".join(map(_written, calls))
-
-
-def _written(call: WrittenCall) -> str:
-    parameters = "".join(
-        f"<parameter={key}>\n{text}\n</parameter>\n"
-        for key, text, _ in iter_members(call.arguments)
-    )
-    return f"{_BLOCK}\n{_CALL}{call.name}>\n{parameters}</function>\n</tool_call>"
+    def write_call(self, call: WrittenCall) -> str:
+        """One outer tag, as the chat template renders it."""
+        parameters = "".join(
+            f"<parameter={key}>\n{text}\n</parameter>\n"
+            for key, text, _ in iter_members(call.arguments)
+        )
+        return f"{_BLOCK}\n{_CALL}{call.name}>\n{parameters}</function>\n</tool_call>"
 
 
 QWEN_XML: Final = QwenXml()

@@ -14,7 +14,6 @@ Source: the ReAct paper; the agents of LangChain and LlamaIndex, which take it i
 """
 
 import re
-from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import SPACE, Ending, Head, any_of, literal, literal_end
@@ -39,7 +38,7 @@ from harness.text_calls.react import (
     THOUGHT,
     ActionEnd,
 )
-from harness.turns.exact_json import encode_json
+from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
 _BOTH: Final = "one reply contains an action and a final answer: it is not known which was meant"
@@ -89,6 +88,7 @@ class ReAct(TextDialect):
     openers = tuple(_LABELS)
     heads: ClassVar = {it: _OBJECTS for it, label in _LABELS.items() if label == ACTION}
     where = "line"
+    between = "\n"
     open_ended = True
     taught_by = (ACTION, INPUT)
     markers = tuple(it for it, label in _LABELS.items() if label in (ACTION, INPUT))
@@ -131,11 +131,9 @@ class ReAct(TextDialect):
         answer = (read_members(_object_of(block.raw) or "") or {}).get(_ACTION_INPUT, "")
         return False, read_string(answer) if answer.startswith('"') else answer
 
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One action after the other, each from the start of a line to the end of its object."""
-        return "\n".join(
-            f"{ACTION} {call.name}\n{INPUT} {call.arguments or '{}'}" for call in calls
-        )
+    def write_call(self, call: WrittenCall) -> str:
+        """One action, from the start of a line to the end of its object."""
+        return f"{ACTION} {call.name}\n{INPUT} {call.arguments or '{}'}"
 
 
 def _starts_with_name(start: BlockStart) -> bool | None:
@@ -176,8 +174,7 @@ def _object_of(raw: str) -> str | None:
     text = raw[fenced.end() :] if fenced else raw.lstrip()
     if not text.startswith("{"):
         return None
-    found = scan(text)
-    return text[: found.end] if found.end >= 0 else _before_label(text)
+    return _object_text(text)
 
 
 def _of_object(text: str, offered: Offered) -> tuple[WrittenCall, ...] | None:
@@ -214,7 +211,7 @@ def _of_line(raw: str, offered: Offered) -> tuple[WrittenCall, ...]:
     name = clean_name(named[1], offered)
     inline = _INLINE.match(raw)
     if inline:
-        return (_with_object(name, raw[inline.end() :]),)
+        return (WrittenCall(name, _object_text(raw[inline.end() :])),)
     label = INPUT_LABEL.match(raw, named.end())
     if label is None:
         return (WrittenCall(name, error=f"no line {INPUT!r} follows its action"),)
@@ -226,17 +223,16 @@ def _before_label(text: str) -> str:
     return text[: stop.start()] if stop else text
 
 
-def _with_object(name: str, text: str) -> WrittenCall:
-    """Return the call with the object that `text` begins with."""
-    found = scan(text)
-    whole = found.state is not PrefixState.INVALID and found.end >= 0
-    return WrittenCall(name, text[: found.end] if whole else _before_label(text))
+def _object_text(text: str) -> str:
+    """Return the object that `text` begins with, or what may be a broken one."""
+    end = scan(text).end
+    return text[:end] if end >= 0 else _before_label(text)
 
 
 def _with_input(name: str, text: str, offered: Offered) -> WrittenCall:
     fenced = _FENCED.match(text)
     if fenced or text.lstrip().startswith("{"):
-        return _with_object(name, text[fenced.end() :] if fenced else text.strip())
+        return WrittenCall(name, _object_text(text[fenced.end() :] if fenced else text.strip()))
     content = _before_label(text).strip()
     quoted = content.startswith('"') and scan(content).state is PrefixState.COMPLETE
     call = _with_text(name, read_string(content) if quoted else content, offered)
@@ -255,7 +251,7 @@ def _with_text(name: str, content: str, offered: Offered) -> WrittenCall:
         return WrittenCall(name, error="its input is empty")
     if not key or _is_no_text(name, content, schema):
         return WrittenCall(name, error=f"its input is not a JSON object: {content[:40]!r}")
-    return WrittenCall(name, f"{{{encode_json(key).decode()}: {encode_json(content).decode()}}}")
+    return WrittenCall(name, write_exactly({key: content}))
 
 
 def _is_no_text(name: str, content: str, schema: dict[str, object]) -> bool:

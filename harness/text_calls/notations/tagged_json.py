@@ -9,7 +9,6 @@ Qwen2.5; quirks TEXT-HERMES, TEXT-UNCLOSED, TEXT-DELIMITER-IN-VALUE.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from harness.text_calls.boundaries import MORE, Ending, chosen_end, end_of, literal_end
@@ -17,9 +16,13 @@ from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, Writte
 from harness.text_calls.json_calls import iter_values, read_json_calls, write_json_call
 from harness.text_calls.json_scan import JsonEnd
 
+OPENER: Final = "<tool_call>"
+CLOSER: Final = "</tool_call>"
 # How far after the JSON a closing tag is looked for, white space included.
 _SOON: Final = 512
 _BLANK_LINE: Final = re.compile(r"\n[ \t\r]*+\n")
+# How far a closing tag is looked for: up to the next call, or the next paragraph.
+_STOP: Final = re.compile(rf"{OPENER}|{_BLANK_LINE.pattern}")
 _BETWEEN: Final = re.compile(r"[ \t\n\r,;]*+")
 _CODE_FENCE: Final = re.compile(r"[ \t\n\r]*+(?:`{3,}|~{3,})")
 
@@ -28,18 +31,13 @@ class TagEnd(Ending):
     """The end of a block of JSON in a tag.
 
     Args:
-        opener, closer: the tags.
         fenced: the JSON is in a code block inside the tag.
     """
 
-    def __init__(self, opener: str, closer: str, *, fenced: bool) -> None:
-        self._opener = opener
-        self._closer = closer
+    def __init__(self, *, fenced: bool) -> None:
         self._fenced = fenced
-        self._json = JsonEnd(lead=fenced, several=True, closers=(closer, opener))
+        self._json = JsonEnd(lead=fenced, several=True, closers=(CLOSER, OPENER))
         self._json_end = MORE
-        # How far a closing tag is looked for: up to the next call, or the next paragraph.
-        self._stop = re.compile(rf"{re.escape(opener)}|{_BLANK_LINE.pattern}")
         self._pieces: list[str] = []  # the block, until its JSON is over
         self._tail = ""  # what follows the JSON, as much as matters
 
@@ -54,7 +52,7 @@ class TagEnd(Ending):
             return MORE
         whole = "".join(self._pieces)
         if self._json.broken:
-            return end if whole.startswith(self._closer, end) else self._before_blank(whole, end)
+            return end if whole.startswith(CLOSER, end) else self._before_blank(whole, end)
         self._pieces = []
         self._json_end, self._tail = end, whole[end : end + _SOON]
         return self._behind(final=False)
@@ -75,17 +73,17 @@ class TagEnd(Ending):
         own = fence.end() if fence else 0
         gap = end_of(_BETWEEN, tail, own)
         body = tail[gap:]
-        if body.startswith(self._closer):
+        if body.startswith(CLOSER):
             return at + gap
-        if body.startswith(self._opener):
-            return self._reopened(gap + len(self._opener), final=final)
-        stop = self._stop.search(tail)
-        closer = tail.find(self._closer, 0, stop.start() if stop else _SOON)
+        if body.startswith(OPENER):
+            return self._reopened(gap + len(OPENER), final=final)
+        stop = _STOP.search(tail)
+        closer = tail.find(CLOSER, 0, stop.start() if stop else _SOON)
         if closer >= 0:
             return at + closer
         if final or len(tail) == _SOON:
             return at + own
-        begun = any(tag.startswith(body) for tag in (self._closer, self._opener))
+        begun = any(tag.startswith(body) for tag in (CLOSER, OPENER))
         return at + own if stop and not begun else MORE
 
     def _reopened(self, end: int, *, final: bool) -> int:
@@ -105,8 +103,6 @@ class TagEnd(Ending):
         return blank.start() if blank and (end == MORE or blank.start() < end) else end
 
 
-OPENER: Final = "<tool_call>"
-CLOSER: Final = "</tool_call>"
 # Around the tags of all calls, as in other families.
 _WRAPPER: Final = "<tool_calls>"
 _UNWRAPPER: Final = "</tool_calls>"
@@ -158,13 +154,13 @@ class TaggedJson(TextDialect):
             return (WrittenCall("", error="the JSON in the tag names no tool"),)
         return (_overfull(calls),) if _has_more(body) else calls
 
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One tag for each call, with nothing between that would be text."""
-        return "".join(f"{OPENER}\n{write_json_call(call)}\n{CLOSER}" for call in calls)
+    def write_call(self, call: WrittenCall) -> str:
+        """One tag."""
+        return f"{OPENER}\n{write_json_call(call)}\n{CLOSER}"
 
 
 def _ending(first: str) -> Ending:
-    return TagEnd(OPENER, CLOSER, fenced=first in "`~")
+    return TagEnd(fenced=first in "`~")
 
 
 def _json(body: str, *, final: bool) -> bool | None:

@@ -6,7 +6,6 @@ speak of it; a special token counts anywhere, but not with a space after it. Sou
 templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking and Magistral.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 from harness.text_calls.boundaries import Ending, literal_end
@@ -49,11 +48,6 @@ class Think(TextDialect):
         """There are none."""
         del block
         return None
-
-    def write(self, calls: Sequence[WrittenCall]) -> str:
-        """There are none to write."""
-        del calls
-        return ""
 
 
 THINK: Final = Think()
