@@ -47,10 +47,6 @@ def _decode_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _uuid(data: bytes) -> UUID:
-    return UUID(bytes=data)
-
-
 # Type -> how many bytes its value has (None: two bytes before it contain the length), and their
 # meaning.
 _TYPES: Final[dict[int, tuple[int | None, Callable[[bytes], HeaderValue]]]] = {
@@ -63,7 +59,7 @@ _TYPES: Final[dict[int, tuple[int | None, Callable[[bytes], HeaderValue]]]] = {
     6: (None, bytes),
     _STRING: (None, _decode_text),
     8: (8, _signed),  # milliseconds since 1970
-    9: (16, _uuid),
+    9: (16, lambda data: UUID(bytes=data)),
 }
 
 
@@ -212,11 +208,7 @@ class MessageDecoder:
                 raise _DamagedError(_mismatch("message", checksum, seen))
             start = at + _PRELUDE.size + headers_size
             meaning = _meaning(block[at + _PRELUDE.size : start])
-            payload, offset = block[start:payload_end], self._offset + start - at
-            if meaning.is_plain:
-                found.append(Frame(payload, meaning.name, offset))
-            else:
-                found.append(_odd_frame(payload, meaning, offset))
+            found.append(_frame(block[start:payload_end], meaning, self._offset + start - at))
             self._offset += total
             at = end
         return at
@@ -230,13 +222,12 @@ def _impossible(total: int, headers_size: int) -> str:
     return f"expected a message, found one of {total} bytes with {headers_size} of headers"
 
 
-def _odd_frame(payload: bytes, meaning: "_Meaning", offset: int) -> Frame:
-    """Return the frame of a failure, or of a payload that is wrapped in another."""
-    failure = meaning.failure
-    if failure:
+def _frame(payload: bytes, meaning: "_Meaning", offset: int) -> Frame:
+    """Return the frame of an event, of a payload that is wrapped in another, or of a failure."""
+    if failure := meaning.failure:
         data = payload or meaning.words
         return Frame(data, failure, offset, complete=False, failure=failure)
-    inner = unwrap_chunk(payload)
+    inner = unwrap_chunk(payload) if meaning.name == _CHUNK else None
     return Frame(payload, meaning.name, offset) if inner is None else Frame(inner, "", offset)
 
 
@@ -247,13 +238,11 @@ class _Meaning(msgspec.Struct, frozen=True):
         name: of the event.
         failure: the code of a failure; "" if it is not one.
         words: of the failure.
-        is_plain: the payload is the event.
     """
 
     name: str = ""
     failure: str = ""
     words: bytes = b""
-    is_plain: bool = False
 
 
 # The headers of one stream are a few, each of them many times: they are read once.
@@ -262,8 +251,7 @@ def _meaning(block: bytes) -> _Meaning:
     headers = parse_headers(block)
     kind = _text_header(headers, ":message-type")
     if kind not in _FAILURES:
-        name = _text_header(headers, ":event-type")
-        return _Meaning(name, is_plain=name != _CHUNK)
+        return _Meaning(_text_header(headers, ":event-type"))
     code, words = (_text_header(headers, header) for header in _FAILURES[kind])
     return _Meaning(failure=code or kind, words=words.encode())
 

@@ -6,7 +6,7 @@ Zstandard need an optional package each, the extra `compressed`.
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from harness.wire.interaction import Headers
 MAX_BODY_BYTES: Final = 256 * 1024 * 1024
 
 _MAX_MEMBERS = 16
+_PIECE_BYTES = 1 << 20  # that a decoder gives at once
 _MOST_CODINGS = 4
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -98,7 +99,7 @@ def _codings(encoding: str) -> list[str]:
 
 def _by_mark(body: bytes) -> "_Decode | None":
     if body.startswith(_GZIP):
-        return _gzip
+        return _inflate
     return _zstd if body.startswith(_ZSTD) else None
 
 
@@ -116,18 +117,10 @@ def _unchanged(body: bytes, _coding: str, _where: str) -> bytes:
     return body
 
 
-def _gzip(body: bytes, _coding: str, where: str) -> bytes:
-    return _inflate(body, _ANY_WINDOW, where)
-
-
-def _deflate(body: bytes, _coding: str, where: str) -> bytes:
-    return _inflate(body, inflate_window(body), where)
-
-
-def _inflate(body: bytes, window: int, where: str) -> bytes:
+def _inflate(body: bytes, _coding: str, where: str) -> bytes:
     """Inflate the members of `body`; one that ends early gives what there is of it."""
     pieces: list[bytes] = []
-    size = 0
+    size, window = 0, inflate_window(body)
     for _ in range(_MAX_MEMBERS):
         inflater = zlib.decompressobj(window)
         try:
@@ -146,35 +139,36 @@ def _inflate(body: bytes, window: int, where: str) -> bytes:
 def _brotli(body: bytes, coding: str, where: str) -> bytes:
     package = _package("brotli", coding, where)
     decoder = package.Decompressor()
-    pieces: list[bytes] = []
-    size, rest = 0, body
+
+    def pieces() -> Iterator[bytes]:
+        yield decoder.process(body, output_buffer_limit=_PIECE_BYTES)
+        while not decoder.can_accept_more_data():
+            yield decoder.process(b"", output_buffer_limit=_PIECE_BYTES)
+
     try:
-        while rest or not decoder.can_accept_more_data():
-            pieces.append(decoder.process(rest, output_buffer_limit=MAX_BODY_BYTES - size + 1))
-            rest = b""
-            size += len(pieces[-1])
-            if size > MAX_BODY_BYTES:
-                raise _too_large(where)
+        return _joined(pieces(), where)
     except package.error as error:
         raise _damaged(error, where) from None
-    return b"".join(pieces)
 
 
 def _zstd(body: bytes, coding: str, where: str) -> bytes:
     package = _package("zstandard", coding or "zstd", where)
     decoder = package.ZstdDecompressor(max_window_size=_MOST_WINDOW)
-    pieces: list[bytes] = []
-    size = 0
     try:
         with decoder.stream_reader(body, read_across_frames=True) as reader:
-            while piece := reader.read(MAX_BODY_BYTES - size + 1):
-                pieces.append(piece)
-                size += len(piece)
-                if size > MAX_BODY_BYTES:
-                    raise _too_large(where)
+            return _joined(iter(lambda: reader.read(_PIECE_BYTES), b""), where)
     except package.ZstdError as error:
         raise _damaged(error, where) from None
-    return b"".join(pieces)
+
+
+def _joined(pieces: Iterable[bytes], where: str) -> bytes:
+    """Join what a decoder gives, as far as the limit allows."""
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        if len(body) > MAX_BODY_BYTES:
+            raise _too_large(where)
+    return bytes(body)
 
 
 def _package(name: str, coding: str, where: str) -> Any:  # noqa: ANN401 - a module without types
@@ -213,7 +207,7 @@ _BY_NAME: Final[dict[str, _Decode]] = {
     # Without its first bytes it is decoded already.
     "gzip": _unchanged,
     "x-gzip": _unchanged,
-    "deflate": _deflate,
+    "deflate": _inflate,
     "br": _brotli,
     "zstd": _zstd,
 }
