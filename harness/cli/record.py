@@ -8,7 +8,7 @@ import difflib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 import click
@@ -32,7 +32,7 @@ from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette, save_cassette
 from harness.wire.cassette_text import format_cassette
-from harness.wire.interaction import Due, Headers, Request
+from harness.wire.interaction import Headers, Request
 
 # Path of the API of each dialect on a server.
 _PATHS: Final = {row.name: row.record_path for row in DIALECTS.values() if row.record_path}
@@ -53,19 +53,8 @@ class RecordOptions(msgspec.Struct, frozen=True):
     allow_in_ci: bool
 
 
-class _RecordRequest(msgspec.Struct, frozen=True):
-    """One request, with the labels that its cassette gets.
-
-    Fields:
-        id: names the cassette.
-        prompt, tools, due: as of a cassette.
-    """
-
-    id: str
-    request: Request
-    prompt: str
-    tools: tuple[dict[str, Any], ...]
-    due: Due = ""
+# The id, which names the cassette, the request, and the labels that the cassette gets.
+_LabelledRequest: TypeAlias = tuple[str, Request, RecordingLabels]
 
 
 @click.command("record")
@@ -169,6 +158,7 @@ def record_command(  # noqa: PLR0913 - one argument for each option
     if urlsplit(url).path in {"", "/"}:
         url = urlunsplit(urlsplit(url)._replace(path=_PATHS[rest["dialect"]]))
     members = dict(map(_parse_option, options))
+    about = msgspec.structs.replace(about, dialect=rest["dialect"])
     config = RecordOptions(url=url, headers=sent, options=members, about=about, **rest)
     return _record_requests(config, prompts, scenario)
 
@@ -184,19 +174,20 @@ def _record_requests(config: RecordOptions, prompts: Path | None, scenario: str)
     click.echo(f"connecting to {marked(config.url)}: {count} requests", err=True)
     for turn in range(config.repeat):
         for each in requests:
-            name = safe_name(each.id) + (f"-{turn + 1}" if config.repeat > 1 else "")
-            click.echo(_record_one(config, each, name))
+            click.echo(_record_one(config, *each, f"-{turn + 1}" if config.repeat > 1 else ""))
     return 0
 
 
-def _record_one(config: RecordOptions, sent: _RecordRequest, name: str) -> str:
+def _record_one(
+    config: RecordOptions, own: str, request: Request, about: RecordingLabels, suffix: str
+) -> str:
     """Send one request, write its cassette and scenario, and return a line with the result."""
-    about = msgspec.structs.replace(
-        config.about, prompt=sent.prompt, dialect=config.dialect, tools=sent.tools, due=sent.due
-    )
+    name = safe_name(own) + suffix
+    headers = (("content-type", "application/json"), ("accept-encoding", "identity"))
+    sent = msgspec.structs.replace(request, headers=(*headers, *config.headers))
     path = config.output / f"{name}.yaml"
     new = Recorder(path, mode=RecordMode.ALL, labels=about, allow_in_ci=config.allow_in_ci)
-    with new as recorder, upstream_response(recorder, sent.request) as answer:
+    with new as recorder, upstream_response(recorder, sent) as answer:
         size = sum(map(len, answer.reads()))
     cassette = load_cassette(path, named_folder(path, "cassettes") or config.output)
     ended = cassette.interactions[0].ended
@@ -206,20 +197,22 @@ def _record_one(config: RecordOptions, sent: _RecordRequest, name: str) -> str:
     return marked(f"{path}: status {answer.head.status}, {size} bytes{broken}")
 
 
-def _prompt_requests(config: RecordOptions, path: Path) -> Iterator[_RecordRequest]:
+def _prompt_requests(config: RecordOptions, path: Path) -> Iterator[_LabelledRequest]:
     prompts = load_prompts(path)
     api = (config.url, config.dialect, config.model)
     for entry, request in prompt_requests(prompts, *api, config.options):
-        sent = _with_headers(request, config)
-        yield _RecordRequest(entry.id, sent, entry.prompt, entry.described_tools)
+        labels = {"prompt": entry.prompt, "tools": entry.described_tools}
+        yield entry.id, request, msgspec.structs.replace(config.about, **labels)
 
 
-def _scenario_requests(config: RecordOptions, name: str) -> Iterator[_RecordRequest]:
+def _scenario_requests(config: RecordOptions, name: str) -> Iterator[_LabelledRequest]:
     """Yield the requests of the cassette of a scenario, addressed to this server."""
     root = bundled_folder("scenarios")
     path = Path(name) if Path(name).is_file() else root / f"{name}.yaml"
     scenario = load_scenario(path, root)
     cassette = resolve_cassette(Path(scenario.cassette))
+    labels = {name: getattr(cassette, name) for name in ("prompt", "tools", "due")}
+    about = msgspec.structs.replace(config.about, **labels)
     for place, each in enumerate(cassette.interactions):
         recorded = read_request(each.dialect, each.request)
         if not recorded.tools_known or each.dialect != config.dialect:
@@ -234,14 +227,8 @@ def _scenario_requests(config: RecordOptions, name: str) -> Iterator[_RecordRequ
             raise UsageError("the request has no messages", where=scenario.cassette, hint=hint)
         model = {"model": config.model} if config.model else {}
         body |= {"stream": True, **model, **config.options}
-        request = _with_headers(Request("POST", config.url, (), msgspec.json.encode(body)), config)
-        own = f"{scenario.id}-{place}"
-        yield _RecordRequest(own, request, cassette.prompt, cassette.tools, cassette.due)
-
-
-def _with_headers(request: Request, config: RecordOptions) -> Request:
-    headers = (("content-type", "application/json"), ("accept-encoding", "identity"))
-    return msgspec.structs.replace(request, headers=(*headers, *config.headers))
+        request = Request("POST", config.url, (), msgspec.json.encode(body))
+        yield f"{scenario.id}-{place}", request, about
 
 
 def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:

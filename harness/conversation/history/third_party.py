@@ -20,10 +20,7 @@ from harness.conversation.conversation import (
     TurnRecord,
 )
 from harness.conversation.history.identifiers import distinct_ids
-from harness.conversation.history.jsonl import (
-    ConversationLabels,
-    LoggedConversation,
-)
+from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation
 from harness.dialects.kit.parse_request import as_dict, text_of
 from harness.turns.deltas import SNIPPET_CHARACTERS, Finish, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import encode_json
