@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.fuzzing.mutators import MUTATORS, Mutator
+from harness.fuzzing.mutators.mutator import Mutator
+from harness.fuzzing.mutators.table import MUTATORS
 
 _PATH = Path(__file__).parents[1] / "docs" / "reference" / "mutators.md"
 _FIRST = "## Preserving mutators"

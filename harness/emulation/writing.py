@@ -21,21 +21,20 @@ def load_recipes(scenarios: Iterable[Path], root: Path) -> tuple[Recipe | ByHand
     """
     found: dict[str, Recipe | ByHand] = {}
     for path in scenarios:
-        recipe = load_recipe(path, root)
-        if recipe is None:
-            continue
-        if recipe.cassette in found:
-            raise _emulated_twice(recipe, found[recipe.cassette])
-        found[recipe.cassette] = recipe
+        _load(path, root, found)
     return tuple(found.values())
 
 
-def _emulated_twice(recipe: Recipe | ByHand, first: Recipe | ByHand) -> UnreadableError:
-    return UnreadableError(
-        f"emulate: the cassette {recipe.cassette} is emulated twice",
-        where=recipe.where,
-        hint=f"remove the key here or in {first.where}",
-    )
+def _load(path: Path, root: Path, found: dict[str, Recipe | ByHand]) -> Recipe | ByHand | None:
+    """Return the recipe in the file at `path`, if it has one, and add it to `found`."""
+    recipe = load_recipe(path, root)
+    if recipe is not None and found.setdefault(recipe.cassette, recipe) is not recipe:
+        raise UnreadableError(
+            f"emulate: the cassette {recipe.cassette} is emulated twice",
+            where=recipe.where,
+            hint=f"remove the key here or in {found[recipe.cassette].where}",
+        )
+    return recipe
 
 
 def cassette_path(recipe: Recipe | ByHand, folder: Path) -> Path:
@@ -73,22 +72,17 @@ def iter_problems(scenarios: Iterable[Path], root: Path, folder: Path) -> Iterat
         root: the scenarios folder.
         folder: the folder of cassettes.
     """
-    first: dict[str, Recipe | ByHand] = {}
+    found: dict[str, Recipe | ByHand] = {}
     for path in scenarios:
         try:
-            recipe = load_recipe(path, root)
-            if recipe is None:
-                continue
-            if recipe.cassette in first:
-                raise _emulated_twice(recipe, first[recipe.cassette])
-            first[recipe.cassette] = recipe
-            if is_stale(recipe, folder):
+            recipe = _load(path, root, found)
+            if recipe is not None and is_stale(recipe, folder):
                 yield f"{recipe.cassette}: stale or missing; write it with `harness cassettes`"
         except HarnessError as error:
             yield str(error)
     for path in sorted(folder.rglob("*.yaml")):
         name = path.relative_to(folder).with_suffix("").as_posix()
-        if name not in first and _is_emulated(path):
+        if name not in found and _is_emulated(path):
             yield f"{name}: no scenario emulates it; add the key `emulate` to one of its scenarios"
 
 

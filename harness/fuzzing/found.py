@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from harness.fuzzing.mutators import Mutation
+from harness.fuzzing.mutators.mutator import Mutation
 from harness.judging.expectation import Expectation
 from harness.judging.results import Blame, Finding, Level, Outcome
 from harness.wire.cuts import Chunking
@@ -97,7 +97,7 @@ def signature_of(finding: Finding, dialect_key: str, mutators: Iterable[str]) ->
     return BugSignature(location_of(finding, dialect_key), tuple(sorted(set(mutators))))
 
 
-class FuzzFinding(msgspec.Struct, frozen=True):
+class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
     """One bug, on the smallest input that shows it.
 
     Fields:
@@ -122,13 +122,13 @@ class FuzzFinding(msgspec.Struct, frozen=True):
     slug: str
     normalizer: str
     finding: Finding
-    blame: Blame
+    blame: Blame = "normalizer"
     dialect_key: str
     parent: str
-    cassette: str
-    steps: tuple[Mutation, ...]
+    cassette: str = ""
+    steps: tuple[Mutation, ...] = ()
     interaction: Interaction
-    expectation: Expectation | None
+    expectation: Expectation | None = None
     chunking: Chunking = ()
     text_dialect: str = ""
     capabilities: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.files.yaml_text import format_flow
 from harness.fuzzing.found import FuzzFinding
-from harness.fuzzing.mutators import MUTATORS
+from harness.fuzzing.mutators.table import MUTATORS
 from harness.judging.results import Result
 from harness.judging.scenario_text import turn_lines
 from harness.runs.gate import replay_command
@@ -41,18 +41,16 @@ def scenario_text(finding: FuzzFinding, cassette: str) -> str:
 def _head(finding: FuzzFinding, cassette: str) -> Iterator[str]:
     steps = ", ".join(dict.fromkeys(step.name for step in finding.steps))
     after = f" after {steps}" if steps else ""
-    title = f"Fuzzing: {finding.normalizer} breaks {finding.finding.rule}{after}"
-    yield f"title: {format_flow(title)}"
-    yield f"cassette: {format_flow(cassette)}"
-    quirks = sorted({quirk for step in finding.steps for quirk in _QUIRKS.get(step.name, ())})
-    lists = (("quirks", quirks), ("rules", [finding.finding.rule]))
-    for key, names in (*lists, ("capabilities", finding.capabilities)):
-        if names:
-            yield f"{key}: {format_flow(names)}"
-    if finding.text_dialect:
-        yield f"text_dialect: {format_flow(finding.text_dialect)}"
-    if finding.policies:
-        yield f"policies: {format_flow(finding.policies)}"
+    members = {
+        "title": f"Fuzzing: {finding.normalizer} breaks {finding.finding.rule}{after}",
+        "cassette": cassette,
+        "quirks": sorted({it for step in finding.steps for it in _QUIRKS.get(step.name, ())}),
+        "rules": [finding.finding.rule],
+        "capabilities": finding.capabilities,
+        "text_dialect": finding.text_dialect,
+        "policies": finding.policies,
+    }
+    return (f"{key}: {format_flow(value)}" for key, value in members.items() if value)
 
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -72,19 +70,15 @@ def command_of(finding: FuzzFinding, folder: Path) -> str:
 def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
     """Write each of `findings` below `folder`: a cassette and its scenario."""
     for finding in findings:
-        _save_one(finding, folder)
-
-
-def _save_one(finding: FuzzFinding, folder: Path) -> None:
-    name = _name(finding)
-    texts = {
-        "cassettes": format_cassette(_cassette(finding)),
-        "scenarios": scenario_text(finding, name),
-    }
-    for kind, text in texts.items():
-        path = folder / kind / f"{name}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
+        name = _name(finding)
+        texts = {
+            "cassettes": format_cassette(_cassette(finding)),
+            "scenarios": scenario_text(finding, name),
+        }
+        for kind, text in texts.items():
+            path = folder / kind / f"{name}.yaml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _name(finding: FuzzFinding) -> str:

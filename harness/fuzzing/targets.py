@@ -188,7 +188,6 @@ def _repeated_finding(subject: Subject, result: Result) -> FuzzFinding:
         dialect_key=DIALECT_KEY if subject.conversation else dialect_key,
         parent=loaded.cassette.origin.source,
         cassette=loaded.cassette.id,
-        steps=(),
         interaction=interaction,
         expectation=expected,
         chunking=result.chunking,

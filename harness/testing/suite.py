@@ -8,6 +8,7 @@ imported only for a fuzz item. As in the gate, only a violated MUST rule fails a
 
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -90,17 +91,14 @@ def _items(jobs: tuple[Job, ...], cells: tuple[Job, ...], cuts: Cuts | None) -> 
     entries = expectations_of(project())
     for job in cells:
         marks = expectation_marks(job, entries)
-        yield pytest.param(_cell_check(job, cuts), id=subject_id(job.subject), marks=marks)
+        yield pytest.param(partial(_check_cell, job, cuts), id=subject_id(job.subject), marks=marks)
     if entries:
         yield pytest.param(lambda _config: _check_expectations(jobs, cells), id="expectations")
 
 
-def _cell_check(job: Job, cuts: Cuts | None) -> _Check:
-    def check(config: pytest.Config) -> None:
-        chosen = cuts or config.getoption("--harness-cuts", "standard")
-        check_cell(job, chosen, config.invocation_params.dir)
-
-    return check
+def _check_cell(job: Job, cuts: Cuts | None, config: pytest.Config) -> None:
+    chosen = cuts or config.getoption("--harness-cuts", "standard")
+    check_cell(job, chosen, config.invocation_params.dir)
 
 
 def _check_expectations(jobs: tuple[Job, ...], cells: tuple[Job, ...]) -> None:
@@ -148,7 +146,7 @@ def _fuzz_items(
             options = ("-n" if kind == "normalizer" else "-a", name, "--profile", profile)
             repeat = ("--seed", str(_SEED), "-j", "1", "--save", ".")
             command = shlex.join(("harness", "fuzz", *map(str, paths), *options, *repeat))
-            check = _fuzz_check(kind, name, profile, _seed_paths(cells), command)
+            check = partial(_check_fuzz, kind, name, profile, _seed_paths(cells), command)
             yield pytest.param(check, id=f"fuzz-{profile}-{kind}")
 
 
@@ -159,16 +157,15 @@ def _seed_paths(cells: Collection[Job]) -> list[Path]:
     return [Path(subject.path) for subject in scenarios or turns]
 
 
-def _fuzz_check(kind: _Kind, name: str, profile: str, seeds: list[Path], command: str) -> _Check:
-    def check(_config: pytest.Config) -> None:
-        from harness.fuzzing.targets import fuzz_findings  # noqa: PLC0415 - as above
+def _check_fuzz(
+    kind: _Kind, name: str, profile: str, seeds: list[Path], command: str, _config: pytest.Config
+) -> None:
+    from harness.fuzzing.targets import fuzz_findings  # noqa: PLC0415 - as above
 
-        found = fuzz_findings(name, profile, kind=kind, paths=seeds, random=_SEED)
-        if any(each.fails_gate for each in found):
-            lines: list[str] = []
-            for each in found:
-                lines.append(marked(f"{each.slug}, found from {each.parent}"))
-                lines += findings_lines([each.finding])
-            pytest.fail("\n".join([*lines, f"  {marked(command)}"]), pytrace=False)
-
-    return check
+    found = fuzz_findings(name, profile, kind=kind, paths=seeds, random=_SEED)
+    if any(each.fails_gate for each in found):
+        lines: list[str] = []
+        for each in found:
+            lines.append(marked(f"{each.slug}, found from {each.parent}"))
+            lines += findings_lines([each.finding])
+        pytest.fail("\n".join([*lines, f"  {marked(command)}"]), pytrace=False)

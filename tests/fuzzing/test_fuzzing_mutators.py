@@ -17,15 +17,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.dialects.table import DIALECTS, oracle_reading
-from harness.fuzzing.mutators import (
-    MUTATORS,
-    MutatedInput,
-    Mutation,
-    Mutator,
-    fitting,
-    may_call_more,
-    mutated_inputs,
-)
+from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, Mutator
+from harness.fuzzing.mutators.table import MUTATORS, fitting, may_call_more, mutated_inputs
 from harness.judging.catalogue import load_catalogue
 from harness.judging.examine import examine
 from harness.judging.expected import expectation_from

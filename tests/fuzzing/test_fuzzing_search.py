@@ -11,7 +11,7 @@ from harness import shipped
 from harness.errors import UsageError
 from harness.fuzzing import search
 from harness.fuzzing.found import BugSignature, FailureLocation, FoundBugs, merge_findings
-from harness.fuzzing.mutators import MutatedInput, Mutation
+from harness.fuzzing.mutators.mutator import MutatedInput, Mutation
 from harness.fuzzing.search import PROFILES, Budget, EnoughError, Profile, Search, find_profile
 from harness.fuzzing.targets import FuzzOptions, FuzzTarget, FuzzTask, fuzz_here, fuzz_in_processes
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged

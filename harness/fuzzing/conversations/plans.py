@@ -6,7 +6,7 @@ turn is truncated or empty.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 from hypothesis import strategies as st
@@ -63,6 +63,11 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
         prompt: id of the agent's prompt.
     """
 
+    # One key for all conversations: bugs of agents are not those of a dialect.
+    dialect_key: ClassVar[str] = DIALECT_KEY
+    # A plan is drawn as it is.
+    mutators: ClassVar[tuple[str, ...]] = ()
+
     questions: tuple[tuple[PlannedTurn, ...], ...]
     answer: str = "It is cold."
     reasoning: str = ""
@@ -86,16 +91,6 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
         """Return what makes one plan smaller than another: its turns, and its whole text."""
         turns = sum(len(planned) + 1 for planned in self.questions)
         return turns, len(msgspec.json.encode(self))
-
-    @property
-    def dialect_key(self) -> str:
-        """Return one key for all conversations: bugs of agents are not those of a dialect."""
-        return DIALECT_KEY
-
-    @property
-    def mutators(self) -> tuple[str, ...]:
-        """Return no step: a plan is drawn as it is."""
-        return ()
 
 
 def conversation_plans(agent: Agent) -> SearchStrategy[ConversationPlan]:

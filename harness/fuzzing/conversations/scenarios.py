@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, Final
 
 import msgspec
@@ -75,12 +76,9 @@ def _replies(plan: ConversationPlan, agent: Agent) -> Iterator[Interaction]:
             yield _reply(plan, _turn_deltas(plan, turn, number))
             number += len(turn.calls)
         last = index == len(plan.questions) - 1
-        if last and plan.again:
-            for _ in range(_IDENTICAL + 1):
-                yield _reply(plan, _turn_deltas(plan, PlannedTurn((_AGAIN,)), number))
-                number += 1
-        elif last and plan.stopped:
-            yield _reply(plan, _turn_deltas(plan, PlannedTurn((_AGAIN,)), number))
+        if last and (plan.again or plan.stopped):
+            for more in range(_IDENTICAL + 1 if plan.again else 1):
+                yield _reply(plan, _turn_deltas(plan, PlannedTurn((_AGAIN,)), number + more))
         elif not last or plan.end == "whole":
             answer = TextDelta(_in_prompt_format(plan, _answer(plan, index)))
             yield _reply(plan, [answer, Finish(FinishReason.STOP)])
@@ -176,14 +174,9 @@ def _probe_response(plan: ConversationPlan) -> Interaction:
 
 def _truncated(reply: Interaction) -> Interaction:
     """Return `reply` without its last frames, so that it is truncated."""
-    sizes = [read.size for read in reply.reads]
-    while sizes:
-        sizes.pop()
-        body = reply.body[: sum(sizes)]
-        cut = with_body(reply, body)
-        if not oracle_reading(cut).ended:
-            return cut
-    return reply
+    ends = [0, *accumulate(read.size for read in reply.reads)]
+    cut = (with_body(reply, reply.body[:end]) for end in reversed(ends[:-1]))
+    return next((each for each in cut if not oracle_reading(each).ended), reply)
 
 
 # The expected result

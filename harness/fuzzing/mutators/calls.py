@@ -55,11 +55,9 @@ def calls_of(deltas: Deltas) -> list[Call]:
 
 def with_calls(deltas: Deltas, calls: list[Call]) -> Deltas:
     """Return `deltas` with `calls` instead of theirs, one after the other, renumbered."""
-    kinds = [isinstance(delta, CallDelta) for delta in deltas]
-    first = kinds.index(True)
-    numbered = tuple(_numbered(calls))
-    rest = tuple(d for d, of_call in zip(deltas, kinds, strict=True) if not of_call)
-    return (*rest[:first], *numbered, *rest[first:])
+    first = next(at for at, delta in enumerate(deltas) if isinstance(delta, CallDelta))
+    rest = tuple(delta for delta in deltas if not isinstance(delta, CallDelta))
+    return (*rest[:first], *_numbered(calls), *rest[first:])
 
 
 def _numbered(calls: list[Call]) -> Iterator[Delta]:

@@ -7,11 +7,10 @@ meaning does not change with the options.
 import itertools
 import re
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
-from msgspec.structs import asdict
+from hypothesis.strategies import DrawFn, SearchStrategy
 
 from harness.dialects.openai_chat.writer_options import WriterOptions
 from harness.fuzzing.mutators.calls import calls_of
@@ -32,17 +31,27 @@ _HALF: Final = re.compile("[\ud800-\udfff]|\\\\ud[89a-f]", re.IGNORECASE)
 Suits: TypeAlias = Callable[[Interaction, Deltas], bool]
 
 
-def _rewriting_with_options(
-    draw_options: Callable[[DrawFn], WriterOptions], suits: Suits
+def _with_option(
+    name: str,
+    values: SearchStrategy[Any],
+    suits: Suits = lambda _interaction, _deltas: True,
 ) -> Mutate:
-    """Return the mutation that encodes complete calls of functions with suitable options."""
+    """Return the mutation that encodes complete calls of functions with one other option.
+
+    Args:
+        name: of the option.
+        values: other than that of the contract.
+        suits: whether the option keeps the meaning of these calls.
+    """
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas = deltas_of(interaction)
         if deltas is None or not _all_whole(deltas) or not suits(interaction, deltas):
             return None
-        options = draw_options(draw)
-        return rewritten(interaction, deltas, _difference(options), options)
+        value = draw(values)
+        return rewritten(
+            interaction, deltas, f"{name} is {value!r}", WriterOptions(**{name: value})
+        )
 
     return mutate
 
@@ -55,13 +64,6 @@ def _all_whole(deltas: Deltas) -> bool:
         and start.kind == "function"
         and isinstance(call[-1], ToolCallEnd)
         for call in calls
-    )
-
-
-def _difference(options: WriterOptions) -> str:
-    contract, changed = asdict(WriterOptions()), asdict(options)
-    return ", ".join(
-        f"{name} is {changed[name]!r}" for name in changed if changed[name] != contract[name]
     )
 
 
@@ -90,18 +92,10 @@ def _names_known(interaction: Interaction, deltas: Deltas) -> bool:
     )
 
 
-def _always(_interaction: Interaction, _deltas: Deltas) -> bool:
-    return True
-
-
 def _without_halves(_interaction: Interaction, deltas: Deltas) -> bool:
     """Whether no half of a surrogate pair is in the arguments, as it is or escaped."""
     text = "".join(piece for call in calls_of(deltas) for piece in _fragments(call))
     return _HALF.search(text) is None
-
-
-def _pieces(draw: DrawFn) -> WriterOptions:
-    return WriterOptions(name_pieces=draw(st.integers(2, _MOST_PIECES)))
 
 
 MUTATORS: Final = (
@@ -111,11 +105,7 @@ MUTATORS: Final = (
         "DELTA-FIRST-HAS-ARGS",
         "DELTA-ID-NAME-NO-ARGS",
         "ARGS-OBJECT",
-    )(
-        _rewriting_with_options(
-            lambda draw: WriterOptions(arguments=draw(st.sampled_from(_AT_ONCE))), _without_halves
-        )
-    ),
+    )(_with_option("arguments", st.sampled_from(_AT_ONCE), _without_halves)),
     chat_preserving(
         "arguments-repeated",
         "each delta has all arguments so far, or they are repeated, or follow a placeholder",
@@ -123,25 +113,17 @@ MUTATORS: Final = (
         "ARGS-REPEATED-AT-END",
         "ARGS-EMPTYOBJ-THEN-REAL",
         needs=("repeated-arguments",),
-    )(
-        _rewriting_with_options(
-            lambda draw: WriterOptions(arguments=draw(st.sampled_from(_REPEATS))), _one_reading
-        )
-    ),
+    )(_with_option("arguments", st.sampled_from(_REPEATS), _one_reading)),
     chat_preserving(
         "name-in-pieces",
         "the name comes in several deltas",
         "DELTA-NAME-FRAGMENTED",
         needs=("names-in-pieces",),
-    )(_rewriting_with_options(_pieces, _names_known)),
+    )(_with_option("name_pieces", st.integers(2, _MOST_PIECES), _names_known)),
     chat_preserving(
         "calls-elsewhere",
         "the calls in another field of the chunk",
         "MESSAGE-NOT-DELTA",
         "DELTA-ADDITIONAL-KWARGS",
-    )(
-        _rewriting_with_options(
-            lambda draw: WriterOptions(where=draw(st.sampled_from(_ELSEWHERE))), _always
-        )
-    ),
+    )(_with_option("where", st.sampled_from(_ELSEWHERE))),
 )

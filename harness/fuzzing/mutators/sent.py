@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -113,9 +114,8 @@ def sent(body: bytes) -> Sent | None:
     if found is None:
         return None
     whole = [(frame.data, frame.event) for frame in iter_frames([body])]
-    return (
-        found if whole == [(f.data, f.event) for f in found.frames if f.data is not None] else None
-    )
+    separate = [(frame.data, frame.event) for frame in found.frames if frame.data is not None]
+    return found if whole == separate else None
 
 
 def _text(body: bytes) -> Sent | None:
@@ -145,10 +145,8 @@ def _messages(body: bytes) -> Sent | None:
     ends = [border[-1] for border in borders(body)]
     if not ends or ends[-1] != len(body):
         return None
-    starts = [0, *ends[:-1]]
-    return Sent(
-        "messages", tuple(map(_message, (body[s:e] for s, e in zip(starts, ends, strict=True))))
-    )
+    parts = (body[start:end] for start, end in pairwise([0, *ends]))
+    return Sent("messages", tuple(map(_message, parts)))
 
 
 def _message(raw: bytes) -> SentFrame:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import DrawFn
 
 from harness.fuzzing.mutators import (
     calls,
@@ -67,29 +67,24 @@ def may_call_more(steps: Collection[Mutation]) -> bool:
     return any(_BY_NAME[step.name].new_calls for step in steps if step.name in _BY_NAME)
 
 
+@st.composite
 def mutated_inputs(
-    interaction: Interaction, *, chosen: tuple[Mutator, ...] = MUTATORS, most: int = 3
-) -> SearchStrategy[MutatedInput]:
-    """Return a strategy for `interaction` after up to `most` steps.
+    draw: DrawFn, interaction: Interaction, *, chosen: tuple[Mutator, ...] = MUTATORS, most: int = 3
+) -> MutatedInput:
+    """Draw `interaction` after up to `most` steps.
 
     A mutator that does not apply is passed over, so the steps may be fewer than what was
     drawn, and empty; it shrinks to fewer steps and to mutators that stand first.
 
     Args:
+        draw: of Hypothesis.
         interaction: the clean one.
         chosen: mutators to draw from; those of other dialects are left out.
         most: steps at most.
     """
-    steps = fitting(interaction.dialect, chosen=chosen)
-    drawn = st.lists(st.sampled_from(steps), max_size=most) if steps else st.just([])
-    return _mutated_inputs(interaction, drawn)
-
-
-@st.composite
-def _mutated_inputs(
-    draw: DrawFn, interaction: Interaction, steps: SearchStrategy[list[Mutator]]
-) -> MutatedInput:
-    return apply_mutators(draw, interaction, draw(steps))
+    those = fitting(interaction.dialect, chosen=chosen)
+    steps = draw(st.lists(st.sampled_from(those), max_size=most)) if those else []
+    return apply_mutators(draw, interaction, steps)
 
 
 def apply_mutators(

@@ -9,7 +9,8 @@ allowed, unless a step may have made one.
 import msgspec
 
 from harness.dialects.table import oracle_reading
-from harness.fuzzing.mutators import MutatedInput, may_call_more
+from harness.fuzzing.mutators.mutator import MutatedInput
+from harness.fuzzing.mutators.table import may_call_more
 from harness.fuzzing.turns.seeds import Seed
 from harness.judging.examine import examine
 from harness.judging.expectation import Expectation, Field

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from harness.dialects.table import DIALECTS, oracle_reading
-from harness.fuzzing.mutators import MUTATORS, MutatedInput, Mutator, apply_mutators, fitting
+from harness.fuzzing.mutators.mutator import MutatedInput, Mutator
+from harness.fuzzing.mutators.table import MUTATORS, apply_mutators, fitting, mutated_inputs
 from harness.fuzzing.strategies import argument_texts, chunkings, malformed_arguments, turn_scripts
 from harness.fuzzing.turns.evaluate import Trial
 from harness.fuzzing.turns.seeds import Seed
@@ -26,7 +27,6 @@ GENERATED: Final = "written"  # an id of findings that are stored
 # What one draw gives: many trials at once, because a draw costs as much as several of them.
 TrialGroup: TypeAlias = tuple[Trial, ...]
 
-_MOST_STEPS = 3
 _ANY: Final = True  # the schema that allows all
 # Larger than the integers that a double holds exactly.
 _LONG = st.integers(2**53 + 1, 2**63).map(lambda number: f'{{"id": {number}}}')
@@ -61,9 +61,7 @@ def stepped_trials(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> Trial 
 def mutated_trials(draw: DrawFn, seeds: Sequence[Seed], steps: Sequence[Mutator]) -> TrialGroup:
     """Draw one of `seeds` after any of `steps`, cut anywhere."""
     seed = draw(st.sampled_from(seeds))
-    those = fitting(seed.interaction.dialect, chosen=tuple(steps))
-    chosen = draw(st.lists(st.sampled_from(those), max_size=_MOST_STEPS)) if those else []
-    return (_draw_trial(draw, seed, chosen),)
+    return (_cut(draw, seed, draw(mutated_inputs(seed.interaction, chosen=tuple(steps)))),)
 
 
 def one_of_each(drawn: Iterable[SearchStrategy[Trial | None]]) -> SearchStrategy[TrialGroup]:
@@ -78,7 +76,10 @@ def draw_steps(draw: DrawFn, seed: Seed, steps: Iterable[Mutator]) -> MutatedInp
 
 
 def _draw_trial(draw: DrawFn, seed: Seed, steps: Iterable[Mutator]) -> Trial:
-    mutated = draw_steps(draw, seed, steps)
+    return _cut(draw, seed, draw_steps(draw, seed, steps))
+
+
+def _cut(draw: DrawFn, seed: Seed, mutated: MutatedInput) -> Trial:
     return Trial(seed, mutated, (draw(chunkings(mutated.interaction.body)),))
 
 

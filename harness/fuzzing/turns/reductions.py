@@ -12,7 +12,7 @@ import msgspec
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import with_body
 from harness.fuzzing.mutators.pieces import joined
-from harness.fuzzing.mutators.sent import SentFrame, sent
+from harness.fuzzing.mutators.sent import SentFrame, dumped, sent
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -158,10 +158,7 @@ def _payloads(data: bytes) -> Iterator[bytes]:
         value = decode_json(data)
     except NotJson:
         return
-    separators = (", ", ": ") if b'": ' in data else (",", ":")
-    for smaller in _smaller_values(value, depth=6):
-        text = json.dumps(smaller, ensure_ascii=False, separators=separators)
-        yield text.encode("utf-8", "surrogatepass")
+    yield from (dumped(smaller, data) for smaller in _smaller_values(value, depth=6))
 
 
 def _smaller_values(value: Any, depth: int) -> Iterator[Any]:  # noqa: ANN401 - any JSON value

@@ -10,8 +10,8 @@ from random import Random
 
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.found import FuzzFinding, FuzzReport, SmallestInput, signature_of
-from harness.fuzzing.mutators import Mutator
 from harness.fuzzing.mutators.endings import truncated_inputs
+from harness.fuzzing.mutators.mutator import Mutator
 from harness.fuzzing.search import Draws, Profile, Shrinking, fuzz
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.inputs import (
@@ -103,7 +103,6 @@ class TurnSource:
             slug=signature_of(finding, trial.dialect_key, trial.mutators).slug,
             normalizer=self._normalizer.name,
             finding=finding,
-            blame="normalizer",
             dialect_key=trial.dialect_key,
             parent=seed.id,
             cassette=seed.parent,

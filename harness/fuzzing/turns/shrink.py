@@ -15,7 +15,8 @@ from hypothesis.strategies import DrawFn
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
-from harness.fuzzing.mutators import MUTATORS, Mutator
+from harness.fuzzing.mutators.mutator import Mutator
+from harness.fuzzing.mutators.table import MUTATORS
 from harness.fuzzing.search import EnoughError, Shrinking, draw_all
 from harness.fuzzing.turns.evaluate import Trial, unchanged
 from harness.fuzzing.turns.inputs import draw_steps
