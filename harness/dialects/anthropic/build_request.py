@@ -24,10 +24,9 @@ _CLOUDS: Final = (
 def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body for Anthropic's messages API."""
     instructions, messages = kit.split_instructions(spec.messages)
-    turns = kit.blocks_by_speaker(messages, _BLOCKS, spec)
     body = _model_or_version(spec) | {"max_tokens": _MOST_TOKENS}
     body |= {"system": instructions} if instructions else {}
-    body |= {"messages": [{"role": role, "content": blocks} for role, blocks in turns]}
+    body |= {"messages": kit.blocks_by_speaker(messages, _BLOCKS, spec)}
     return body | _tools(spec) | spec.other_options
 
 

@@ -106,7 +106,6 @@ class _Writer(Writer[WriterOptions]):
     )
 
     def begin(self) -> None:
-        self.is_ended = False
         self._errors: list[Json] = []
 
     def events(self) -> tuple[bytes, ...]:
@@ -153,7 +152,7 @@ class _Writer(Writer[WriterOptions]):
             *most, last = json_array(payloads, b", ", ended=False) or (b"[",)
             return (*most, last + b"]")
         names = [str(value["type"]) for value in self.values]
-        if options.done and self.is_ended:
+        if options.done and self.word is not None:
             payloads.append(DONE)  # the mark that gateways add
             names.append("data")
         shown = {"type": names, "absent": [], "chunk": ["chunk"] * len(names)}
@@ -256,13 +255,13 @@ class _StreamWriter(_Writer):
         self._delta(number, {"type": "input_json_delta", "partial_json": fragment})
 
     def finish(self, word: str) -> None:
+        super().finish(word)
         self._close_prose()
         options = self.options
         reasons = {"once": (word,), "twice": (word, word), "null-first": (None, word)}
         for each in reasons[options.finish]:
             reason = {"stop_reason": each, "stop_sequence": None}
             self._add("message_delta", delta=reason, **self._usage_at_end())
-        self.is_ended = True
         if options.message_stop:
             metrics = {"amazon-bedrock-invocationMetrics": _METRICS} if options.metrics else {}
             self._add("message_stop", **metrics)
@@ -323,7 +322,7 @@ class _MessageWriter(_Writer):
             self.values.append(message)
             return
         self.values.append({"type": "message_start", "message": message})
-        if self.is_ended:
+        if self.word is not None:
             if self.options.ping == "everywhere":
                 self.values.append({"type": "ping"})
             self.values.append({"type": "message_stop"})
@@ -337,10 +336,6 @@ class _MessageWriter(_Writer):
     def start_call(self, start: ToolCallStart) -> None:
         value = json_object(self.arguments[start.index])
         self._content.append(_call(start, {"input": {} if value is None else value}))
-
-    def finish(self, word: str) -> None:
-        super().finish(word)
-        self.is_ended = True
 
 
 def _call(start: ToolCallStart, start_input: Json) -> Json:

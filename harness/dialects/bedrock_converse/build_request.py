@@ -15,8 +15,7 @@ def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body for `ConverseStream`."""
     instructions, messages = kit.split_instructions(spec.messages)
     body: Json = {"system": [_text(instructions)]} if instructions else {}
-    turns = kit.blocks_by_speaker(messages, _BLOCKS, spec)
-    body |= {"messages": [{"role": role, "content": blocks} for role, blocks in turns]}
+    body |= {"messages": kit.blocks_by_speaker(messages, _BLOCKS, spec)}
     return body | _tools(spec) | spec.other_options
 
 

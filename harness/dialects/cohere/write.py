@@ -5,7 +5,7 @@ Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream
 """
 
 from abc import abstractmethod
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
 from harness.dialects.kit.frames import DONE, json_lines, sse_events
 from harness.dialects.kit.options import Options
@@ -55,17 +55,16 @@ class WriterOptions(Options, frozen=True):
     response_id: str = "c0ffee00-0000-4000-8000-000000000001"
 
 
-_FINISH_WORDS: Final = finish_words(
-    stop="COMPLETE",
-    tool_calls="TOOL_CALL",
-    length="MAX_TOKENS",
-    content_filter="ERROR_TOXIC",
-    other="OTHER",
-)
-
-
 class _Writer(Writer[WriterOptions]):
     """What both versions have: their framing, and an error as the last event."""
+
+    FINISH_WORDS: ClassVar = finish_words(
+        stop="COMPLETE",
+        tool_calls="TOOL_CALL",
+        length="MAX_TOKENS",
+        content_filter="ERROR_TOXIC",
+        other="OTHER",
+    )
 
     def events(self) -> tuple[bytes, ...]:
         if self.deltas:
@@ -90,6 +89,9 @@ class _Writer(Writer[WriterOptions]):
     def end(self, word: str, error: str = "") -> Json:
         """Return the last event."""
 
+    def finish(self, word: str) -> None:
+        self.values.append(self.end(word))
+
     def fail(self, failure: StreamFailure) -> None:
         bare: Json = {"message": failure.message}
         is_bare = failure.code == "error"
@@ -99,7 +101,7 @@ class _Writer(Writer[WriterOptions]):
 class _WriterV1(_Writer):
     """Writes version 1, which repeats at the end of a stream what came before."""
 
-    FINISH_WORDS: ClassVar = {**_FINISH_WORDS, FinishReason.TOOL_CALLS: "COMPLETE"}
+    FINISH_WORDS: ClassVar = {**_Writer.FINISH_WORDS, FinishReason.TOOL_CALLS: "COMPLETE"}
 
     def begin(self) -> None:
         self._text = ""
@@ -126,7 +128,7 @@ class _WriterV1(_Writer):
     def finish(self, word: str) -> None:
         if self.starts and self.options.calls != "pieces":
             self._add("tool-calls-generation", text=self._plan, tool_calls=self._calls())
-        self.values.append(self.end(word))
+        super().finish(word)
 
     def _piece(self, index: int, **fields: str) -> None:
         if self.options.calls != "list":
@@ -169,8 +171,6 @@ def _parameters(text: str) -> object:
 class _WriterV2(_Writer):
     """Writes version 2; content blocks are numbered, and closed where another begins."""
 
-    FINISH_WORDS: ClassVar = _FINISH_WORDS
-
     def begin(self) -> None:
         self._blocks = 0
         self._block = ""  # the kind of content that is open
@@ -180,15 +180,6 @@ class _WriterV2(_Writer):
         message = {**empty, "citations": []}
         start: Json = {"id": self.options.response_id, "type": "message-start"}
         return {**start, "delta": {"message": message}}
-
-    def finish(self, word: str) -> None:
-        self._close_block()
-        self.values.append(self.end(word))
-
-    def fail(self, failure: StreamFailure) -> None:
-        if failure.code != "error":
-            self._close_block()
-        super().fail(failure)
 
     # Content
 
@@ -244,6 +235,7 @@ class _WriterV2(_Writer):
     # The end
 
     def end(self, word: str, error: str = "") -> Json:
+        self._close_block()
         tokens = token_counts(self.total, "input_tokens", "output_tokens")
         usage = {"usage": {"billed_units": tokens, "tokens": tokens}} if tokens else {}
         failed = {"error": error} if error else {}

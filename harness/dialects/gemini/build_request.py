@@ -16,8 +16,7 @@ def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body for `streamGenerateContent`."""
     instructions, messages = kit.split_instructions(spec.messages)
     body: Json = {"systemInstruction": {"parts": [_text(instructions)]}} if instructions else {}
-    turns = kit.blocks_by_speaker(messages, _BLOCKS, spec)
-    body |= {"contents": [{"role": role, "parts": parts} for role, parts in turns]}
+    body |= {"contents": kit.blocks_by_speaker(messages, _BLOCKS, spec)}
     return body | _tools(spec) | spec.other_options
 
 
@@ -54,7 +53,7 @@ def _thought(text: str) -> Json:
     return {"text": text, "thought": True}
 
 
-_BLOCKS: Final = kit.BlockFormat("model", _text, _call, _result, _thought)
+_BLOCKS: Final = kit.BlockFormat("model", _text, _call, _result, _thought, "parts")
 
 
 def _plain(spec: kit.RequestSpec) -> Json:

@@ -49,7 +49,6 @@ _OURS = frozenset((
     "prompt_feedback", "usage_metadata", "model_version", "response_id",
 ))  # fmt: skip
 _NO_CANDIDATE = object()
-_NOTHING: dict[str, Any] = {}
 
 
 class _Reader(EventReader):
@@ -62,7 +61,7 @@ class _Reader(EventReader):
         self._usage: object = None  # as it came last
         self._stopped = False  # a finish reason came, and nothing since
         self.is_known = False
-        self._event: dict[str, Any] = _NOTHING  # the one at hand
+        self._event: dict[str, Any] = {}  # the one at hand
         self._data = b""
 
     def _take(self, frame: Frame) -> None:

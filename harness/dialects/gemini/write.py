@@ -123,12 +123,10 @@ def _call_parts(start: ToolCallStart, arguments: str, options: WriterOptions) ->
     pieces = _pieces(arguments) if options.arguments == "partial" else []
     if not pieces:
         return [{"functionCall": {**call, **_args(arguments)}}]
-    opening = {**call, "willContinue": True}
-    more = [{"partialArgs": [piece], "willContinue": True} for piece in pieces]
-    if options.call_end == "empty":
-        return [{"functionCall": part} for part in (opening, *more, {})]
-    more[-1] = {"partialArgs": more[-1]["partialArgs"]}
-    return [{"functionCall": part} for part in (opening, *more)]
+    parts: list[Json] = [call, *({"partialArgs": [piece]} for piece in pieces)]
+    parts += [{}] if options.call_end == "empty" else []
+    continued = [{**part, "willContinue": True} for part in parts[:-1]]
+    return [{"functionCall": part} for part in (*continued, parts[-1])]
 
 
 def _args(arguments: str) -> Json:
@@ -269,22 +267,15 @@ class _Writer(Writer[WriterOptions]):
 def _merged(events: list[Json]) -> Json:
     """Return the one response that was not streamed: all parts in one candidate."""
     whole: Json = {}
+    candidate: Json = {}
+    parts: list[Json] = []
     for event in events:
-        candidates = [_with_parts_of(whole, candidate) for candidate in event.get("candidates", ())]
-        whole = {**whole, **event} | ({"candidates": candidates} if candidates else {})
-    return whole
-
-
-def _with_parts_of(whole: Json, candidate: Json) -> Json:
-    before = whole.get("candidates", [{}])[0]
-    parts = _parts_of(before) + _parts_of(candidate)
+        whole |= event
+        for each in event.get("candidates", ()):
+            candidate |= each
+            parts += each.get("content", {}).get("parts", [])
     content = {"content": {"parts": parts, "role": "model"}} if parts else {}
-    return {**before, **candidate, **content}
-
-
-def _parts_of(candidate: Json) -> list[Json]:
-    parts: list[Json] = candidate.get("content", {}).get("parts", [])
-    return parts
+    return whole | ({"candidates": [candidate | content]} if candidate else {})
 
 
 write = writes_with(_Writer, WriterOptions)

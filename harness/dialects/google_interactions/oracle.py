@@ -117,7 +117,11 @@ class GoogleInteractionsOracle(GoogleOracle):
         kind = step.get("type")
         self._steps[index] = None
         if kind == "function_call":
-            self._steps[index] = self._call(step, at_start, offset)
+            if not isinstance(step.get("arguments", {}), dict) or not text_or_empty(
+                step.get("name")
+            ):
+                self.notes.open("EVENT-GLUED", offset, calls=True)
+            self._steps[index] = _Call(step, at_start, offset)
         elif kind == "thought":
             self._contents(step.get("summary"), self.reasoning, offset)
         elif kind == "model_output":
@@ -126,11 +130,6 @@ class GoogleInteractionsOracle(GoogleOracle):
             self.notes.lost("ENVELOPE-WRAPPED", offset)
         elif kind.endswith(("_call", "_result")):
             self.notes.keep("GEM-SERVER-TOOLS", offset)
-
-    def _call(self, step: Json, at_start: str, offset: int) -> _Call:
-        if not isinstance(step.get("arguments", {}), dict) or not text_or_empty(step.get("name")):
-            self.notes.open("EVENT-GLUED", offset, calls=True)
-        return _Call(step, at_start, offset)
 
     def _contents(self, contents: object, into: GrowingText, offset: int) -> None:
         for content in contents if isinstance(contents, list) else ():

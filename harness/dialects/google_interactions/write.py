@@ -108,11 +108,9 @@ class _Writer(Writer[WriterOptions]):
             self._close()
             self._new_step({"type": kind}, complete)
             self._open = kind
-        elif kind == "text":
-            self._steps[-1]["text"] += complete["text"]
         else:
-            parts = "content" if kind == "model_output" else "summary"
-            self._steps[-1][parts] += complete[parts]
+            member = {"text": "text", "model_output": "content", "thought": "summary"}[kind]
+            self._steps[-1][member] += complete[member]
 
     def _new_step(self, start: Json, complete: Json) -> None:
         self._steps.append(complete)

@@ -158,6 +158,7 @@ class BlockFormat(msgspec.Struct, frozen=True):
         call: id, name and arguments -> block.
         result: id and name of the call, and its result -> block.
         thought: reasoning that goes back -> block.
+        content: the member of a message that contains its blocks.
     """
 
     model: str
@@ -165,12 +166,13 @@ class BlockFormat(msgspec.Struct, frozen=True):
     call: Callable[[str, str, Json], Json]
     result: Callable[[str, str, str], Json]
     thought: Callable[[str], Json]
+    content: str = "content"
 
 
 def blocks_by_speaker(
     messages: tuple[Message, ...], form: BlockFormat, spec: RequestSpec
-) -> list[tuple[str, list[Json]]]:
-    """Return each speaker and the blocks, consecutive messages of one speaker together."""
+) -> list[Json]:
+    """Return a message of blocks for each speaker, from all consecutive messages of the speaker."""
     names = names_by_call_id(messages)
 
     def blocks(message: Message) -> Iterator[Json]:
@@ -181,7 +183,10 @@ def blocks_by_speaker(
             yield from _message_blocks(message, form, spec)
 
     sides = groupby(messages, key=lambda message: _speaker(message["role"], form))
-    return [(side, [block for each in group for block in blocks(each)]) for side, group in sides]
+    return [
+        {"role": side, form.content: [block for each in group for block in blocks(each)]}
+        for side, group in sides
+    ]
 
 
 def _speaker(role: str, form: BlockFormat) -> str:

@@ -54,7 +54,8 @@ class CallList:
         if not isinstance(call, dict):
             self._notes.open("EVENT-GLUED", offset, calls=True)
             return
-        self._check_case(call, offset)
+        if any(name in call for name in ("partial_args", "will_continue")):
+            self._notes.open("GEM-SNAKE-CASE", offset, calls=True)
         growing = self._growing
         if growing is None:
             self._begin(call, text, offset)
@@ -99,10 +100,6 @@ class CallList:
         elif not made.id and any(call.arguments == made.arguments for call in twins):
             # Two equal calls, or one call that came twice.
             self._notes.open("GEM-SIGNATURE-OVERWRITTEN", offset, calls=bool(made.arguments))
-
-    def _check_case(self, call: Json, offset: int) -> None:
-        if any(name in call for name in ("partial_args", "will_continue")):
-            self._notes.open("GEM-SNAKE-CASE", offset, calls=True)
 
     # Arguments in parts
 
