@@ -12,7 +12,7 @@ import msgspec
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from harness.dialects.openai_responses.writer_options import possible_options
+from harness.dialects.openai_responses.write import possible_options
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.strategies import writer_options
 from harness.turns.deltas import (

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from harness.dialects.openai_chat.writer_options import WriterOptions
+from harness.dialects.openai_chat.write import WriterOptions
 from harness.turns.json_prefix import PrefixState, prefix_state
 from tests.dialects.scripted_turns import TOOLS, Call, Script
 

@@ -6,8 +6,7 @@ from typing import Final
 import pytest
 from hypothesis import assume, given, settings
 
-from harness.dialects.openai_chat.write import write
-from harness.dialects.openai_chat.writer_options import WriterOptions
+from harness.dialects.openai_chat.write import WriterOptions, write
 from harness.fuzzing.strategies import TurnScript, turn_scripts
 from harness.providers import PROVIDER_NAMES
 from harness.turns.deltas import Finish, FinishReason, ToolCallEnd, ToolCallStart

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.dialects.openai_chat.write import write
-from harness.dialects.openai_chat.writer_options import WriterOptions
+from harness.dialects.openai_chat.write import WriterOptions, write
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.openai_responses.read import read
-from harness.dialects.openai_responses.write import write
-from harness.dialects.openai_responses.writer_options import WriterOptions, possible_options
+from harness.dialects.openai_responses.write import WriterOptions, possible_options, write
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.dashscope.oracle import DashScopeOracle
-from harness.dialects.dashscope.write import write
-from harness.dialects.dashscope.writer_options import WriterOptions
+from harness.dialects.dashscope.write import WriterOptions, write
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.fuzzing.strategies import TurnScript, turn_scripts, writer_options
 from harness.turns.arguments import same_value

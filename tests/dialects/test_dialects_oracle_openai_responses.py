@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.reading import CallReading, OracleReading
 from harness.dialects.openai_responses.read import read
-from harness.dialects.openai_responses.write import write
-from harness.dialects.openai_responses.writer_options import WriterOptions
+from harness.dialects.openai_responses.write import WriterOptions, write
 from harness.dialects.table import oracle_reading
 from harness.judging.expectation import Expectation
 from harness.judging.expected import ANY_CODE, expectation_from

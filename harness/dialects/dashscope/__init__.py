@@ -1,18 +1,23 @@
 """The dialect `dashscope`: the text generation stream of DashScope's native API."""
 
+from harness.dialects.kit.detect import Detection, members
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, detect, oracle, parse_request, read, write, writer_options
+from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="dashscope",
     title="Alibaba DashScope, native generation API",
     read=read.read,
     write=write.write,
-    writer_options=writer_options.WriterOptions,
+    writer_options=write.WriterOptions,
     oracle=oracle.DashScopeOracle,
     parse_request=parse_request.parse_request,
     may_send_snapshots=True,
     request_forms=build_request.REQUEST_FORMS,
-    detection=detect.DETECTION,
+    detection=Detection(
+        paths=(r"/services/aigc/",),
+        headers=("x-dashscope-sse",),
+        signs=(members("output request_id"),),
+    ),
 )

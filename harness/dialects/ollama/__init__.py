@@ -1,8 +1,9 @@
 """The dialect `ollama`: Ollama's own API, `/api/chat` and `/api/generate`, one JSON a line."""
 
+from harness.dialects.kit.detect import Detection, members
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, detect, oracle, parse_request, read, write, writer_options
+from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="ollama",
@@ -10,7 +11,7 @@ DIALECT = Dialect(
     content_type="application/x-ndjson",
     read=read.read,
     write=write.write,
-    writer_options=writer_options.WriterOptions,
+    writer_options=write.WriterOptions,
     oracle=oracle.OllamaOracle,
     parse_request=parse_request.parse_request,
     messages=parse_request.MESSAGES,
@@ -21,6 +22,11 @@ DIALECT = Dialect(
     can_require_tool=False,
     has_text_call_clients=True,
     request_forms=build_request.REQUEST_FORMS,
-    detection=detect.DETECTION,
+    detection=Detection(
+        paths=(r"/api/(?:chat|generate)$",),
+        content_types=("application/x-ndjson",),
+        signs=(members("done created_at", "done message", "done response"),),
+        events_in_lists="line",
+    ),
     record_path="/api/chat",
 )

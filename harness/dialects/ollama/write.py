@@ -3,9 +3,10 @@
 Calls are written complete, where they start. Source: https://docs.ollama.com/api/chat
 """
 
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from harness.dialects.kit.frames import json_lines
+from harness.dialects.kit.options import Options
 from harness.dialects.kit.writer import (
     Json,
     Writer,
@@ -14,9 +15,37 @@ from harness.dialects.kit.writer import (
     token_counts,
     writes_with,
 )
-from harness.dialects.ollama.writer_options import WriterOptions
 from harness.turns.deltas import StreamFailure, ToolCallStart
 from harness.turns.exact_json import write_exactly
+
+
+class WriterOptions(Options, frozen=True):
+    """How a stream is written.
+
+    Fields:
+        endpoint: `/api/chat`, or `/api/generate` with its own field for text.
+        call_id: whether calls have ids; servers before 2025-10 sent none (`OLL-ARGS-OBJECT`).
+        index: `function.index`: that of the call, left out if it is 0, or never there.
+        arguments: an object as documented, or its text (`OLL-ARGS-TEXT`).
+        calls: a line for each call, one line for all of them, or the last line of the
+            stream (`OLL-CALLS-WITH-DONE`).
+        done_reason: whether the last line says why it ended; the first servers did not.
+        final_newline: whether the last line has its line end (`NDJSON-NO-FINAL-NEWLINE`).
+        line_end: between the lines.
+        model, second: what the lines carry; the second is that of `created_at`.
+    """
+
+    endpoint: Literal["chat", "generate"] = "chat"
+    call_id: Literal["kept", "absent"] = "kept"
+    index: Literal["kept", "without-zero", "absent"] = "kept"
+    arguments: Literal["object", "text"] = "object"
+    calls: Literal["line-each", "one-line", "with-done"] = "line-each"
+    done_reason: bool = True
+    final_newline: bool = True
+    line_end: Literal["lf", "crlf"] = "lf"
+    model: str = "qwen3:4b"
+    second: str = "2026-01-05T10:00:00"
+
 
 # Of the last line, in nanoseconds.
 _DURATIONS: Final = {

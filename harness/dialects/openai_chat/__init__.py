@@ -1,15 +1,23 @@
 """The dialect `openai-chat`: the chat completions stream, as many providers implement it."""
 
+from harness.dialects.kit.detect import (
+    Detection,
+    Strength,
+    error_in,
+    is_chat_choice,
+    objects,
+    shape,
+)
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, detect, oracle, parse_request, read, write, writer_options
+from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="openai-chat",
     title="OpenAI chat completions, as many providers implement it",
     read=read.read,
     write=write.write,
-    writer_options=writer_options.WriterOptions,
+    writer_options=write.WriterOptions,
     oracle=oracle.OpenAIChatOracle,
     parse_request=parse_request.parse_request,
     build_request=build_request.build_request,
@@ -18,6 +26,17 @@ DIALECT = Dialect(
     meaningful_options=frozenset(("first_id", "index", "arguments", "where", "finish")),
     has_text_call_clients=True,
     request_forms=build_request.REQUEST_FORMS,
-    detection=detect.DETECTION,
+    detection=Detection(
+        paths=(
+            r"/chat/completions$",
+            r"/model/[^/]*openai\.[^/]+/invoke(?:-with-response-stream)?$",
+        ),
+        signs=(
+            shape(Strength.CHOICES, "choices delta", is_chat_choice),
+            objects("chat.completion"),
+            shape(Strength.ERROR, "error", lambda event: bool(error_in(event))),
+            shape(Strength.STRAY, "choices", lambda event: isinstance(event.get("choices"), list)),
+        ),
+    ),
     record_path="/v1/chat/completions",
 )

@@ -1,8 +1,16 @@
 """The dialect `openai-completions`: the legacy text completion, a stream of text alone."""
 
+from harness.dialects.kit.detect import (
+    Detection,
+    Strength,
+    first_choice,
+    is_chat_choice,
+    objects,
+    shape,
+)
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, detect, oracle, parse_request, read, write
+from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="openai-completions",
@@ -15,5 +23,15 @@ DIALECT = Dialect(
     done="sent",
     arguments="none",
     request_forms=build_request.REQUEST_FORMS,
-    detection=detect.DETECTION,
+    detection=Detection(
+        paths=(r"(?<!/chat)/completions$",),
+        signs=(
+            shape(
+                Strength.CHOICES,
+                "choices text",
+                lambda event: "text" in (first_choice(event) or {}) and not is_chat_choice(event),
+            ),
+            objects("text_completion$"),
+        ),
+    ),
 )

@@ -1,15 +1,16 @@
 """The dialect `openai-responses`: typed events of the Responses API, and of the Realtime API."""
 
+from harness.dialects.kit.detect import Detection, objects, types
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, detect, oracle, parse_request, read, write, writer_options
+from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="openai-responses",
     title="OpenAI Responses API, and the events of its Realtime API",
     read=read.read,
     write=write.write,
-    writer_options=writer_options.WriterOptions,
+    writer_options=write.WriterOptions,
     oracle=oracle.OpenAIResponsesOracle,
     parse_request=parse_request.parse_request,
     messages=parse_request.MESSAGES,
@@ -20,5 +21,10 @@ DIALECT = Dialect(
         {"type": "keepalive", "sequence_number": 3},
     ),
     request_forms=build_request.REQUEST_FORMS,
-    detection=detect.DETECTION,
+    detection=Detection(
+        paths=(r"/responses$",),
+        shared_request_keys=("input",),  # too common a word to decide against another one
+        signs=(types("response.", "session.", "conversation.item."), objects("response$")),
+        events_in_lists="named-event",
+    ),
 )

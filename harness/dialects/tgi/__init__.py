@@ -1,8 +1,9 @@
 """The dialect `tgi`: Hugging Face text-generation-inference, a stream of tokens of text."""
 
+from harness.dialects.kit.detect import Detection, members
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, detect, oracle, parse_request, read, write
+from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="tgi",
@@ -15,5 +16,9 @@ DIALECT = Dialect(
     meaningful_options=frozenset(("details",)),
     arguments="none",
     request_forms=build_request.REQUEST_FORMS,
-    detection=detect.DETECTION,
+    detection=Detection(
+        paths=(r"/generate_stream$",),
+        request_keys=("inputs",),
+        signs=(members("token details", "token generated_text", "generated_text"),),
+    ),
 )

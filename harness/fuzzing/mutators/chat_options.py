@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from harness.dialects.openai_chat.writer_options import WriterOptions
+from harness.dialects.openai_chat.write import WriterOptions
 from harness.fuzzing.mutators.calls import calls_of
 from harness.fuzzing.mutators.chat_entries import chat_preserving
 from harness.fuzzing.mutators.mutator import Mutate

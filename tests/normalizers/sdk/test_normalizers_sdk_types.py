@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import shipped
-from harness.dialects.openai_responses.writer_options import WriterOptions
+from harness.dialects.openai_responses.write import WriterOptions
 from harness.dialects.table import DIALECTS
 from harness.turns.deltas import (
     ArgumentsDelta,
