@@ -151,8 +151,7 @@ class Channel:
 
     def _renamed(self, turn: Turn, rename: Callable[[str], str]) -> Turn:
         """Return `turn` with other names for its tools, unless its prompt describes the tools."""
-        names = (*(it.name for it in turn.tool_calls), *(it.name for it in turn.parse_errors))
-        if self.prompt.describes_tools or all(rename(name) == name for name in names):
+        if self.prompt.describes_tools:
             return turn
         return replace(
             turn,

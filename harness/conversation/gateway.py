@@ -14,7 +14,7 @@ raises because of what a model or a provider does.
 import re
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -22,14 +22,14 @@ from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation, Probe
 from harness.conversation.feedback import parse_error_reports
 from harness.conversation.history.storing import StoringOptions, incomplete_reason
-from harness.conversation.probe import probe
 from harness.conversation.prompts import PROMPTS, Prompt, Protocol, find_prompt
+from harness.conversation.replies import next_request, request_turn
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.conversation.wording import TEXTS
-from harness.dialects.table import AGENT_DIALECTS
+from harness.dialects.table import AGENT_DIALECTS, DIALECTS
 from harness.normalizers import reference
-from harness.normalizers.respond import respond_with_text_calls
+from harness.normalizers.respond import respond, respond_with_text_calls
 from harness.text_calls import ARGUMENTS_KEYS, NAME_KEYS, TextPolicy
 from harness.turns.deltas import (
     DECIDED_BY_CALLS,
@@ -38,7 +38,8 @@ from harness.turns.deltas import (
     FinishReason,
     ParseError,
 )
-from harness.turns.turn import Turn
+from harness.turns.messages import user
+from harness.turns.turn import Tool, Turn
 
 _COLON: Final = r"""["']\s{0,20}:\s{0,20}"""
 # A name right after a brace, or anywhere; the text may end inside it.
@@ -196,6 +197,47 @@ def _with_attempt(turn: Turn, known: frozenset[str]) -> Turn:
         return replace(turn, text=_EMPTY_FENCE.sub("", turn.text).strip())
     attempt = attempted_call(turn.text, known) if known and turn.failure is None else None
     return replace(turn, parse_errors=(attempt,)) if attempt else turn
+
+
+# The dummy is never executed, and the probe is not part of the history.
+DUMMY: Final = Tool(
+    "harness_probe",
+    "Does nothing. Call it to show that you can call tools.",
+    {
+        "type": "object",
+        "properties": {"ok": {"type": "boolean", "description": "always true"}},
+        "required": ["ok"],
+    },
+)
+_QUESTION: Final = "Call the tool harness_probe with ok = true, and say nothing."
+_CHOICE: Final[dict[str, Any]] = {
+    "tool_choice": {"type": "function", "function": {"name": DUMMY.name}}
+}
+_REFUSALS: Final = frozenset(("refusal",))
+_MOST_ERROR_CHARACTERS: Final = 200
+
+
+def probe(task: Task) -> Probe:
+    """Find out whether the provider supports tools, by one request to call a dummy tool.
+
+    A call in the API's own field means yes. Text or a refusal means no. Any other reply leaves it
+    unknown, and the gateway uses the JSON fallback.
+    """
+    asked = replace(task, tools=(DUMMY,))
+    row = DIALECTS.get(task.dialect)
+    options = _CHOICE if row and row.can_require_tool else {}
+    request = next_request(asked, [user(_QUESTION)], asked.tools, options)
+    # Calls in text prove nothing about the field, so they are not parsed.
+    return _probe_result(request_turn(asked, request, respond))
+
+
+def _probe_result(turn: Turn) -> Probe:
+    failure = turn.failure
+    if failure is not None and failure.code not in _REFUSALS:
+        return Probe(ok=False, error=f"{failure.code}: {failure.message}"[:_MOST_ERROR_CHARACTERS])
+    if failure is None and turn.finish is None:
+        return Probe(ok=False, error="the reply has no end")
+    return Probe(ok=failure is None and bool(turn.tool_calls or turn.parse_errors))
 
 
 def converse(task: Task) -> Conversation:

@@ -6,6 +6,7 @@ An unknown name would make every cell `unsupported` without a message, so it is 
 from collections.abc import Mapping
 from typing import Final, Literal, get_args, get_origin, get_type_hints
 
+from harness.conversation.history.storing import HISTORY_POLICIES
 from harness.errors import UnreadableError
 from harness.files.names import did_you_mean
 from harness.text_calls import TextPolicy
@@ -20,7 +21,7 @@ TEXT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
 # that cell; one that declares none is judged.
 AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
     # How turns become messages.
-    "history": ("merged", "direct", "grouped"),
+    "history": HISTORY_POLICIES,
     # Whether a dummy tool shows capabilities that are not declared.
     "probe": ("undeclared", "never"),
     # Whether the agent asks again after a reply that cannot be used.

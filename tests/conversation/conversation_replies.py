@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from hypothesis import strategies as st
 
-from harness.conversation.probe import DUMMY
+from harness.conversation.gateway import DUMMY
 from tests.conversation.conversation_provider import FAILING, MEMORY, WEATHER, said
 
 CALL: Final = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from harness.conversation.gateway import gateway
+from harness.conversation.gateway import DUMMY, gateway
 from harness.conversation.history.check import history_problems
-from harness.conversation.probe import DUMMY
 from harness.conversation.task import Limits
 from harness.providers import Capabilities
 from harness.turns.deltas import FinishReason
