@@ -7,7 +7,6 @@ never raises, whatever the messages are.
 import re
 import reprlib
 from collections.abc import Callable, Iterator, Sequence
-from types import NoneType
 from typing import Any, Final
 
 import msgspec
@@ -38,13 +37,6 @@ class Problem(msgspec.Struct, frozen=True):
     actual: str
 
 
-class _OpenCall(msgspec.Struct, frozen=True):
-    """A call without a result so far."""
-
-    id: str
-    path: str
-
-
 def history_problems(messages: Sequence[object], capabilities: Capabilities) -> tuple[Problem, ...]:
     """Return every problem of a history, in the order of its messages.
 
@@ -60,7 +52,7 @@ class _HistoryCheck:
 
     def __init__(self, capabilities: Capabilities) -> None:
         self._capabilities = capabilities
-        self._open: dict[str, _OpenCall] = {}  # calls of the last turn without a result
+        self._open: dict[str, str] = {}  # calls of the last turn without a result -> path
         self._answered: set[str] = set()  # calls of the last turn with a result
         self._late: dict[str, str] = {}  # unanswered calls -> path of the next turn
         self._seen: dict[str, str] = {}  # each id -> path of its first use
@@ -86,11 +78,11 @@ class _HistoryCheck:
         elif path != "messages[0]" and not self._capabilities.allows_midturn_system:
             first = "a system message at the beginning only"
             yield Problem("HIST-SYSTEM-MID", f"{path}.role", first, _shown(message["role"]))
-        yield from _content_of_others(message, path)
+        yield from _content(message, path)
 
     def _question(self, message: dict[str, Any], path: str) -> Iterator[Problem]:
         yield from self._end_of_results(path)
-        yield from _content_of_others(message, path)
+        yield from _content(message, path)
 
     def _answer(self, message: dict[str, Any], path: str) -> Iterator[Problem]:
         calls = message.get("tool_calls")
@@ -101,7 +93,7 @@ class _HistoryCheck:
         if "tool_calls" in message:
             found = _shown(calls)
             yield Problem("HIST-TOOLCALLS-EMPTY", f"{path}.tool_calls", "no such key", found)
-        yield from _content_of_assistant(message, path)
+        yield from _content(message, path, nullable=True)
         if _is_blank(message.get("content")) and not _has_other_content(message):
             found = _shown(message.get("content"))
             yield Problem("HIST-EMPTY-TURN", f"{path}.content", "text, or calls", found)
@@ -160,7 +152,7 @@ class _HistoryCheck:
             found = f"{_shown(call_id)}, as at {self._seen[call_id]}"
             yield Problem("ID-REUSED-ACROSS-TURNS", path, "a unique id", found)
         self._seen.setdefault(call_id, path)
-        self._open[call_id] = _OpenCall(call_id, call_path)
+        self._open[call_id] = call_path
         self._answered.discard(call_id)
         self._late.pop(call_id, None)
         pattern = self._capabilities.tool_id_pattern
@@ -179,10 +171,10 @@ class _HistoryCheck:
 
     def _end_of_results(self, path: str) -> Iterator[Problem]:
         """Report the unanswered calls, because the message at `path` is not a result."""
-        for call in self._open.values():
-            found = f"none for {_shown(call.id)} before {path}"
-            yield Problem("HIST-MISSING-RESULT", call.path, "exactly one result", found)
-            self._late[call.id] = path
+        for call_id, call_path in self._open.items():
+            found = f"none for {_shown(call_id)} before {path}"
+            yield Problem("HIST-MISSING-RESULT", call_path, "exactly one result", found)
+            self._late[call_id] = path
         self._open = {}
 
     def _waiting(self) -> str:
@@ -191,7 +183,7 @@ class _HistoryCheck:
     # Fields next to calls
 
     def _content_beside_calls(self, message: dict[str, Any], path: str) -> Iterator[Problem]:
-        yield from _content_of_assistant(message, path)
+        yield from _content(message, path, nullable=True)
         content = message.get("content")
         expected = self._capabilities.content_beside_calls
         if not _is_blank(content) or content == _SILENT[expected]:
@@ -237,16 +229,11 @@ def _arguments(text: object, path: str) -> Iterator[Problem]:
         yield Problem("HIST-ARGS-INVALID", path, "the JSON of an object", found)
 
 
-def _content_of_others(message: dict[str, Any], path: str) -> Iterator[Problem]:
+def _content(message: dict[str, Any], path: str, *, nullable: bool = False) -> Iterator[Problem]:
     content = message.get("content")
-    if not isinstance(content, str | list):
-        yield Problem("", f"{path}.content", "a string, or parts", _shown(content))
-
-
-def _content_of_assistant(message: dict[str, Any], path: str) -> Iterator[Problem]:
-    content = message.get("content")
-    if not isinstance(content, str | list | NoneType):
-        yield Problem("", f"{path}.content", "a string, parts, or null", _shown(content))
+    if not isinstance(content, str | list) and not (nullable and content is None):
+        expected = "a string, parts, or null" if nullable else "a string, or parts"
+        yield Problem("", f"{path}.content", expected, _shown(content))
 
 
 def _is_blank(content: object) -> bool:

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.conversation.conversation import Conversation, TurnRecord
 from harness.dialects.table import message_form
@@ -89,48 +90,47 @@ def conversation_case(cell: str, evidence: ConversationEvidence) -> Conversation
     final = record.conversation.messages if record.conversation else ()
     same = _common_message_count(evidence.requests[-1].messages if evidence.requests else (), final)
     rows = tuple(_iter_request_rows(evidence))
-    made = ConversationCase(
-        cell=cell,
+    case = replace(
+        _case_without_requests(cell, record.conversation, same),
         requests=rows,
         runs=tuple(
             RunRow(each.after, each.tool, each.arguments, each.error, each.known)
             for each in record.executions[:_MOST_MESSAGES]
         ),
-        same=same,
-        history=tuple(map(json_or_repr, final[same : same + _MOST_MESSAGES])),
-        turns=evidence.records[:_MOST_REQUESTS],
-        ending=record.conversation.ending if record.conversation else "",
-        answer=record.conversation.answer if record.conversation else "",
         error=record.error or (f"stopped: {record.hung}" if record.hung else ""),
-        cut=_is_cut(evidence, rows, len(final) - same),
     )
-    return shorten(made, _TEXT_LIMIT)
+    return shorten(replace(case, cut=case.cut or _is_cut(evidence, rows)), _TEXT_LIMIT)
 
 
 def logged_case(cell: str, conversation: Conversation) -> ConversationCase:
     """Return what a report shows of a logged conversation, whose requests are not known."""
-    messages, turns = conversation.messages, conversation.turns
-    made = ConversationCase(
+    return shorten(_case_without_requests(cell, conversation, 0), _TEXT_LIMIT)
+
+
+def _case_without_requests(
+    cell: str, conversation: Conversation | None, same: int
+) -> ConversationCase:
+    messages = conversation.messages[same:] if conversation else ()
+    turns = conversation.turns if conversation else ()
+    return ConversationCase(
         cell=cell,
         requests=(),
         runs=(),
-        same=0,
+        same=same,
         history=tuple(map(json_or_repr, messages[:_MOST_MESSAGES])),
         turns=turns[:_MOST_REQUESTS],
-        ending=conversation.ending,
-        answer=conversation.answer,
+        ending=conversation.ending if conversation else "",
+        answer=conversation.answer if conversation else "",
         cut=len(messages) > _MOST_MESSAGES or len(turns) > _MOST_REQUESTS,
     )
-    return shorten(made, _TEXT_LIMIT)
 
 
-def _is_cut(evidence: ConversationEvidence, rows: Sequence[RequestRow], last: int) -> bool:
-    """Return whether something is missing; `last` messages follow those of the last request."""
+def _is_cut(evidence: ConversationEvidence, rows: Sequence[RequestRow]) -> bool:
+    """Return whether requests, their messages or calls are missing."""
     pairs = zip(rows, evidence.requests, strict=False)  # the rows may end earlier
     new = (len(request.messages) - row.same for row, request in pairs)
-    requests = max(len(evidence.requests), len(evidence.records))
-    messages = max(last, len(evidence.record.executions), *new, 0)
-    return requests > _MOST_REQUESTS or messages > _MOST_MESSAGES
+    messages = max(len(evidence.record.executions), *new, 0)
+    return len(evidence.requests) > _MOST_REQUESTS or messages > _MOST_MESSAGES
 
 
 def _iter_request_rows(evidence: ConversationEvidence) -> Iterator[RequestRow]:

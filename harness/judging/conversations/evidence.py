@@ -45,13 +45,6 @@ class RequestEvidence(msgspec.Struct, frozen=True):
     reply: OracleReply
 
 
-class HistoryProblem(msgspec.Struct, frozen=True):
-    """A problem of a history, and the request in which it appeared first."""
-
-    where: str
-    problem: Problem
-
-
 class CallMatches(msgspec.Struct, frozen=True):
     """Indexes of expected calls and of executed ones: the equal ones, and the rest."""
 
@@ -110,8 +103,11 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
         return dict(_iter_forbidden(self.requests, self.executions))
 
     @cached_property
-    def problems(self) -> tuple[HistoryProblem, ...]:
-        """Problems of all requests and of the history at the end, each once."""
+    def problems(self) -> tuple[Problem, ...]:
+        """Problems of all requests and of the history at the end, each once.
+
+        Its path starts with the request in which it appeared first.
+        """
         return tuple(_iter_history_problems(self))
 
     @cached_property
@@ -210,7 +206,7 @@ def _iter_rejected(
             yield index, "the call was rejected: its arguments are not a JSON object"
 
 
-def _iter_history_problems(evidence: ConversationEvidence) -> Iterator[HistoryProblem]:
+def _iter_history_problems(evidence: ConversationEvidence) -> Iterator[Problem]:
     task, final = evidence.task, evidence.record.conversation
     sent = parsed_capabilities(message_form(task.dialect), task.capabilities)
     histories = [
@@ -224,7 +220,7 @@ def _iter_history_problems(evidence: ConversationEvidence) -> Iterator[HistoryPr
             # A broken message stays in the history, so it is reported once.
             if (problem.quirk, problem.path) not in reported:
                 reported.add((problem.quirk, problem.path))
-                yield HistoryProblem(where, problem)
+                yield replace(problem, path=f"{where}.{problem.path}")
 
 
 def parsed_capabilities(form: MessageForm, capabilities: Capabilities) -> Capabilities:

@@ -78,17 +78,6 @@ class MockTools:
         return fitting[0]
 
 
-def mock_result(answer: MockAnswer) -> object:
-    """Return the result, a copy that the agent may change.
-
-    Raises:
-        ToolFailed: the answer is an error.
-    """
-    if answer.error is not None:
-        raise ToolFailed(answer.error)
-    return deepcopy(answer.result)
-
-
 def _has_arguments(answer: MockAnswer, arguments: dict[str, Any]) -> bool:
     return answer.arguments is not None and same_value(answer.arguments, arguments)
 
@@ -222,9 +211,10 @@ class Session:
         except (KeyError, TypeError):  # a name may be of any type
             self._executions.append(Execution(len(self._sent), str(name), text, known=False))
             raise KeyError(name) from None
-        error = answer.error or ""
-        self._executions.append(Execution(len(self._sent), name, text, error=error))
-        return mock_result(answer)
+        self._executions.append(Execution(len(self._sent), name, text, error=answer.error or ""))
+        if answer.error is not None:
+            raise ToolFailed(answer.error)
+        return deepcopy(answer.result)  # the agent may change it
 
     def record(
         self, conversation: Conversation | None = None, error: str = "", hung: str = ""

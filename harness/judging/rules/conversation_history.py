@@ -62,11 +62,9 @@ def _define_problem_rule(rule: str, title: str) -> None:
 
     @conversation_rule(rule, title, Outcome.MISMATCH, quirks, always=True, yields_to=yields_to)
     def check(evidence: ConversationEvidence) -> Iterator[Violation]:
-        for found in evidence.problems:
-            problem = found.problem
+        for problem in evidence.problems:
             if _RULE_OF_QUIRK.get(problem.quirk, _FORM) == rule:
-                path = f"{found.where}.{problem.path}"
-                yield Violation(path, problem.expected, problem.actual)
+                yield Violation(problem.path, problem.expected, problem.actual)
         if rule == _FORM:
             yield from _unreadable(evidence)
         if rule == _REASONING:
