@@ -66,33 +66,6 @@ class AnsweredCall(msgspec.Struct, frozen=True):
     result: str
 
 
-class StorableTurn(msgspec.Struct, frozen=True):
-    """The parts of a turn that may be stored; empty for an empty turn."""
-
-    text: str = ""
-    reasoning: str = ""
-    calls: tuple[AnsweredCall, ...] = ()
-
-
-def storable_turn(
-    turn: Turn, results: Mapping[str, ToolResult], storing: StoringOptions
-) -> StorableTurn:
-    """Return the parts of `turn` that may be stored.
-
-    Args:
-        turn: as a normalizer parsed it.
-        results: by the ids of `distinct_ids(turn)`.
-        storing: the options.
-    """
-    turn = distinct_ids(turn)
-    why = incomplete_reason(turn)
-    if why:
-        return StorableTurn(_incomplete_text(turn, why, storing), turn.reasoning)
-    answered, refused = _answered_and_refused(turn, results, storing)
-    texts = [turn.text, *(parse_error_text(error, storing.language) for error in refused)]
-    return StorableTurn(join_paragraphs(*texts), turn.reasoning, tuple(answered))
-
-
 def incomplete_reason(turn: Turn) -> str:
     """Return why `turn` is incomplete, so that none of its calls may run, or ""."""
     if turn.failure is not None:
@@ -117,21 +90,30 @@ def _incomplete_text(turn: Turn, why: str, storing: StoringOptions) -> str:
     return join_paragraphs(turn.text, *errors, mark)
 
 
-def _answered_and_refused(
+def _storable_parts(
     turn: Turn, results: Mapping[str, ToolResult], storing: StoringOptions
-) -> tuple[list[AnsweredCall], list[ParseError]]:
-    """Return the calls that are stored as calls, and those that become text."""
-    answered: list[AnsweredCall] = []
-    refused: list[ParseError] = []
+) -> tuple[str, tuple[AnsweredCall, ...]]:
+    """Return the text and the calls of `turn` that may be stored; other calls become text.
+
+    Args:
+        turn: as a normalizer parsed it.
+        results: by the ids of `distinct_ids(turn)`.
+        storing: the options.
+    """
+    turn = distinct_ids(turn)
+    why = incomplete_reason(turn)
+    if why:
+        return _incomplete_text(turn, why, storing), ()
+    texts, calls = [turn.text], list[AnsweredCall]()
     for item in (*map(_usable, turn.tool_calls), *turn.parse_errors):
         if isinstance(item, ToolCall):
-            answered.append(AnsweredCall(item, _result(results.get(item.id), storing)))
+            calls.append(AnsweredCall(item, _result(results.get(item.id), storing)))
         elif item.name and (storing.rejected == "result" or item.id in results):
             # A call that was executed by mistake is stored, because its effects exist.
-            answered.append(_failed(item, results.get(item.id), storing))
+            calls.append(_failed(item, results.get(item.id), storing))
         else:
-            refused.append(item)
-    return answered, refused
+            texts.append(parse_error_text(item, storing.language))
+    return join_paragraphs(*texts), tuple(calls)
 
 
 def _usable(call: ToolCall) -> ToolCall | ParseError:
@@ -199,19 +181,19 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
         capabilities: of the provider that gets the messages.
         storing: the options.
     """
-    kept = storable_turn(turn, results, storing or StoringOptions())
+    text, calls = _storable_parts(turn, results, storing or StoringOptions())
 
     def assistant_of(text: str, calls: Iterable[AnsweredCall]) -> tuple[Message, ...]:
-        return _assistant_messages(text, calls, kept.reasoning, capabilities)
+        return _assistant_messages(text, calls, turn.reasoning, capabilities)
 
     if policy == "merged":
-        return (*assistant_of(kept.text, kept.calls), *_result_messages(kept.calls))
+        return (*assistant_of(text, calls), *_result_messages(calls))
     if policy == "direct":
-        pairs = ((*assistant_of("", (call,)), *_result_messages((call,))) for call in kept.calls)
-        return (*assistant_of(kept.text, ()), *chain.from_iterable(pairs))
-    apart = (*assistant_of(kept.text, ()), *assistant_of("", kept.calls))
+        pairs = ((*assistant_of("", (call,)), *_result_messages((call,))) for call in calls)
+        return (*assistant_of(text, ()), *chain.from_iterable(pairs))
+    apart = (*assistant_of(text, ()), *assistant_of("", calls))
     named = (message | {"name": f"iteration_{iteration}"} for message in apart)
-    return (*named, *_result_messages(kept.calls))
+    return (*named, *_result_messages(calls))
 
 
 def _assistant_messages(
