@@ -73,29 +73,38 @@ class _Stage:
         """Yield the deltas of the response."""
         text, reasoning = self._text, self._reasoning
         for delta in deltas:
-            match delta:
-                case TextDelta() | ReasoningDelta():
-                    scanner = text if isinstance(delta, TextDelta) else reasoning
-                    if scanner.passes(delta.text):
-                        yield delta
-                    else:
-                        scanner.feed(delta.text)
-                        yield from _pieces(scanner)
-                    if scanner is text and reasoning.has_pending and not text.blank:
-                        reasoning.resolve(count=False)
-                        yield from _pieces(reasoning)
-                case ArgumentsDelta():
-                    if delta.index in self._fragments:
-                        self._fragments[delta.index].append(delta.fragment)
+            if isinstance(delta, TextDelta):
+                if text.passes(delta.text):
                     yield delta
-                case ToolCallStart():
-                    yield self._started(delta)
-                case ToolCallEnd():
-                    yield self._ended(delta)
-                case Finish() | StreamFailure():
-                    yield from self._over(delta)
-                case _:
+                else:
+                    text.feed(delta.text)
+                    yield from _pieces(text)
+                if reasoning.has_pending and not text.blank:
+                    reasoning.resolve(count=False)
+                    yield from _pieces(reasoning)
+            elif isinstance(delta, ReasoningDelta):
+                if reasoning.passes(delta.text):
                     yield delta
+                else:
+                    reasoning.feed(delta.text)
+                    yield from _pieces(reasoning)
+            elif isinstance(delta, ArgumentsDelta):
+                if delta.index in self._fragments:
+                    self._fragments[delta.index].append(delta.fragment)
+                yield delta
+            else:
+                yield from self._other(delta)
+
+    def _other(self, delta: Delta) -> Iterator[Delta]:
+        match delta:
+            case ToolCallStart():
+                yield self._started(delta)
+            case ToolCallEnd():
+                yield self._ended(delta)
+            case Finish() | StreamFailure():
+                yield from self._over(delta)
+            case _:
+                yield delta
 
     # Native calls
 
