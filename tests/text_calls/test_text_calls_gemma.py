@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text_calls.dialect import Offered, RawBlock
-from harness.text_calls.notations.gemma import ESCAPE, GEMMA, read_object, write_object
+from harness.text_calls.notations.gemma import ESCAPE, Gemma, read_object, write_object
 from harness.turns.turn import Turn
 from tests.text_calls.round_trip import (
     SIZES,
@@ -18,6 +18,8 @@ from tests.text_calls.round_trip import (
     conversations,
     read,
 )
+
+GEMMA = Gemma()
 
 _FUNCTION_GEMMA = "<start_function_call>call:{}<end_function_call>"
 

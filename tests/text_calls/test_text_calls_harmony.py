@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text_calls.dialect import BlockStart, Offered, RawBlock
-from harness.text_calls.notations.harmony import HARMONY
+from harness.text_calls.notations.harmony import Harmony
 from harness.turns.turn import Turn
 from tests.text_calls.round_trip import SIZES, TOOLS, Piece, check_round_trip, conversations, read
+
+HARMONY = Harmony()
 
 _ARGUMENTS = '{"city": "Oslo"}'
 _SIZES = (1, 7, 4000)

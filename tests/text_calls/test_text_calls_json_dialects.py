@@ -5,10 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text_calls.notations.bare_json import BARE_JSON
-from harness.text_calls.notations.fenced_json import FENCED_JSON
-from harness.text_calls.notations.tagged_json import TAGGED_JSON
+from harness.text_calls.notations.fenced_json import FencedJson
+from harness.text_calls.notations.tagged_json import TaggedJson
 from harness.turns.turn import Tool
 from tests.text_calls.round_trip import SIZES, Piece, check_round_trip, conversations, read
+
+FENCED_JSON = FencedJson()
+TAGGED_JSON = TaggedJson()
 
 _JSON_DIALECTS = ("tagged-json", "bare-json", "fenced-json")
 

@@ -7,10 +7,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.text_calls.dialect import BlockStart, Offered
-from harness.text_calls.notations.pythonic import PYTHONIC, TAGGED_PYTHONIC
+from harness.text_calls.notations.pythonic import Pythonic, TaggedPythonic
 from harness.text_calls.python import read_python_calls
 from harness.turns.turn import Turn
 from tests.text_calls.round_trip import SIZES, TOOLS, Piece, check_round_trip, conversations, read
+
+PYTHONIC = Pythonic()
+TAGGED_PYTHONIC = TaggedPythonic()
 
 _BOTH = ("pythonic", "pythonic-tags")
 

@@ -56,6 +56,3 @@ class AnthropicInvoke(TagDialect):
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """All calls in one outer tag."""
         return write_invoke_calls(calls, "function_calls")
-
-
-ANTHROPIC_INVOKE: Final = AnthropicInvoke()

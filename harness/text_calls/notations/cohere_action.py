@@ -67,6 +67,3 @@ def _written(index: int, call: WrittenCall) -> str:
     call_id, name = json.dumps(call.id or str(index)), json.dumps(call.name, ensure_ascii=False)
     arguments = call.arguments or "{}"
     return f'    {{"tool_call_id": {call_id}, "tool_name": {name}, "parameters": {arguments}}}'
-
-
-COHERE_ACTION: Final = CohereAction()

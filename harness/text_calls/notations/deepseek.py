@@ -76,6 +76,3 @@ class DeepSeek(TokenCalls):
             error = "something that is not JSON is between the name and the arguments"
             return WrittenCall(header, error=error)
         return WrittenCall(name or header, rest.strip().removesuffix(_FENCE).rstrip())
-
-
-DEEPSEEK: Final = DeepSeek()

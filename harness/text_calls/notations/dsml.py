@@ -58,6 +58,3 @@ class Dsml(TagDialect):
         """All calls in one outer tag, as DeepSeek's encoding renders them."""
         token = _TOKENS[0]
         return write_invoke_calls(calls, f"{token}function_calls", token, typed=True)
-
-
-DSML: Final = Dsml()

@@ -7,7 +7,6 @@ to prompt-taught protocols.
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 from harness.text_calls.boundaries import Ending
 from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
@@ -61,6 +60,3 @@ class FencedJson(TextDialect):
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One block with an object for each call."""
         return "```json\n" + "\n".join(map(write_json_call, calls)) + "\n```"
-
-
-FENCED_JSON: Final = FencedJson()

@@ -243,6 +243,3 @@ def _closed(body: str, at: int, closers: str) -> int:
             return -1
         at += 1
     return end_of(_BETWEEN, body, at)
-
-
-GEMMA: Final = Gemma()

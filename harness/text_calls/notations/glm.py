@@ -63,6 +63,3 @@ class Glm(TagDialect):
             for key, text, _ in iter_members(call.arguments)
         )
         return f"{_OPENER}{call.name}{arguments}{chr(10) if arguments else ''}{_CLOSER}"
-
-
-GLM: Final = Glm()

@@ -151,6 +151,3 @@ class Harmony(TextDialect):
         """One message."""
         header = f"{START}assistant{CHANNEL}commentary to=functions.{call.name} {CONSTRAIN}json"
         return f"{header}{MESSAGE}{call.arguments or '{}'}{CALL}"
-
-
-HARMONY: Final = Harmony()

@@ -8,7 +8,6 @@ TEXT-KIMI-IN-REASONING.
 """
 
 import re
-from typing import Final
 
 from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.tokens import TokenCalls
@@ -43,6 +42,3 @@ class Kimi(TokenCalls):
     def header(self, call: WrittenCall, index: int) -> str:
         """The id as the template makes it up where the call has none."""
         return call.id or f"functions.{call.name}:{index}"
-
-
-KIMI: Final = Kimi()

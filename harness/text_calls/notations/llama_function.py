@@ -61,6 +61,3 @@ class LlamaFunction(TextDialect):
     def write_call(self, call: WrittenCall) -> str:
         """One tag."""
         return f"{_CALL}{call.name}>{call.arguments or '{}'}{_CLOSER}"
-
-
-LLAMA_FUNCTION: Final = LlamaFunction()

@@ -109,9 +109,3 @@ class InternLM(MarkedJson):
     def write_call(self, call: WrittenCall) -> str:
         """One block, with `parameters`."""
         return f"{self.openers[0]}{write_json_call(call, arguments='parameters')}{self.orphans[0]}"
-
-
-PHI: Final = Phi()
-GRANITE: Final = Granite()
-JAMBA: Final = Jamba()
-INTERNLM: Final = InternLM()

@@ -62,6 +62,3 @@ class Minimax(TagDialect):
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """All calls in one outer tag, as the chat template of M2 renders them."""
         return write_invoke_calls(calls, "minimax:tool_call")
-
-
-MINIMAX: Final = Minimax()

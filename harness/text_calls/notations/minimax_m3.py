@@ -202,6 +202,3 @@ def _elements(text: str) -> str:
 
 def _element(key: str, value: str) -> str:
     return f"{_SENTINEL}<{key}>{_elements(value)}{_SENTINEL}</{key}>"
-
-
-MINIMAX_M3: Final = MinimaxM3()

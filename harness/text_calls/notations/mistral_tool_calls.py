@@ -157,6 +157,3 @@ def _ending(first: str) -> Ending:
 
 def _part_end() -> Ending:
     return headed_end(_CLOSERS, brackets="{")
-
-
-MISTRAL_TOOL_CALLS: Final = MistralToolCalls()

@@ -81,6 +81,3 @@ def _ending(first: str) -> Ending:
     if first in "[{":
         return JsonEnd(several=True, closers=(_TAG, *_ENDS))
     return QuotedEnd(_CALL)
-
-
-PYTHON_TAG: Final = PythonTag()

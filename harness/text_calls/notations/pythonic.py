@@ -104,7 +104,3 @@ class TaggedPythonic(TextDialect):
         """One list in one pair of tags."""
         written = ", ".join(write_python_calls(calls))
         return f"<|python_start|>[{written}]<|python_end|>" if calls else ""
-
-
-PYTHONIC: Final = Pythonic()
-TAGGED_PYTHONIC: Final = TaggedPythonic()

@@ -57,6 +57,3 @@ class QwenXml(TagDialect):
             for key, text, _ in iter_members(call.arguments)
         )
         return f"{_BLOCK}\n{_CALL}{call.name}>\n{parameters}</function>\n</tool_call>"
-
-
-QWEN_XML: Final = QwenXml()

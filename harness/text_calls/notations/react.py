@@ -275,6 +275,3 @@ def _only_text(schema: dict[str, object]) -> tuple[str, bool]:
     about = properties.get(only)
     is_text = isinstance(about, dict) and about.get("type") == "string"
     return only if is_text else "", True
-
-
-REACT: Final = ReAct()

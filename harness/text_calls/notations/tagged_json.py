@@ -212,6 +212,3 @@ def _has_more(body: str) -> bool:
 def _overfull(calls: tuple[WrittenCall, ...]) -> WrittenCall:
     error = "something else follows the JSON in the tag"
     return WrittenCall(calls[0].name, id=calls[0].id, error=error)
-
-
-TAGGED_JSON: Final = TaggedJson()
