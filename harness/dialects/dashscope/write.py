@@ -145,15 +145,13 @@ class _Writer(Writer[WriterOptions]):
         self._step({"role": "assistant", "content": "", field: text})
 
     def start_call(self, start: ToolCallStart) -> None:
-        first = self._first_arguments(start.index)
-        entry = self._entry(start.index, {"name": start.name, "arguments": first}, start.id)
+        is_object = self.options.arguments == "object"
+        first = object_or_text(self.arguments[start.index]) if is_object else ""
+        function = {"name": start.name, "arguments": first}
+        entry = self._entry(start.index, {"id": start.id}, function)
         self._entries[start.index] = entry
         self._message["tool_calls"] = list(self._entries.values())
         self._step({"role": "assistant", "content": "", "tool_calls": [entry]})
-
-    def _first_arguments(self, index: int) -> object:
-        text = self.arguments[index]
-        return object_or_text(text) if self.options.arguments == "object" else ""
 
     def continue_call(self, index: int, fragment: str) -> None:
         if self.options.arguments == "object":
@@ -162,12 +160,11 @@ class _Writer(Writer[WriterOptions]):
         start = self.starts[index]
         later: Json = optional_field("name", self.options.later_name, start.name)
         ids = optional_field("id", self.options.later_id, start.id)
-        entry = self._entry(index, {**later, "arguments": fragment}, ids.get("id"))
+        entry = self._entry(index, ids, {**later, "arguments": fragment})
         self._step({"role": "assistant", "content": "", "tool_calls": [entry]})
 
-    def _entry(self, index: int, function: Json, call_id: str | None) -> Json:
+    def _entry(self, index: int, ids: Json, function: Json) -> Json:
         position: Json = {"index": index} if self.options.index == "kept" else {}
-        ids: Json = {} if call_id is None else {"id": call_id}
         return {**position, **ids, "type": "function", "function": function}
 
     def _step(self, increment: Json) -> None:

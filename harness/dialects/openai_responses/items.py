@@ -227,32 +227,24 @@ def _agree(one: str, other: str) -> bool:
     return not one or not other or one == other
 
 
-# Event -> which text of its item its `delta` continues.
-TEXT_DELTA_EVENTS: Final = {
-    "response.output_text.delta": "text",
-    "response.reasoning_summary_text.delta": "summary",
-    "response.reasoning_text.delta": "reasoning",
-    "response.refusal.delta": "refusal",
+# Name of the events of a text -> which text of its item it is, and its member in the last event.
+_TEXT_EVENTS: Final = {
+    "response.output_text": ("text", "text"),
+    "response.reasoning_summary_text": ("summary", "text"),
+    "response.reasoning_text": ("reasoning", "text"),
+    "response.refusal": ("refusal", "refusal"),
     # Drafts and servers that follow them.
-    "response.reasoning_summary.delta": "summary",
-    "response.reasoning.delta": "reasoning",
+    "response.reasoning_summary": ("summary", "text"),
+    "response.reasoning": ("reasoning", "text"),
     # Realtime; audio is represented by its transcript.
-    "response.text.delta": "text",
-    "response.audio_transcript.delta": "text",
-    "response.output_audio_transcript.delta": "text",
+    "response.text": ("text", "text"),
+    "response.audio_transcript": ("text", "transcript"),
+    "response.output_audio_transcript": ("text", "transcript"),
 }
+# Event -> which text of its item its `delta` continues.
+TEXT_DELTA_EVENTS: Final = {f"{name}.delta": field for name, (field, _) in _TEXT_EVENTS.items()}
 # Event -> which complete text of its item it contains, and in which member.
-TEXT_DONE_EVENTS: Final = {
-    "response.output_text.done": ("text", "text"),
-    "response.reasoning_summary_text.done": ("summary", "text"),
-    "response.reasoning_text.done": ("reasoning", "text"),
-    "response.refusal.done": ("refusal", "refusal"),
-    "response.reasoning_summary.done": ("summary", "text"),
-    "response.reasoning.done": ("reasoning", "text"),
-    "response.text.done": ("text", "text"),
-    "response.audio_transcript.done": ("text", "transcript"),
-    "response.output_audio_transcript.done": ("text", "transcript"),
-}
+TEXT_DONE_EVENTS: Final = {f"{name}.done": known for name, known in _TEXT_EVENTS.items()}
 # Type of a content part -> the text that it is a part of, and its member there.
 _PARTS: Final = {
     "output_text": ("text", "text"),

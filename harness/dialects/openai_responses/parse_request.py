@@ -87,11 +87,11 @@ def _parts(item: Json) -> Iterator[kit.Part]:
     kind = item.get("type") or "message"
     if kind == "message":
         yield from _texts(item.get("content"))
-    elif kind == "function_call":
-        yield kit.CallPart(str(item.get("call_id") or ""), item.get("name"), item.get("arguments"))
-    elif kind == "custom_tool_call":
-        # The free text of a custom tool is its only argument, as in the tool loop.
-        arguments = kit.json_text({"input": item.get("input")})
+    elif kind in ("function_call", "custom_tool_call"):
+        arguments = item.get("arguments")
+        if kind == "custom_tool_call":
+            # The free text of a custom tool is its only argument, as in the tool loop.
+            arguments = kit.json_text({"input": item.get("input")})
         yield kit.CallPart(str(item.get("call_id") or ""), item.get("name"), arguments)
     elif kind in _RESULTS:
         yield kit.ResultPart(item.get("call_id"), item.get("output"))

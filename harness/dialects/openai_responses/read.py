@@ -14,7 +14,7 @@ import msgspec
 
 from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.piece import piece_decoder
-from harness.dialects.kit.reader import EventReader, quote
+from harness.dialects.kit.reader import EventReader, finish_reasons, quote
 from harness.dialects.openai_responses.calls import Path, ResponsesCalls
 from harness.dialects.openai_responses.items import (
     TEXT_DELTA_EVENTS,
@@ -49,24 +49,16 @@ class TextDeltaEvent(msgspec.Struct, gc=False):
 piece_of = piece_decoder(TextDeltaEvent)
 
 
-# The terminal event -> the status that it means if the response has none.
-TERMINAL_EVENTS: Final = {
-    "response.completed": "completed",
-    "response.incomplete": "incomplete",
-    "response.failed": "failed",
-    "response.cancelled": "cancelled",
-    "response.done": "completed",
-}
 _FAILED: Final = frozenset(("failed", "cancelled"))
 _OVER: Final = _FAILED | {"completed", "incomplete"}
-_ERROR_TYPES: Final = ("error", "response.error")
-_REASONS: Final = {
-    "": FinishReason.LENGTH,
-    "max_output_tokens": FinishReason.LENGTH,
-    "max_tokens": FinishReason.LENGTH,
-    "length": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
+# The terminal event, such as `response.failed` -> its status if the response has none.
+TERMINAL_EVENTS: Final = {f"response.{status}": status for status in _OVER} | {
+    "response.done": "completed"
 }
+_ERROR_TYPES: Final = ("error", "response.error")
+_REASONS: Final = finish_reasons(
+    length=("", "max_output_tokens", "max_tokens", "length"), content_filter=("content_filter",)
+)
 
 
 def end_of(response: dict[str, Any], status: str) -> Finish | StreamFailure:
@@ -111,12 +103,6 @@ def is_error(value: dict[str, Any]) -> bool:
     )
 
 
-# What continues a text -> its delta; a refusal is emitted at the end, as a failure.
-_SAID_AS: Final[dict[str, type[TextDelta | ReasoningDelta]]] = {
-    "text": TextDelta,
-    "summary": ReasoningDelta,
-    "reasoning": ReasoningDelta,
-}
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
 # Names of frames that hold a piece, or repeat a text that came in pieces, as a rule.
 _OF_PIECES: Final = frozenset((*TEXT_DELTA_EVENTS, _ARGUMENTS, *TEXT_DONE_EVENTS))
@@ -248,10 +234,10 @@ class _Reader(EventReader):
         if so_far is None:
             so_far = item.texts[field] = []
         so_far.append(piece)
-        delta = _SAID_AS.get(field)
-        if delta is None:
-            self._refusal.append(piece)
+        if field == "refusal":
+            self._refusal.append(piece)  # it is emitted at the end, as a failure
         else:
+            delta = TextDelta if field == "text" else ReasoningDelta
             self.turn.out.append(delta(piece))
 
     def _transcript(self, event: dict[str, Any], _: Frame) -> None:

@@ -20,31 +20,18 @@ from harness.dialects.kit.oracle.values import (
 from harness.dialects.openai_responses.oracle.items import ItemTable
 from harness.turns.exact_json import join_surrogates
 
-_STATUS: Final = {
-    "response.completed": "completed",
-    "response.incomplete": "incomplete",
-    "response.failed": "failed",
-    "response.cancelled": "cancelled",
-    "response.done": "completed",
-}
 _OVER: Final = frozenset(("completed", "incomplete", "failed", "cancelled"))
-_PIECES: Final = {
-    "response.output_text.delta": "text",
-    "response.text.delta": "text",
-    "response.audio_transcript.delta": "text",
-    "response.output_audio_transcript.delta": "text",
-    "response.refusal.delta": "refusal",
-    "response.reasoning_summary_text.delta": "summary",
-    "response.reasoning_text.delta": "reasoning",
-}
-_TEXT_ENDS: Final = {
-    "response.output_text.done": ("text", "text"),
-    "response.text.done": ("text", "text"),
-    "response.audio_transcript.done": ("text", "transcript"),
-    "response.output_audio_transcript.done": ("text", "transcript"),
-    "response.refusal.done": ("refusal", "refusal"),
-    "response.reasoning_summary_text.done": ("summary", "text"),
-    "response.reasoning_text.done": ("reasoning", "text"),
+# The terminal event, such as `response.failed` -> the status that it means.
+_STATUS: Final = {f"response.{status}": status for status in _OVER} | {"response.done": "completed"}
+# Name of the events of a text -> the kind of text, and its member in the last of them.
+_TEXTS: Final = {
+    "response.output_text": ("text", "text"),
+    "response.text": ("text", "text"),
+    "response.audio_transcript": ("text", "transcript"),
+    "response.output_audio_transcript": ("text", "transcript"),
+    "response.refusal": ("refusal", "refusal"),
+    "response.reasoning_summary_text": ("summary", "text"),
+    "response.reasoning_text": ("reasoning", "text"),
 }
 # Beginnings of types of these APIs; of those that no table names, a reading takes no notice.
 _OURS: Final = ("response.", "session.", "conversation.", "input_audio_buffer.", "rate_limits.")
@@ -123,10 +110,11 @@ class OpenAIResponsesOracle(Oracle):
             self._after_end(kind, event.offset)
             return
         self._check_envelope(value, kind, event)
-        if (piece := _PIECES.get(kind)) is not None:
-            self._items.piece(piece, value, event.offset)
-        elif (ending := _TEXT_ENDS.get(kind)) is not None:
-            self._items.text_over(*ending, value, event.offset)
+        name, _, part = kind.rpartition(".")
+        if part == "delta" and name in _TEXTS:
+            self._items.piece(_TEXTS[name][0], value, event.offset)
+        elif part == "done" and name in _TEXTS:
+            self._items.text_over(*_TEXTS[name], value, event.offset)
         elif (take := self._takes.get(kind)) is not None:
             take(value, event.offset)
         elif kind.startswith(_DRAFTS):
