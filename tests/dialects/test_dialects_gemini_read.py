@@ -56,6 +56,15 @@ def test_digits_and_spelling_of_arguments_stay() -> None:
     assert arguments(event % exact) == [exact]
 
 
+def test_arguments_keep_their_spelling_next_to_a_call_in_parts() -> None:
+    event = (
+        '{"candidates":[{"content":{"parts":['
+        '{"functionCall":{"name":"f","args":{"a":1.10}}},'
+        '{"functionCall":{"name":"g","partialArgs":[{"jsonPath":"$.b","numberValue":2.50}]}}]}}]}'
+    )
+    assert arguments(event) == ['{"a":1.10}', '{"b": 2.50}']
+
+
 def test_an_argument_that_is_given_twice_is_rejected() -> None:
     event = '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":%s}}]}}]}'
     (error,) = why(event % '{"a": 1, "a": 2}')

@@ -99,7 +99,8 @@ def unwrapped(event: Json) -> Json:
 def keep_argument_text(event: Json, data: bytes) -> None:
     """Put the JSON text of its arguments, as `data` writes it, in the place of each call's object.
 
-    If that text is not available, the call gets values that can be written again exactly.
+    If that text is not available, the call gets values that can be written again exactly, and so do
+    arguments in parts.
 
     Args:
         event: the value of `data`, unwrapped.
@@ -109,10 +110,12 @@ def keep_argument_text(event: Json, data: bytes) -> None:
         typed_event = _decode_calls(data)
     except (ValueError, RecursionError):
         typed_event = None
-    if typed_event is None or not _copy_argument_text(event, typed_event):
+    if typed_event is None or any(map(_has_pieces, _calls(event))):
         exact_calls = _calls(unwrapped(exact_event({}, data)))
         for call, exact in zip(_calls(event), exact_calls, strict=False):
             call.update(exact)
+    if typed_event is not None:
+        _copy_argument_text(event, typed_event)
 
 
 def has_object_arguments(call: Json) -> bool:
@@ -120,8 +123,8 @@ def has_object_arguments(call: Json) -> bool:
     return _has_values(call.get("args")) or _has_pieces(call)
 
 
-def _copy_argument_text(event: Json, typed_event: _CallEvent) -> bool:
-    """Copy the text from the same event, decoded twice; False if a call has partial arguments."""
+def _copy_argument_text(event: Json, typed_event: _CallEvent) -> None:
+    """Copy the text of arguments that are an object from the same event, decoded twice."""
     if typed_event.candidates is None and typed_event.response is not None:
         typed_event = typed_event.response
     for candidate, shape in zip(event["candidates"], typed_event.candidates or (), strict=False):
@@ -131,14 +134,8 @@ def _copy_argument_text(event: Json, typed_event: _CallEvent) -> bool:
         for part, typed in zip(candidate["content"]["parts"], content.parts, strict=False):
             for name in _CALL_NAMES:
                 raw: _Call | None = getattr(typed, name)
-                if raw is None:
-                    continue
-                call = part[name]
-                if _has_pieces(call):
-                    return False
-                if _has_values(call.get("args")):
-                    call["args"] = str(raw.args, "utf-8", "replace")
-    return True
+                if raw is not None and _has_values(part[name].get("args")):
+                    part[name]["args"] = str(raw.args, "utf-8", "replace")
 
 
 def _has_values(args: object) -> bool:
