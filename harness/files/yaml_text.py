@@ -65,7 +65,12 @@ def load_yaml_documents(
     most: int = MAX_VALUES,
 ) -> tuple[object, ...]:
     """Return all documents that `text` holds, as `load` returns one; at most `most`."""
-    _check_size(text, where)
+    if len(text) > MAX_BYTES:
+        raise UnreadableError(
+            f"expected at most {MAX_BYTES} bytes of YAML, found {len(text)}",
+            where=where,
+            hint="Split the file.",
+        )
     extra = dict(tags or {})
     try:
         _walk(text, _Walk(where, _ALLOWED_TAGS | extra.keys(), most))
@@ -233,15 +238,6 @@ def _walk(text: bytes | str, walk: _Walk) -> None:
             handle(walk, event)
 
 
-def _check_size(text: bytes | str, where: str) -> None:
-    if len(text) > MAX_BYTES:
-        raise UnreadableError(
-            f"expected at most {MAX_BYTES} bytes of YAML, found {len(text)}",
-            where=where,
-            hint="Split the file.",
-        )
-
-
 def _damaged(error: yaml.YAMLError, where: str) -> UnreadableError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     facts = [getattr(error, "context", None), getattr(error, "problem", None)]
@@ -287,11 +283,8 @@ def format_flow(value: object) -> str:
     if isinstance(value, str):
         return format_scalar(value)
     if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(f"{format_scalar(key)}: {format_flow(item)}" for key, item in value.items())
-            + "}"
-        )
+        members = (f"{format_scalar(key)}: {format_flow(item)}" for key, item in value.items())
+        return "{" + ", ".join(members) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(format_flow, value)) + "]"
     number = json.dumps(value, allow_nan=False)

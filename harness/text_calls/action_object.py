@@ -45,7 +45,7 @@ class ActionObject:
         self._size = 0
         self._base = 0  # where `_size` characters were taken in the text at hand
         self._rest = 0
-        self._step = self._brace
+        self._step = self._first_key
         # The steps that white space may precede.
         keys = (self._first_key, self._next_key)
         self._between = (*keys, self._colon, self._begin_value, self._comma)
@@ -79,6 +79,7 @@ class ActionObject:
     def feed(self, text: str, at: int) -> int:
         """Take `text` from `at` on, up to the end of the object; return how far."""
         self._base = start = at
+        at += not self._raw  # the opening brace
         while at < len(text) and not (self.whole or self.stuck):
             if self._step in self._between:
                 at = end_of(_SPACE, text, at)
@@ -90,11 +91,6 @@ class ActionObject:
         return at
 
     # One step after the other; each takes at least one character, or gets stuck at it
-
-    def _brace(self, text: str, at: int) -> int:
-        del text
-        self._step = self._first_key
-        return at + 1
 
     def _first_key(self, text: str, at: int) -> int:
         if text[at] == "}":

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from harness.text_calls.boundaries import Ending, Head
+from harness.text_calls.boundaries import Ending, Head, any_of
 from harness.turns.turn import Tool
 
 
@@ -178,13 +178,8 @@ class TextDialect(ABC):
         more text arrives. After True the block is this dialect's, up to its end, and is never
         scanned for others.
         """
-        waits = False
-        for head in self.heads.get(start.opener, ()):
-            matches = head.matches(start.head, start.offered, final=start.final)
-            if matches:
-                return True
-            waits = waits or matches is None
-        return None if waits else False
+        heads = self.heads.get(start.opener, ())
+        return any_of(*(it.matches(start.head, start.offered, final=start.final) for it in heads))
 
     def amid_line(self, start: BlockStart) -> bool | None:
         """Return whether a block that `starts` accepted counts in the middle of a line, too.

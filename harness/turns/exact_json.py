@@ -60,11 +60,8 @@ def write_exactly(value: object) -> str:
             return _write_string(value)
         case dict():
             pairs = value.pairs if isinstance(value, _Pairs) else value.items()
-            return (
-                "{"
-                + ", ".join(f"{_write_string(key)}: {write_exactly(each)}" for key, each in pairs)
-                + "}"
-            )
+            members = (f"{_write_string(key)}: {write_exactly(each)}" for key, each in pairs)
+            return "{" + ", ".join(members) + "}"
         case list():
             return "[" + ", ".join(map(write_exactly, value)) + "]"
         case _Number():
