@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -179,11 +179,14 @@ class Head:
         return match["name"] if match else ""
 
 
-def any_of(*answers: bool | None) -> bool | None:
-    """Return True if one answer is, None if one may still become so."""
-    if True in answers:
-        return True
-    return None if None in answers else False
+def any_of(answers: Iterable[bool | None]) -> bool | None:
+    """Return True if one answer is, the rest not asked for; None if one may still become so."""
+    waits = False
+    for answer in answers:
+        if answer:
+            return True
+        waits = waits or answer is None
+    return None if waits else False
 
 
 _NEWLINE: Final = "\n"

@@ -179,7 +179,7 @@ class TextDialect(ABC):
         scanned for others.
         """
         heads = self.heads.get(start.opener, ())
-        return any_of(*(it.matches(start.head, start.offered, final=start.final) for it in heads))
+        return any_of(it.matches(start.head, start.offered, final=start.final) for it in heads)
 
     def amid_line(self, start: BlockStart) -> bool | None:
         """Return whether a block that `starts` accepted counts in the middle of a line, too.

@@ -72,7 +72,7 @@ class ListedEnd(Ending):
         return end if end == MORE else self._base + end
 
     def _goes_on(self, rest: str, *, final: bool) -> bool | None:
-        return any_of(*(lead.matches(rest, final=final) for lead in _LEADS))
+        return any_of(lead.matches(rest, final=final) for lead in _LEADS)
 
 
 _OPENER: Final = "[TOOL_CALLS]"

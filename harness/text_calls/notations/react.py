@@ -98,7 +98,7 @@ class ReAct(TextDialect):
         if _LABELS[start.opener] != ACTION:
             # White space after the label belongs to it.
             return True if start.head.strip() or start.final else None
-        return any_of(_starts_with_name(start), super().starts(start))
+        return any_of((_starts_with_name(start), super().starts(start)))
 
     def section(self, start: BlockStart) -> Section | None:
         """Thoughts are reasoning up to the next label; after `Final Answer:` all is visible."""
