@@ -171,7 +171,7 @@ def _json_row(
         "path": found.path,
         "expected": found.expected,
         "actual": found.actual,
-        "parent": each.parent,
+        "parent": each.parent.id,
         "steps": tuple(map(str, each.steps)),
         "bytes": len(each.interaction.body),
         "cuts": each.chunking,

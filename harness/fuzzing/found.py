@@ -97,6 +97,26 @@ def signature_of(finding: Finding, dialect_key: str, mutators: Iterable[str]) ->
     return BugSignature(location_of(finding, dialect_key), tuple(sorted(set(mutators))))
 
 
+class Parent(msgspec.Struct, frozen=True):
+    """What an input was made from.
+
+    Fields:
+        id: of the scenario or cassette, or of the strategy that drew it.
+        cassette: id of the cassette; "" if the input was generated.
+        text_dialect, capabilities, policies: what the scenario requires of a normalizer.
+        licence: of the cassette, because the input contains its bytes.
+    """
+
+    id: str
+    cassette: str = ""
+    text_dialect: str = ""
+    capabilities: tuple[str, ...] = ()
+    policies: dict[str, str] = msgspec.field(default_factory=dict)
+    provider: str = "unknown"
+    model: str = "unknown"
+    licence: str = ""
+
+
 class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
     """One bug, on the smallest input that shows it.
 
@@ -105,13 +125,10 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
         normalizer: name of the normalizer or agent, as the user gave it.
         finding: rule, path, expected and actual value.
         dialect_key: the dialect, `dialect/text dialect`, or `conversation`.
-        parent: id of the scenario, cassette or strategy that the input was made from.
-        cassette: id of the parent's cassette; "" if the input was generated.
         steps: the mutations that made it.
         interaction: the input.
         expectation: its expected result; None for a conversation.
         chunking: the cuts that it needs; () if it fails unsplit.
-        licence: of the parent's cassette, because the input contains its bytes.
         random: the seed of the search.
         examples: how many inputs were judged before the first one that showed the bug.
         others: the responses after the first, if the input is a conversation.
@@ -124,18 +141,11 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
     finding: Finding
     blame: Blame = "normalizer"
     dialect_key: str
-    parent: str
-    cassette: str = ""
+    parent: Parent
     steps: tuple[Mutation, ...] = ()
     interaction: Interaction
     expectation: Expectation | None = None
     chunking: Chunking = ()
-    text_dialect: str = ""
-    capabilities: tuple[str, ...] = ()
-    policies: dict[str, str] = msgspec.field(default_factory=dict)
-    provider: str = "unknown"
-    model: str = "unknown"
-    licence: str = ""
     random: int = 0
     examples: int = 0
     others: tuple[Interaction, ...] = ()

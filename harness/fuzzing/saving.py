@@ -46,9 +46,9 @@ def _head(finding: FuzzFinding, cassette: str) -> Iterator[str]:
         "cassette": cassette,
         "quirks": sorted({it for step in finding.steps for it in _QUIRKS.get(step.name, ())}),
         "rules": [finding.finding.rule],
-        "capabilities": finding.capabilities,
-        "text_dialect": finding.text_dialect,
-        "policies": finding.policies,
+        "capabilities": finding.parent.capabilities,
+        "text_dialect": finding.parent.text_dialect,
+        "policies": finding.parent.policies,
     }
     return (f"{key}: {format_flow(value)}" for key, value in members.items() if value)
 
@@ -92,13 +92,14 @@ def plain_name(normalizer: str) -> str:
 
 def _cassette(finding: FuzzFinding) -> Cassette:
     steps = "".join(f"; {step}" for step in finding.steps)
-    source = f"shrunk from {finding.cassette or finding.parent}{steps}; seed {finding.random}"
+    parent = finding.parent
+    source = f"shrunk from {parent.cassette or parent.id}{steps}; seed {finding.random}"
     return Cassette(
         _name(finding),
         (_as_cut(finding), *finding.others),
-        Origin("emulated", by=_BY, source=source, licence=finding.licence),
-        provider=finding.provider,
-        model=finding.model,
+        Origin("emulated", by=_BY, source=source, licence=parent.licence),
+        provider=parent.provider,
+        model=parent.model,
     )
 
 

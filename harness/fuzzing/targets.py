@@ -12,7 +12,7 @@ import msgspec
 from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.plans import DIALECT_KEY
 from harness.fuzzing.conversations.search import fuzz_agent
-from harness.fuzzing.found import FuzzFinding, FuzzReport, merge_findings
+from harness.fuzzing.found import FuzzFinding, FuzzReport, Parent, merge_findings
 from harness.fuzzing.saving import delete_saved, replay_saved, save
 from harness.fuzzing.search import Profile, find_profile
 from harness.fuzzing.turns.search import fuzz_normalizer
@@ -178,16 +178,14 @@ def _repeated_finding(subject: Subject, result: Result) -> FuzzFinding:
     loaded = load_subject(subject)
     scenario, interaction = loaded.scenario, loaded.cassette.interactions[0]
     expected = scenario.expect[0] if scenario and scenario.expect else None
-    text_dialect = scenario.text_dialect if scenario else ""
-    dialect_key = f"{interaction.dialect}/{text_dialect}" if text_dialect else interaction.dialect
+    parts = (interaction.dialect, scenario.text_dialect if scenario else "")
     return FuzzFinding(
         slug=Path(subject.path).stem,
         normalizer=result.normalizer,
         finding=result.findings[0],
         blame=result.blame or "normalizer",
-        dialect_key=DIALECT_KEY if subject.conversation else dialect_key,
-        parent=loaded.cassette.origin.source,
-        cassette=loaded.cassette.id,
+        dialect_key=DIALECT_KEY if subject.conversation else "/".join(filter(None, parts)),
+        parent=Parent(loaded.cassette.origin.source, loaded.cassette.id),
         interaction=interaction,
         expectation=expected,
         chunking=result.chunking,

@@ -166,6 +166,6 @@ def _check_fuzz(
     if any(each.fails_gate for each in found):
         lines: list[str] = []
         for each in found:
-            lines.append(marked(f"{each.slug}, found from {each.parent}"))
+            lines.append(marked(f"{each.slug}, found from {each.parent.id}"))
             lines += findings_lines([each.finding])
         pytest.fail("\n".join([*lines, f"  {marked(command)}"]), pytrace=False)

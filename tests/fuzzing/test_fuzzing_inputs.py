@@ -43,7 +43,7 @@ def test_smaller_plans_are_smaller_and_build_scenarios(talk: ConversationPlan) -
 def test_text_call_answers_mean_what_their_parts_mean(name: str, data: st.DataObject) -> None:
     normalizer = load_normalizer(name)
     trial = data.draw(text_call_trials(readable_text_dialects(normalizer)))
-    assert trial.seed.text_dialect in normalizer.text_dialects
+    assert trial.seed.parent.text_dialect in normalizer.text_dialects
     assert evaluate(trial, normalizer).findings == ()
 
 

@@ -42,7 +42,9 @@ def test_seeds_are_sorted_by_size_and_clean_seeds_have_no_quirk() -> None:
 def test_rounds_contain_each_varied_seed_once() -> None:
     kept = varied_seeds(_seeds("reference"))
     rounds = by_round(_seeds("reference"))
-    assert sorted(it.id for each in rounds for it in each) == sorted(it.id for it in kept)
+    assert sorted(it.parent.id for each in rounds for it in each) == sorted(
+        it.parent.id for it in kept
+    )
     assert all(len({it.dialect_key for it in each}) == len(each) for each in rounds)
 
 

@@ -6,7 +6,7 @@ turn is truncated or empty.
 """
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 from hypothesis import strategies as st
@@ -108,6 +108,7 @@ def conversation_plans(agent: Agent) -> SearchStrategy[ConversationPlan]:
 
 
 _TEXT_CALL_PROMPTS: Final[tuple[Prompted, ...]] = ("tag-tools/v1", "action-protocol/v1")
+_Calls: TypeAlias = SearchStrategy[tuple[PlannedCall, ...]]
 _ARGUMENTS = st.fixed_dictionaries(
     {},
     optional={
@@ -120,7 +121,13 @@ _CALLS = st.builds(PlannedCall, st.sampled_from([*RESULTS, FAILING]), _ARGUMENTS
 _BROKEN_CALLS = st.builds(
     PlannedCall, st.just("get_weather"), st.just({}), st.sampled_from(_BROKEN)
 )
-_UNKNOWN_CALLS = st.tuples(st.builds(PlannedCall, st.just(UNKNOWN), _ARGUMENTS))
+_SEVERAL_CALLS: _Calls = st.lists(
+    _CALLS, min_size=1, max_size=3, unique_by=msgspec.json.encode
+).map(tuple)
+_WITH_BROKEN: _Calls = st.one_of(
+    st.tuples(_BROKEN_CALLS, _CALLS), st.tuples(_CALLS, _BROKEN_CALLS), st.tuples(_BROKEN_CALLS)
+)
+_UNKNOWN_CALLS: _Calls = st.tuples(st.builds(PlannedCall, st.just(UNKNOWN), _ARGUMENTS))
 _TEXTS = st.sampled_from(["", "Let me look.", "Ich schaue, bitte warten: 春. 🎉"])
 _ANSWERS = st.sampled_from(["It is cold.", "Es ist kalt: 4 °C, schöner Schnee 春"])
 _CAPABILITIES = st.sampled_from(
@@ -136,8 +143,8 @@ _CAPABILITIES = st.sampled_from(
 
 def _native_plans(agent: Agent, dialect: str) -> SearchStrategy[ConversationPlan]:
     # Ollama sends arguments as objects, so that none can be truncated.
-    broken = dialect == "openai-chat"
-    plan = _plans(broken=broken, unknown=True, dialect=dialect)
+    calls = _SEVERAL_CALLS | _WITH_BROKEN if dialect == "openai-chat" else _SEVERAL_CALLS
+    plan = _plans(calls | _UNKNOWN_CALLS, dialect)
     if agent.policies.get("probe") != "undeclared":
         return plan
     without = st.builds(
@@ -152,19 +159,14 @@ def _native_plans(agent: Agent, dialect: str) -> SearchStrategy[ConversationPlan
 
 
 def _text_call_plans(prompt: Prompted) -> SearchStrategy[ConversationPlan]:
-    return _plans(broken=False, unknown=False, dialect="openai-chat").map(
+    return _plans(_SEVERAL_CALLS, "openai-chat").map(
         lambda plan: msgspec.structs.replace(
             plan, prompt=prompt, reasoning="", capabilities={}, same_ids=False
         )
     )
 
 
-def _plans(*, broken: bool, unknown: bool, dialect: str) -> SearchStrategy[ConversationPlan]:
-    several = st.lists(_CALLS, min_size=1, max_size=3, unique_by=msgspec.json.encode)
-    mixed = st.tuples(_BROKEN_CALLS, _CALLS) | st.tuples(_CALLS, _BROKEN_CALLS)
-    alone = st.tuples(_BROKEN_CALLS)
-    calls = several.map(tuple) | mixed | alone if broken else several.map(tuple)
-    calls = calls | _UNKNOWN_CALLS if unknown else calls
+def _plans(calls: _Calls, dialect: str) -> SearchStrategy[ConversationPlan]:
     turns = st.lists(st.builds(PlannedTurn, calls, _TEXTS), max_size=2).map(tuple)
     built = st.builds(
         ConversationPlan,

@@ -11,7 +11,7 @@ from typing import Final
 from harness.conversation.agent import Agent
 from harness.fuzzing.conversations.plans import ConversationPlan, conversation_plans, smaller_plans
 from harness.fuzzing.conversations.scenarios import build_scenario
-from harness.fuzzing.found import FuzzFinding, FuzzReport, SmallestInput, signature_of
+from harness.fuzzing.found import FuzzFinding, FuzzReport, Parent, SmallestInput, signature_of
 from harness.fuzzing.search import Draws, Profile, Shrinking, fuzz
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.session import SessionLimits
@@ -63,9 +63,8 @@ class ConversationSource:
             normalizer=self._agent.name,
             finding=smallest.finding,
             dialect_key=smallest.input.dialect_key,
-            parent=_PARENT,
+            parent=Parent(_PARENT, policies=scenario.policies),
             interaction=first,
-            policies=scenario.policies,
             examples=smallest.examples,
             others=tuple(others),
             conversation=scenario.conversation,

@@ -87,7 +87,7 @@ def _expected_from_bytes(
 ) -> Expectation:
     """Return an expected result without what the oracle cannot know, such as text calls."""
     seed = trial.seed
-    if seed.text_dialect:
+    if seed.parent.text_dialect:
         known: set[Field] = {"failure"} if expectation.failure is None else {"failure", "calls"}
         judged = expectation.judged & known
         expectation = msgspec.structs.replace(expectation, judged=judged, loose_space=True)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from harness.dialects.table import DIALECTS, oracle_reading
+from harness.fuzzing.found import Parent
 from harness.fuzzing.mutators.mutator import MutatedInput, Mutator
 from harness.fuzzing.mutators.table import MUTATORS, apply_mutators, fitting, mutated_inputs
 from harness.fuzzing.strategies import argument_texts, chunkings, malformed_arguments, turn_scripts
@@ -101,7 +102,7 @@ def generated_trials(draw: DrawFn, dialects: Sequence[str], steps: Sequence[Muta
 def generated_seed(dialect: str, deltas: list[Delta]) -> Seed:
     """Return `deltas`, encoded by the writer of `dialect`."""
     interaction = DIALECTS[dialect].interaction(deltas)
-    return Seed(GENERATED, "", interaction, expectation_from(oracle_reading(interaction)))
+    return Seed(Parent(GENERATED), interaction, expectation_from(oracle_reading(interaction)))
 
 
 @st.composite

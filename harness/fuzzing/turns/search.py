@@ -98,24 +98,16 @@ class TurnSource:
     def finding(self, smallest: SmallestInput[Trial]) -> FuzzFinding:
         """Return what was found on a turn."""
         trial, finding = smallest.input, smallest.finding
-        seed = trial.seed
         return FuzzFinding(
             slug=signature_of(finding, trial.dialect_key, trial.mutators).slug,
             normalizer=self._normalizer.name,
             finding=finding,
             dialect_key=trial.dialect_key,
-            parent=seed.id,
-            cassette=seed.parent,
+            parent=trial.seed.parent,
             steps=trial.mutated.steps,
             interaction=trial.mutated.interaction,
             expectation=evaluate(trial.without_cuts, self._normalizer).expectation,
             chunking=trial.cuts[0] if trial.cuts else (),
-            text_dialect=seed.text_dialect,
-            capabilities=seed.capabilities,
-            policies=seed.policies,
-            provider=seed.provider,
-            model=seed.model,
-            licence=seed.licence,
             examples=smallest.examples,
         )
 
@@ -162,14 +154,14 @@ def _unchanged_trial(seed: Seed) -> Trial:
 
 
 def _is_small(seed: Seed) -> bool:
-    return len(seed.interaction.body) <= _EVERY_CUT_UP_TO and not seed.text_dialect
+    return len(seed.interaction.body) <= _EVERY_CUT_UP_TO and not seed.parent.text_dialect
 
 
 def _few(seeds: Sequence[Seed], random: Random) -> list[Seed]:
     """Return all seeds without text calls, and some of those with, which are many."""
-    texts = [seed for seed in seeds if seed.text_dialect]
+    texts = [seed for seed in seeds if seed.parent.text_dialect]
     some = random.sample(texts, min(_TEXT_DIALECTS_AT_A_TIME, len(texts)))
-    return [*(seed for seed in seeds if not seed.text_dialect), *some]
+    return [*(seed for seed in seeds if not seed.parent.text_dialect), *some]
 
 
 def _groups(steps: Sequence[Mutator]) -> Iterator[Sequence[Mutator]]:

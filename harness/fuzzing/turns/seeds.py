@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 import msgspec
 
+from harness.fuzzing.found import Parent
 from harness.judging.expectation import Expectation
 from harness.judging.expected import expectation_from
 from harness.judging.judge import LoadedSubject, is_supported_by_normalizer
@@ -21,28 +22,17 @@ class Seed(msgspec.Struct, frozen=True):
     """One interaction to start from.
 
     Fields:
-        id: of its scenario or cassette, or of the strategy that drew it.
-        parent: id of the cassette; "" if the interaction was generated.
         expectation: of the unchanged interaction.
-        text_dialect, capabilities, policies: what its scenario requires of a normalizer.
     """
 
-    id: str
-    parent: str
+    parent: Parent
     interaction: Interaction
     expectation: Expectation
-    text_dialect: str = ""
-    capabilities: tuple[str, ...] = ()
-    policies: dict[str, str] = msgspec.field(default_factory=dict)
-    provider: str = "unknown"
-    model: str = "unknown"
-    licence: str = ""
 
     @property
     def dialect_key(self) -> str:
         """Return the dialect, and after it that of its text calls."""
-        dialect = self.interaction.dialect
-        return f"{dialect}/{self.text_dialect}" if self.text_dialect else dialect
+        return "/".join(filter(None, (self.interaction.dialect, self.parent.text_dialect)))
 
 
 def seeds(
@@ -66,7 +56,7 @@ def seeds(
         if is_supported_by_normalizer(each, normalizer) and not (clean and _shows_quirk(each))
         for seed in _seeds(each)
     ]
-    return tuple(sorted(found, key=lambda seed: (len(seed.interaction.body), seed.id)))
+    return tuple(sorted(found, key=lambda seed: (len(seed.interaction.body), seed.parent.id)))
 
 
 def _shows_quirk(loaded: LoadedSubject) -> bool:
@@ -78,15 +68,9 @@ def _shows_quirk(loaded: LoadedSubject) -> bool:
 def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
     scenario, cassette = loaded.scenario, loaded.cassette
     for index, interaction in enumerate(cassette.interactions):
-        yield Seed(
+        parent = Parent(
             id=loaded.id if len(cassette.interactions) == 1 else f"{loaded.id}#{index}",
-            parent=cassette.id,
-            interaction=interaction,
-            expectation=(
-                scenario.expect[index]
-                if scenario
-                else expectation_from(loaded.oracle_readings[index])
-            ),
+            cassette=cassette.id,
             text_dialect=scenario.text_dialect if scenario else "",
             capabilities=scenario.capabilities if scenario else (),
             policies=scenario.policies if scenario else {},
@@ -94,6 +78,8 @@ def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
             model=cassette.model,
             licence=cassette.origin.licence,
         )
+        known = scenario.expect[index] if scenario else None
+        yield Seed(parent, interaction, known or expectation_from(loaded.oracle_readings[index]))
 
 
 def varied_seeds(found: Iterable[Seed]) -> tuple[Seed, ...]:

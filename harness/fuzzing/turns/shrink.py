@@ -70,7 +70,7 @@ def _reduced_seed(before: Seed, interaction: Interaction) -> Seed | None:
     if _turn_content(oracle, interaction) == _turn_content(known, before.interaction):
         return msgspec.structs.replace(before, interaction=interaction)
     expectation = expectation_from(oracle)
-    if before.text_dialect or not oracle.quirks <= known.quirks:
+    if before.parent.text_dialect or not oracle.quirks <= known.quirks:
         return None
     if not before.expectation.judged - {"usage"} <= expectation.judged:
         return None

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from harness.dialects.table import DIALECTS
+from harness.fuzzing.found import Parent
 from harness.fuzzing.strategies import chunkings, texts_with_calls
 from harness.fuzzing.turns.evaluate import Trial, unchanged
 from harness.fuzzing.turns.seeds import Seed
@@ -104,7 +105,8 @@ def text_call_seed(parts: Sequence[TextPart], size: int, text_dialect: str = _TE
     deltas: list[Delta] = [*pieces, Finish(FinishReason.STOP)]
     request = _request_for(text_dialect)
     interaction = DIALECTS[_DIALECT].interaction(deltas, request=request, tools=_TOOLS)
-    return Seed(PARENT, "", interaction, _expected(parts), text_dialect, policies=_POLICIES)
+    parent = Parent(PARENT, text_dialect=text_dialect, policies=_POLICIES)
+    return Seed(parent, interaction, _expected(parts))
 
 
 def _request_for(text_dialect: str) -> Request:
