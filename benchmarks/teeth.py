@@ -126,7 +126,7 @@ def judge_stream(stream: Stream, seed: int) -> JudgedStream:
     known = {_key(finding) for finding in control.findings}
     oracle = subject.oracle_readings[0]
     expected = apply_declared_policies(expectation_from(oracle), reference.policies)
-    unjudged = reasons_not_judged(interaction, oracle, expected)
+    unjudged = reasons_not_judged(oracle, expected)
     mutants = []
     for name, mutate in MUTATIONS.items():
         parts = mutate(response, random.Random(f"{seed}/{stream.source}/{name}"))  # noqa: S311 - a draw that can be repeated

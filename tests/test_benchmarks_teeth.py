@@ -32,7 +32,7 @@ CERTAIN = (
     "mistral/magistral-medium-latest/thinking-and-call",
     "ollama/qwen3/thinking-then-call",
 )
-FRAGMENTED = "compatible/any/name-fragmented"
+AMBIGUOUS = "compatible/any/id-changes"
 DRAFT = "compatible/kimi-k2-instruct/reasoning-holds-draft"
 SENT = '"id": "a" "id": "b"'
 
@@ -133,16 +133,16 @@ def test_certain_turns_catch_every_mutant_and_the_same_seed_repeats() -> None:
 
 
 def test_survivors_have_the_reasons_of_the_oracle() -> None:
-    (stream,) = streams(FRAGMENTED)
+    (stream,) = streams(AMBIGUOUS)
     measured = benchmark.measure([benchmark.judge_stream(stream, 0)], 0)
     survivors = {it["mutation"]: it["reasons"] for it in measured["survivors"]}
-    assert survivors["call-dropped"] == ("DELTA-NAME-FRAGMENTED",)
+    assert survivors["call-dropped"] == ("DELTA-ID-CHANGES",)
     (row,) = measured["unjudged"]["calls"]
-    assert (row["reason"], row["turns"], row["alone"]) == ("DELTA-NAME-FRAGMENTED", 1, 1)
+    assert (row["reason"], row["turns"], row["alone"]) == ("DELTA-ID-CHANGES", 1, 1)
     assert measured["judged"]["calls"]["turns"] == 0
     lines = list(benchmark.as_text(measured))
     assert any(line.startswith("call-dropped ") and "0.00%" in line for line in lines)
-    assert any("DELTA-NAME-FRAGMENTED" in line for line in lines)
+    assert any("DELTA-ID-CHANGES" in line for line in lines)
 
 
 def test_markup_is_a_reason_with_its_place() -> None:
@@ -152,7 +152,7 @@ def test_markup_is_a_reason_with_its_place() -> None:
 
 
 def test_drawn_streams_keep_their_order() -> None:
-    found = list(streams(*CERTAIN, FRAGMENTED, DRAFT))
+    found = list(streams(*CERTAIN, AMBIGUOUS, DRAFT))
     assert benchmark.drawn(found, None, 0) == found
     two = benchmark.drawn(found, 2, 5)
     assert two == benchmark.drawn(found, 2, 5)

@@ -23,7 +23,8 @@ from harness.dialects import (
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.detect import Detector
 from harness.dialects.kit.dialect import Dialect
-from harness.dialects.kit.oracle.markup import abstain_on_markup
+from harness.dialects.kit.oracle.dispatch import admissible_readings
+from harness.dialects.kit.oracle.markup import abstain_on_markup, with_marked_reasoning
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.kit.parse_request import ChatRequest, Json, MessageForm
 from harness.errors import UsageError
@@ -73,8 +74,8 @@ def message_form(dialect: str) -> MessageForm:
 def oracle_reading(interaction: Interaction) -> OracleReading:
     """Return the meaning of the body of `interaction`, by the contract of its API.
 
-    Two rules hold for all APIs: an error status is an error, and the oracle abstains on text
-    that may contain text calls.
+    Three rules hold for all APIs: an error status is an error, the oracle abstains on text that
+    may contain text calls, and reasoning that is marked up in the text may be taken for text.
 
     Raises:
         UsageError: the dialect is not known.
@@ -85,13 +86,15 @@ def oracle_reading(interaction: Interaction) -> OracleReading:
             f"no oracle for the dialect {interaction.dialect!r}",
             hint=f"Choose one of: {', '.join(sorted(DIALECTS))}.",
         )
-    reading = row.oracle().read(interaction)
+    readings = admissible_readings(row.oracle, interaction)
     names = _tool_names(interaction)
     if names is not None:
-        reading = abstain_on_markup(reading, names)
-    if interaction.status >= _FIRST_ERROR_STATUS and reading.error is None:
-        return msgspec.structs.replace(reading, error=(f"http_{interaction.status}", ""))
-    return reading
+        readings = [abstain_on_markup(each, names) for each in readings]
+    readings = [one for each in readings for one in with_marked_reasoning(each)]
+    if interaction.status >= _FIRST_ERROR_STATUS:
+        error = (f"http_{interaction.status}", "")
+        readings = [msgspec.structs.replace(it, error=it.error or error) for it in readings]
+    return msgspec.structs.replace(readings[0], alternatives=tuple(readings[1:]))
 
 
 def _tool_names(interaction: Interaction) -> frozenset[str] | None:

@@ -86,16 +86,28 @@ def examine(  # noqa: PLR0913 - one call site, which names each
 ) -> ExaminedTurn:
     """Replay one interaction through `normalizer` and check it against the rules.
 
+    If several turns are expected, it is checked against the closest to that of the unsplit body.
     The unsplit body is replayed first and again at the end, whatever `cuts` are.
     """
     whole = replay(normalizer, interaction, UNSPLIT, limits)
-    first = TurnEvidence(index, interaction, normalizer, expectation, oracle, whole, whole)
+    readings = [
+        TurnEvidence(index, interaction, normalizer, each, oracle, whole, whole)
+        for each in expectation.readings
+    ]
+    first = min(readings, key=_distance) if len(readings) > 1 else readings[0]
     examined = ExaminedTurn(first, whole)
     for evidence in _iter_evidence(first, cuts, limits):
         examined.add(evidence)
         if evidence.replay.hung:
             break  # each further replay would take its whole time limit
     return examined
+
+
+def _distance(evidence: TurnEvidence) -> tuple[int, int, int]:
+    """Return how far a turn is from the expected one: MUST rules violated, worst outcome, all."""
+    found = _findings(evidence)
+    must = [_FINE - finding.outcome.badness for finding in found if finding.level == "MUST"]
+    return len(must), max(must, default=0), len(found)
 
 
 def _iter_evidence(

@@ -66,6 +66,8 @@ class Expectation(msgspec.Struct, frozen=True):
         failure_says: a part of the provider's message that must be preserved.
         loose_space: text and reasoning are compared as `spaced` returns them, because nothing
             specifies whether the white space around a call in the text belongs to the text.
+        decisions: as in `OracleReading`; empty for a scenario.
+        alternatives: other turns that are as right; a result is compared with the closest one.
     """
 
     source: Literal["scenario", "oracle"]
@@ -81,6 +83,13 @@ class Expectation(msgspec.Struct, frozen=True):
     judged: frozenset[Field] = ALL_FIELDS
     loose_space: bool = False
     calls_at_most: bool = False
+    decisions: dict[str, str] = {}
+    alternatives: tuple["Expectation", ...] = ()
+
+    @property
+    def readings(self) -> "tuple[Expectation, ...]":
+        """This turn and its alternatives."""
+        return (self, *self.alternatives)
 
     def spaced(self, text: str) -> str:
         """Return `text` as it is compared: with `loose_space`, white space is unified."""

@@ -5,6 +5,7 @@ policy is not judged by what the policy excludes.
 """
 
 from collections.abc import Mapping
+from typing import Literal
 
 import msgspec
 
@@ -40,7 +41,7 @@ _WORDS_OF_OTHER_APIS = MAY_CUT_SHORT | frozenset(
 
 
 def expectation_from(reading: OracleReading) -> Expectation:
-    """Return the expected result of the bytes of `reading`."""
+    """Return the expected result of the bytes of `reading`, with that of each alternative."""
     calls, rejected = _usable_and_rejected_calls(reading)
     judged = _judged_fields(reading)
     return Expectation(
@@ -54,6 +55,9 @@ def expectation_from(reading: OracleReading) -> Expectation:
         failure=expected_failure(reading),
         failure_says=reading.error[1][:_QUOTED_CHARACTERS] if reading.error else "",
         judged=frozenset(judged),
+        loose_space=reading.loose_space,
+        decisions=dict(reading.decisions),
+        alternatives=tuple(map(expectation_from, reading.alternatives)),
     )
 
 
@@ -99,10 +103,10 @@ def usable_arguments(call: CallReading, reading: OracleReading) -> Arguments:
 def _judged_fields(reading: OracleReading) -> set[Field]:
     judged: set[Field] = set()
     failed = expected_failure(reading) is not None
-    if reading.text_known:
-        judged |= {"text", "reasoning"}
-    if not reading.end_known:
-        return judged
+    parts: tuple[Literal["text", "reasoning"], ...] = ("text", "reasoning")
+    judged.update(part for part in parts if reading.knows(part))
+    if not reading.knows("end"):
+        return judged | {"calls", "rejected"} if reading.calls == () else judged
     if reading.calls is not None and all(
         usable_arguments(call, reading).certain for call in reading.calls
     ):
@@ -146,7 +150,9 @@ def _usable_and_rejected_calls(
         value = arguments.value
         # Two calls cannot have the same id.
         own = call.id if call.id not in ids else ""
-        if failed or value is None or not call.name:
+        if call.rejected:  # by this reading its pieces are not one call
+            rejected.append(ExpectedRejection())
+        elif failed or value is None or not call.name:
             snippet = "" if call.from_object else call.arguments[:_QUOTED_CHARACTERS]
             rejected.append(ExpectedRejection(call.name, snippet, own or None))
         else:
@@ -156,17 +162,37 @@ def _usable_and_rejected_calls(
     return tuple(calls), tuple(rejected)
 
 
+# Policies that decide in each case, so that they admit each answer.
+_BY_THE_BYTES: Mapping[str, str] = {"names": "by-tools"}
 _END_FIELDS: frozenset[Field] = frozenset(("failure", "finish", "finish_raw"))
 
 
 def apply_declared_policies(expectation: Expectation, policies: Mapping[str, str]) -> Expectation:
-    """Return `expectation` without the fields that the declared policies exclude.
+    """Return `expectation` as a normalizer with the declared policies is judged by it.
 
-    A normalizer that declares to drop calls without a name need not report them. What the author
-    of a scenario expects is not changed.
+    Alternatives that decide otherwise than a policy are left out. A normalizer that declares to
+    drop calls without a name need not report them. What the author of a scenario expects is not
+    changed.
     """
-    if expectation.source != "oracle" or policies.get("nameless") != "drop":
+    if expectation.source != "oracle":
         return expectation
+    admitted = [each for each in expectation.readings if _is_admitted(each, policies)]
+    if not admitted:
+        return expectation
+    if policies.get("nameless") == "drop":
+        admitted = list(map(_without_nameless, admitted))
+    return msgspec.structs.replace(admitted[0], alternatives=tuple(admitted[1:]))
+
+
+def _is_admitted(expectation: Expectation, policies: Mapping[str, str]) -> bool:
+    """Whether no declared policy gives another admissible answer to a question."""
+    return all(
+        policies.get(question, answer) in (answer, _BY_THE_BYTES.get(question))
+        for question, answer in expectation.decisions.items()
+    )
+
+
+def _without_nameless(expectation: Expectation) -> Expectation:
     named = [each for each in expectation.rejected if each.name]
     if len(named) == len(expectation.rejected):
         return expectation

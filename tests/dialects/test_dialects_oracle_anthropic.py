@@ -162,17 +162,17 @@ def test_an_unreadable_input_before_a_limit_is_certain() -> None:
 def test_errors() -> None:
     assert read_body(sse(STARTED, said("x"), ERROR)).error == ("overloaded_error", "Overloaded")
     assert read_body(json.dumps(ERROR).encode()).error == ("overloaded_error", "Overloaded")
-    assert not read_body(sse(STARTED, ended("end_turn"), ERROR)).end_known
+    assert not read_body(sse(STARTED, ended("end_turn"), ERROR)).knows("end")
     assert oracle_reading(interaction(b"{}", 500)).error == ("http_500", "")
 
 
 def test_ends() -> None:
     assert not read_body(sse(STARTED, said("x"))).ended
-    assert not read_body(sse(STARTED, said("x"), STOPPED)).end_known
+    assert not read_body(sse(STARTED, said("x"), STOPPED)).knows("end")
     assert "ANT-MESSAGE-STOP-MISSING" in read_body(sse(STARTED, ended("end_turn"))).quirks
     assert "FINISH-TOOLCALLS-WITHOUT-CALLS" in read_body(message(said("x"))).quirks
-    assert not read_body(message(said("x")) + message(said("y"))).end_known
-    assert read_body(message(said("x")) + b"data: [DONE]\n\n").end_known
+    assert not read_body(message(said("x")) + message(said("y"))).knows("end")
+    assert read_body(message(said("x")) + b"data: [DONE]\n\n").knows("end")
 
 
 @pytest.mark.parametrize(

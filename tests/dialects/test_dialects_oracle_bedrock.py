@@ -31,9 +31,9 @@ def assert_agrees(dialect: str, body: bytes) -> None:
     """Compare what the reading is sure of with what the reader says."""
     reading = oracle_reading(interaction(dialect, body))
     turn = fold(DIALECTS[dialect].read(iter_frames([body]), ()))
-    if reading.text_known:
+    if reading.knows("text"):
         assert (reading.text, reading.reasoning) == (turn.text, turn.reasoning)
-    if reading.end_known and reading.calls is not None:
+    if reading.knows("end") and reading.calls is not None:
         _assert_same_end(reading, turn)
 
 

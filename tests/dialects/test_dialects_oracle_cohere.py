@@ -81,4 +81,4 @@ def test_quirks_of_the_bytes_are_noted(values: tuple[Any, ...], quirk: str) -> N
 
 def test_an_answer_repeated_in_another_text_is_ambiguous() -> None:
     reading = read(v1("text-generation", text="a"), v1_end(text="b"))
-    assert not reading.text_known
+    assert not reading.knows("text")

@@ -53,9 +53,9 @@ def test_oracle_reads_what_was_written_or_abstains(
     asked = options.output == "increments" if known else None
     reading = _read(b"".join(write(script.deltas(), options)), increments=asked)
     turn = fold(script.deltas())
-    assert reading.end_known
+    assert reading.knows("end")
     assert reading.finish == script.finish.raw
-    if reading.text_known:
+    if reading.knows("text"):
         assert (reading.text, reading.reasoning) == (turn.text, turn.reasoning)
     if reading.calls is not None:
         assert [call.id for call in reading.calls] == [call_id for call_id, _, _ in script.calls]
@@ -88,7 +88,7 @@ def test_request_and_values_show_the_mode(
     values: tuple[str, ...], text: str, *, increments: bool | None
 ) -> None:
     reading = _read(_text(*values), increments=increments)
-    assert (reading.text, reading.text_known) == (text, True)
+    assert (reading.text, reading.knows("text")) == (text, True)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_oracle_abstains_if_request_and_values_are_ambiguous(
     values: tuple[str, ...], *, increments: bool | None
 ) -> None:
     reading = _read(_text(*values), increments=increments)
-    assert not reading.text_known
+    assert not reading.knows("text")
     assert "DASH-CUMULATIVE" in reading.quirks
 
 

@@ -79,7 +79,7 @@ def abstains(reading: OracleReading) -> bool:
 def test_possible_text_calls_are_ambiguous(text: str) -> None:
     reading = oracle_reading(said(text))
     assert abstains(reading)
-    assert (reading.calls, reading.text_known, reading.text) == (None, False, text)
+    assert (reading.calls, reading.knows("text"), reading.text) == (None, False, text)
     assert blame_of_bytes(reading, None) == "model"
     thought = chunk({"reasoning_content": text}) + chunk({"content": "a"}) + chunk(None, "stop")
     assert abstains(oracle_reading(an_interaction(thought + DONE)))
@@ -113,9 +113,29 @@ def test_described_or_unknown_tools_count_as_tools_of_the_request() -> None:
     assert oracle_reading(said(MARKED[0], tools=None)).text_markup
 
 
-def test_reasoning_tags_alone_leave_the_calls_known() -> None:
-    reading = oracle_reading(said("<think>a</think>b"))
-    assert (reading.text_known, reading.calls, reading.text_markup) == (False, (), False)
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ("<think>a</think>b", {("b", "a"), ("ab", "")}),
+        ("a</think>b", {("b", "a"), ("ab", "")}),
+        ("<think>a", {("", "a"), ("a", "")}),
+        ("x [THINK]a[/THINK]b", {("x b", "a"), ("b", "x [THINK]a"), ("x ab", "")}),
+        ("<thinking>a</thinking>b<thinking>c", {("b", "ac"), ("b<thinking>c", "a"), ("abc", "")}),
+    ],
+)
+def test_reasoning_in_the_text_may_be_split_off(text: str, split: set[tuple[str, str]]) -> None:
+    reading = oracle_reading(said(text))
+    assert (reading.text, reading.reasoning, reading.calls) == (text, "", ())
+    assert {(each.text, each.reasoning) for each in reading.alternatives} == split
+    assert all(each.loose_space for each in reading.alternatives)
+
+
+def test_a_native_call_is_certain_although_the_reasoning_drafts_it() -> None:
+    thought = chunk({"reasoning_content": MARKED[0]})
+    body = thought + call("{}", id="c1", name="writing") + chunk(None, "tool_calls") + DONE
+    reading = oracle_reading(an_interaction(body))
+    assert [it.name for it in reading.calls or ()] == ["writing"]
+    assert reading.knows("text")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +181,8 @@ def test_markup_of_every_text_dialect_is_detected(dialect: Any) -> None:  # noqa
 @pytest.mark.parametrize("marker", MARKERS)
 def test_every_marker_is_detected(marker: str) -> None:
     places = (f"a {marker} b", f"a\n{marker} b", f"{{{marker} b}}")
-    assert not all(oracle_reading(said(text)).text_known for text in places)
+    readings = [oracle_reading(said(text)) for text in places]
+    assert not all(reading.knows("text") and not reading.alternatives for reading in readings)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(max_size=20))
@@ -171,7 +192,7 @@ def test_oracle_never_raises_on_hostile_streams(text: str, name: str) -> None:
     assert json.loads(interaction.request.body)
     reading = oracle_reading(interaction)
     again = abstain_on_markup(reading, frozenset({name}) - {""})
-    assert (again.text_markup, again.text_known) == (reading.text_markup, reading.text_known)
+    assert (again.text_markup, again.knows("text")) == (reading.text_markup, reading.knows("text"))
 
 
 @pytest.mark.parametrize(

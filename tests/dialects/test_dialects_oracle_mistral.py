@@ -68,7 +68,7 @@ def test_calls_are_distinguished_by_id_index_or_name() -> None:
 
 
 def test_a_finish_word_for_a_failure_leaves_the_end_open() -> None:
-    assert not _read(_sse(_chunk({"content": "a"}, "error"))).end_known
+    assert not _read(_sse(_chunk({"content": "a"}, "error"))).knows("end")
 
 
 def test_an_error_has_code_and_message() -> None:
@@ -78,7 +78,7 @@ def test_an_error_has_code_and_message() -> None:
 
 
 def test_an_unknown_part_leaves_the_text_open() -> None:
-    assert not _read(_sse(_chunk({"content": [{"type": "video", "text": "a"}]}))).text_known
+    assert not _read(_sse(_chunk({"content": [{"type": "video", "text": "a"}]}))).knows("text")
 
 
 def test_a_finish_word_for_calls_without_calls_is_noted() -> None:

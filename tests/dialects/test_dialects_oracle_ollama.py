@@ -74,4 +74,4 @@ def test_arguments_keep_their_json_text() -> None:
 def test_lines_as_events_of_a_gateway_are_ambiguous() -> None:
     body = b"data: " + json.dumps(said("a")).encode() + b"\n\n"
     reading = oracle_reading(interaction("ollama", body))
-    assert (reading.calls, reading.text_known, reading.end_known) == (None, False, False)
+    assert (reading.calls, reading.knows("text"), reading.knows("end")) == (None, False, False)

@@ -151,7 +151,7 @@ def test_errors(body: bytes, error: tuple[str, str]) -> None:
 
 def test_events_after_the_end_are_ambiguous() -> None:
     found = reading(completed(), added(function(OSLO)))
-    assert (found.calls, found.end_known) == (None, False)
+    assert (found.calls, found.knows("end")) == (None, False)
 
 
 # It agrees with the reader, wherever both say something

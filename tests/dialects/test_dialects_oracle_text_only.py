@@ -32,9 +32,9 @@ def assert_agrees(one: Interaction) -> None:
     """Compare what the reading is sure of."""
     reading = oracle_reading(one)
     turn = fold(DIALECTS[one.dialect].read(iter_frames([one.body]), ()))
-    if reading.text_known:
+    if reading.knows("text"):
         assert reading.text == turn.text
-    if not reading.end_known or reading.calls is None:
+    if not reading.knows("end") or reading.calls is None:
         return
     assert (expected_failure(reading) is None) == (turn.failure is None)
     if turn.finish is not None:

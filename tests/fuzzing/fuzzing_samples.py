@@ -54,7 +54,7 @@ def _is_clean(interaction: Interaction) -> bool:
         and reading.calls is not None
         and all(call.id for call in reading.calls)
         and reading.ended
-        and reading.end_known
+        and reading.knows("end")
         and reading.error is None
         and not reading.refusal
         and reading.quirks <= _USUAL

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.dialects.kit.oracle.values import read_arguments, same_object
-from harness.dialects.openai_chat.oracle import OpenAIChatOracle
 from harness.dialects.table import oracle_reading
 from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
 from harness.judging.expected import apply_declared_policies, expectation_from
@@ -32,9 +31,7 @@ def call(arguments: str, index: int = 0, name: str = "f", call_id: str = "c1") -
 
 
 def expect(*chunks: bytes) -> Expectation:
-    return expectation_from(
-        OpenAIChatOracle().read(Interaction(Request(), 200, (), b"".join(chunks), ()))
-    )
+    return expectation_from(oracle_reading(Interaction(Request(), 200, (), b"".join(chunks), ())))
 
 
 def test_a_conforming_stream_is_judged_except_for_usage() -> None:
@@ -126,12 +123,16 @@ def test_empty_arguments_are_uncertain_with_an_unknown_finish_value(word: str) -
 
 @pytest.mark.parametrize("word", ["Tool_Calls", "tool_use"])
 def test_an_unknown_finish_value_for_calls_leaves_the_failure_unjudged(word: str) -> None:
-    assert expect(chunk(content="a"), chunk(word), DONE).judged == {"text", "reasoning"}
+    found = expect(chunk(content="a"), chunk(word), DONE)
+    assert found.judged == {"text", "reasoning", "calls", "rejected"}
+    assert (found.calls, found.rejected) == ((), ())
 
 
 @pytest.mark.parametrize("word", ["Error", "network_error", "abort"])
-def test_finish_values_for_a_failure_leave_the_failure_unjudged(word: str) -> None:
-    assert expect(chunk(content="a"), chunk(word), DONE).judged == {"text", "reasoning"}
+def test_finish_values_for_a_failure_admit_a_failure_and_an_end(word: str) -> None:
+    found = expect(chunk(content="a"), chunk(word), DONE)
+    assert [each.failure for each in found.readings] == ["*", None]
+    assert all({"text", "calls", "failure"} <= each.judged for each in found.readings)
 
 
 @pytest.mark.parametrize("number", ["3.14159265358979323846", "5e-400", "1.10"])
@@ -176,15 +177,35 @@ def test_a_body_without_an_answer_is_a_failure(body: bytes) -> None:
     assert "finish" not in found.judged
 
 
+UNKNOWN_TYPE = chunk(tool_calls=[{"index": 0, "id": "c1", "type": "x", "function": {"name": "f"}}])
+
+
 def test_ambiguous_calls_are_not_judged() -> None:
-    found = expect(call("{}"), call("{}", call_id="c2"), chunk("tool_calls"))
+    found = expect(UNKNOWN_TYPE, chunk("tool_calls"))
     assert found.judged == {"text", "reasoning"}
 
 
 def test_ambiguous_calls_of_an_interrupted_turn_are_still_not_executed() -> None:
-    found = expect(call("{}"), call("{}", call_id="c2"))
+    found = expect(UNKNOWN_TYPE)
     assert found.judged == {"text", "reasoning", "calls", "failure"}
     assert (found.calls, found.failure) == ((), "interrupted")
+
+
+@pytest.mark.parametrize(
+    ("policies", "admitted"),
+    [
+        ({}, ["auto", "append"]),
+        ({"arguments": "append"}, ["append"]),
+        ({"arguments": "auto"}, ["auto"]),
+        ({"names": "by-tools"}, ["auto", "append"]),
+    ],
+)
+def test_a_declared_policy_narrows_what_is_admitted(
+    policies: dict[str, str], admitted: list[str]
+) -> None:
+    found = expect(call("{}"), call('{"a":1}', call_id="", name=""), chunk("tool_calls"), DONE)
+    narrowed = apply_declared_policies(found, policies)
+    assert [each.decisions["arguments"] for each in narrowed.readings] == admitted
 
 
 def test_a_nameless_call_is_a_rejection() -> None:

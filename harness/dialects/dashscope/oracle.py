@@ -190,7 +190,7 @@ class DashScopeOracle(FinishWordOracle):
             reading,
             text=join_surrogates(text),
             reasoning=join_surrogates(reasoning),
-            text_marks=self._text_marks() if reading.text_known else (),
+            text_marks=self._text_marks() if reading.knows("text") else (),
         )
 
     def conclude(self) -> None:

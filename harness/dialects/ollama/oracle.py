@@ -14,8 +14,6 @@ from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import CallReading, OpenCall
 from harness.dialects.kit.oracle.values import dict_or_empty, item_texts, meanings, member_text
 
-_REASONING_TAGS = ("<think", "</think>")
-
 
 class OllamaOracle(OneEndOracle):
     """Reads one body of Ollama's API."""
@@ -123,8 +121,6 @@ class OllamaOracle(OneEndOracle):
 
     def check_calls(self, calls: int) -> None:
         """Note what finish word and number of calls show together."""
-        if any(tag in self.text.value() for tag in _REASONING_TAGS):
-            self.notes.open("REASONING-FIELD-NAMES", 0, text=True)
         if calls and self.word == "stop":
             self.notes.keep("OLL-DONE-STOP", 0)
         if self.word == "tool_calls" and not calls:

@@ -77,10 +77,9 @@ def rewritten(
 
 def _reads_in_two_ways(interaction: Interaction) -> bool:
     """Whether pieces that repeat each other may be the text so far (quirk DASH-CUMULATIVE)."""
-    return (
-        DIALECTS[interaction.dialect].may_send_snapshots
-        and not oracle_reading(interaction).text_known
-    )
+    return DIALECTS[interaction.dialect].may_send_snapshots and not oracle_reading(
+        interaction
+    ).knows("text")
 
 
 def write_body(dialect: str, deltas: Iterable[Delta], options: Any = None) -> bytes:  # noqa: ANN401 - as above

@@ -72,6 +72,6 @@ def _call_arguments(call: ExpectedCall) -> str:
 def _broken_reason(reading: OracleReading, expectation: Expectation) -> str:
     if expectation.failure is not None and "failure" in expectation.judged:
         return f"the turn failed ({expectation.failure})"
-    if reading.meaning in CUT_SHORT and reading.end_known:
+    if reading.meaning in CUT_SHORT and reading.knows("end"):
         return f"the turn was truncated ({reading.finish})"
     return ""

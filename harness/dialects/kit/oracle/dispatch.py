@@ -7,16 +7,26 @@ never repairs and never guesses.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Final, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, get_args
+
+import msgspec
 
 from harness.dialects.kit.oracle.events import Event, json_events
-from harness.dialects.kit.oracle.reading import CallReading, GrowingText, Notes, OracleReading
+from harness.dialects.kit.oracle.reading import (
+    CallReading,
+    GrowingText,
+    Notes,
+    OracleReading,
+    Part,
+)
 from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value
 from harness.turns.deltas import FinishReason
 from harness.wire.interaction import Interaction
 
 Json: TypeAlias = dict[str, Any]
 TakeEvent: TypeAlias = Callable[[Json, Event], None]
+
+_MOST_READINGS: Final = 16
 
 DONE: Final = "[DONE]"
 # Words of gateways for a failure of the provider, in no contract; a reader may fail the turn.
@@ -197,16 +207,50 @@ class Oracle(ABC):
             text=self.text.value(),
             reasoning=self.reasoning.value(),
             calls=self.calls() if notes.calls_known else None,
-            text_known=notes.text_known,
             finish=self.word,
             ended=self.ended,
             error=self.error,
             deviations=notes.deviations(),
             text_marks=tuple(self.marks),
-            end_known=notes.end_known,
             finishes=tuple(self.finishes),
             refusal=self.refusal,
             meaning=self.meaning,
             model_failed=self.model_failed,
             damaged=self.damaged,
+            unknown=tuple(notes.unknown.items()),
+            decisions=tuple(notes.decisions.items()),
         )
+
+
+def admissible_readings(
+    make: Callable[[], Oracle], interaction: Interaction
+) -> list[OracleReading]:
+    """Return the readings that the body of `interaction` admits, the most likely first.
+
+    The body is read once for each combination of answers to the questions that it raises. If
+    there are too many, one reading is returned, in which everything is unknown.
+
+    Args:
+        make: creates the oracle of the dialect, which reads one body.
+        interaction: with its body.
+    """
+    readings: list[OracleReading] = []
+    waiting: list[dict[str, str]] = [{}]
+    while waiting:
+        decided = waiting.pop(0)
+        oracle = make()
+        oracle.notes.decisions.update(decided)
+        readings.append(oracle.read(interaction))
+        for question, answers in oracle.notes.questions.items():
+            if question not in decided:
+                waiting += [{**decided, question: answer} for answer in answers[1:]]
+                decided[question] = answers[0]
+        if len(readings) + len(waiting) > _MOST_READINGS:
+            return [_unknown(readings[0])]
+    return readings
+
+
+def _unknown(reading: OracleReading) -> OracleReading:
+    reason = f"more than {_MOST_READINGS} readings"
+    unknown = tuple((part, reason) for part in get_args(Part))
+    return msgspec.structs.replace(reading, calls=None, unknown=unknown, decisions=())

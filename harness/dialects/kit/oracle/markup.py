@@ -8,12 +8,12 @@ No code is shared with `text_calls`.
 """
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Final, get_args
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import CallReading, OracleReading
+from harness.dialects.kit.oracle.reading import CallReading, Deviation, OracleReading, Part
 
 # Words in the names of XML-like tags, opening or closing, with a namespace or without.
 _TAG_WORDS: Final = "tool|func|call|invoke|action|param|arg_|turn|escape"
@@ -21,6 +21,17 @@ _LABELS: Final = "(?:Action|Tool|Function)(?: Input| Args)?|Thought|Observation|
 _THINKING: Final = re.compile(
     r"</?(?:seed:)?(?:think|thinking|thought|reasoning)\b|\[/?THINK\]|\u25c1/?think", re.IGNORECASE
 )
+_THOUGHTS: Final = "(?:seed:)?(?:think|thinking|thought|reasoning)"
+_OPENER: Final = rf"(?:<{_THOUGHTS}>|\[THINK\]|\u25c1think\u25b7)"
+_CLOSER: Final = rf"(?:</{_THOUGHTS}>|\[/THINK\]|\u25c1/think\u25b7)"
+# A closing tag without an opening one closes what the template opened; the end closes the last.
+_EACH_BLOCK: Final = re.compile(
+    rf"{_OPENER}(.*?)(?:{_CLOSER}|\Z)|\A((?:(?!{_OPENER}).)*?){_CLOSER}", re.DOTALL | re.IGNORECASE
+)
+_FIRST_BLOCK: Final = re.compile(
+    rf"\A(?:\s*{_OPENER}(.*?)(?:{_CLOSER}|\Z)|(.*?){_CLOSER})", re.DOTALL | re.IGNORECASE
+)
+_TAG: Final = re.compile(rf"(?:{_OPENER}|{_CLOSER})()()", re.IGNORECASE)
 _BARS: Final = "|\uff5c\u2016"  # upright, full width, double
 _MARKER: Final = re.compile(
     "|".join(
@@ -49,20 +60,55 @@ _JSON_REPLY: Final = re.compile(
 
 
 def abstain_on_markup(reading: OracleReading, names: frozenset[str]) -> OracleReading:
-    """Return `reading` without what markup makes ambiguous; `names` are those of the tools."""
-    channels = (reading.text, reading.reasoning)
+    """Return `reading` without what markup makes ambiguous; `names` are those of the tools.
+
+    A native call stays certain if only the reasoning has markup, for what a model drafts there is
+    no call next to a call in the API's own field.
+    """
     truncated = reading.error is not None or not reading.ended
-    has_markup = any(_may_contain_calls(text, names, truncated=truncated) for text in channels)
-    if not has_markup and not any(_is_polluted(call, names) for call in reading.calls or ()):
-        thought = any(map(_THINKING.search, channels))
-        return msgspec.structs.replace(reading, text_known=False) if thought else reading
+    in_text = _may_contain_calls(reading.text, names, truncated=truncated)
+    in_reasoning = _may_contain_calls(reading.reasoning, names, truncated=truncated)
+    polluted = any(_is_polluted(call, names) for call in reading.calls or ())
+    if not (in_text or polluted or in_reasoning):
+        return reading
+    if reading.calls and not (in_text or polluted):
+        return reading
+    reason = "markup in the " + ("text" if in_text else "reasoning" if in_reasoning else "calls")
+    unknown = dict.fromkeys(get_args(Part)[:3], reason) | dict(reading.unknown)
     return msgspec.structs.replace(
         reading,
         calls=None,
-        text_known=False,
-        text_marks=reading.text_marks if reading.text_known else (),
+        unknown=tuple(unknown.items()),
+        text_marks=reading.text_marks if reading.knows("text") else (),
         text_markup=True,
     )
+
+
+def with_marked_reasoning(reading: OracleReading) -> Iterator[OracleReading]:
+    """Yield `reading`, and what it is if reasoning that is marked up in the text is split off.
+
+    A client may take a block at the start of the text for reasoning, or each block, or only
+    remove the tags; a template may have opened the first block, and the end of the turn may
+    close the last.
+    """
+    text = reading.text
+    if not (_THINKING.search(text) and reading.knows("text")):
+        yield reading
+        return
+    noted = Deviation("REASONING-FIELD-NAMES", 0, ambiguous=False)
+    reading = msgspec.structs.replace(
+        reading, text_marks=(), deviations=(noted, *reading.deviations)
+    )
+    yield reading
+    for blocks in (_EACH_BLOCK, _FIRST_BLOCK, _TAG):
+        rest = blocks.sub("", text)
+        thought = "".join(block[1] or block[2] or "" for block in blocks.finditer(text))
+        yield msgspec.structs.replace(
+            reading,
+            text=rest,
+            reasoning=reading.reasoning + thought,
+            loose_space=True,
+        )
 
 
 def _may_contain_calls(text: str, names: Iterable[str], *, truncated: bool) -> bool:

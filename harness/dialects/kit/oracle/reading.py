@@ -1,13 +1,15 @@
 """What an oracle returns, and what it collects before: growing text, calls and deviations."""
 
 from collections.abc import Hashable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from harness.dialects.kit.oracle.values import text_or_empty
 from harness.turns.deltas import CallKind, FinishReason
 from harness.turns.exact_json import join_surrogates
+
+Part: TypeAlias = Literal["calls", "text", "reasoning", "end"]
 
 
 class Deviation(msgspec.Struct, frozen=True):
@@ -35,6 +37,8 @@ class CallReading(msgspec.Struct, frozen=True):
         offset: byte of the event that opened it.
         from_object: the arguments came as an object and not as text, so a report of them may
             write them in another form.
+        rejected: the reading is that a client cannot use the call, whatever its name and
+            arguments are.
     """
 
     id: str
@@ -43,6 +47,7 @@ class CallReading(msgspec.Struct, frozen=True):
     offset: int
     kind: CallKind = "function"
     from_object: bool = False
+    rejected: bool = False
 
 
 class OracleReading(msgspec.Struct, frozen=True):
@@ -50,14 +55,12 @@ class OracleReading(msgspec.Struct, frozen=True):
 
     Fields:
         calls: in order of first appearance; None if ambiguous.
-        text_known: False if text or reasoning is ambiguous.
         finish: the last non-empty finish reason, raw; "" if none came.
         ended: a terminal signal was seen, a finish reason or `[DONE]`.
         error: code and message of a provider's error object.
         deviations: for each quirk the first place, and the first ambiguous place.
         text_marks: (bytes up to and including an event's blank line, characters of text that
             are complete by then), one for each event that added text.
-        end_known: False if it is ambiguous how the turn ended.
         finishes: the distinct finish reasons, in order of first appearance.
         refusal: the model's refusal; "" if it did not refuse.
         meaning: the meaning of `finish` in the contract, STOP also for a turn that ended with
@@ -65,28 +68,40 @@ class OracleReading(msgspec.Struct, frozen=True):
         model_failed: the error is the provider's way to say that the model's output could
             not be used, such as Gemini's MALFORMED_FUNCTION_CALL.
         text_markup: text, reasoning or calls hold what may be calls spelled in text, and tools
-            were offered, so `calls` is None and `text_known` False; `text` is still what
-            the bytes hold.
+            were offered, so calls, text and reasoning are unknown; `text` is still what the
+            bytes hold.
         damaged: the body ends inside text that is not valid JSON, so that it is unknown
             whether it was truncated or sent like this.
+        unknown: the ambiguous parts, each with the reason: the id of a quirk, or a phrase.
+        decisions: how this reading decides what the contract leaves open: a question, which is
+            the name of a policy or the id of a quirk, and the answer.
+        alternatives: the other readings that the bytes admit, each with other decisions; a
+            result is wrong only if it matches none of them.
+        loose_space: white space at the borders of text and reasoning is not certain.
     """
 
     text: str
     reasoning: str
     calls: tuple[CallReading, ...] | None
-    text_known: bool
     finish: str
     ended: bool
     error: tuple[str, str] | None
     deviations: tuple[Deviation, ...]
     text_marks: tuple[tuple[int, int], ...]
-    end_known: bool = True
     finishes: tuple[str, ...] = ()
     refusal: str = ""
     meaning: FinishReason | None = None
     model_failed: bool = False
     text_markup: bool = False
     damaged: bool = False
+    unknown: tuple[tuple[Part, str], ...] = ()
+    decisions: tuple[tuple[str, str], ...] = ()
+    alternatives: tuple["OracleReading", ...] = ()
+    loose_space: bool = False
+
+    def knows(self, part: Part) -> bool:
+        """Return whether `part` has one meaning in this reading."""
+        return all(part != unknown for unknown, _ in self.unknown)
 
     @property
     def quirks(self) -> frozenset[str]:
@@ -95,31 +110,68 @@ class OracleReading(msgspec.Struct, frozen=True):
 
 
 class Notes:
-    """The deviations of one body; bounded, because only the first of a kind is stored."""
+    """The deviations of one body; bounded, because only the first of a kind is stored.
+
+    Fields:
+        unknown: the ambiguous parts, each with its first reason.
+        decisions: the answers of this reading, by question.
+        questions: the admissible answers of each question that the body raised.
+    """
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, bool], Deviation] = {}
-        self.text_known = True
-        self.calls_known = True
-        self.end_known = True
+        self.unknown: dict[Part, str] = {}
+        self.decisions: dict[str, str] = {}
+        self.questions: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def calls_known(self) -> bool:
+        """Whether nothing has made the calls ambiguous so far."""
+        return "calls" not in self.unknown
 
     def keep(self, quirk: str, offset: int) -> None:
         """Note a deviation that keeps the meaning."""
         self._first.setdefault((quirk, False), Deviation(quirk, offset, ambiguous=False))
 
-    def open(
-        self, quirk: str, offset: int, *, text: bool = False, calls: bool = False, end: bool = False
+    def open(  # noqa: PLR0913 - a flag for each part
+        self,
+        quirk: str,
+        offset: int,
+        *,
+        text: bool = False,
+        reasoning: bool = False,
+        calls: bool = False,
+        end: bool = False,
     ) -> None:
-        """Note a deviation that makes text, calls or end ambiguous."""
-        self.text_known = self.text_known and not text
-        self.calls_known = self.calls_known and not calls
-        self.end_known = self.end_known and not end
+        """Note a deviation that makes parts ambiguous; `text` is the text and the reasoning."""
+        opened: dict[Part, bool] = {
+            "text": text,
+            "reasoning": text or reasoning,
+            "calls": calls,
+            "end": end,
+        }
+        for part, is_open in opened.items():
+            if is_open:
+                self.unknown.setdefault(part, quirk)
         ambiguous = calls or end
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
 
+    def choose(self, question: str, quirk: str, offset: int, *answers: str) -> str:
+        """Note a deviation with several admissible meanings; return that of this reading.
+
+        Args:
+            question: the policy that decides it, or the quirk; it has one answer in a body.
+            quirk: of the deviation.
+            offset: byte of the event.
+            answers: the admissible ones, the most likely first.
+        """
+        self._first.setdefault((quirk, True), Deviation(quirk, offset, ambiguous=True))
+        self.questions.setdefault(question, answers)
+        return self.decisions.setdefault(question, answers[0])
+
     def beyond(self, quirk: str, offset: int) -> None:
         """Note what the contract allows and what no call of a tool can express."""
-        self.calls_known = False
+        self.unknown.setdefault("calls", quirk)
         self.keep(quirk, offset)
 
     def lost(self, quirk: str, offset: int) -> None:
@@ -162,6 +214,8 @@ class GrowingText:
 class OpenCall:
     """One call while it is read."""
 
+    rejected = False
+
     def __init__(self, offset: int, call_id: str = "", name: str = "") -> None:
         self.id = call_id
         self.name = name
@@ -182,6 +236,7 @@ class OpenCall:
             self.offset,
             kind,
             from_object,
+            self.rejected,
         )
 
 

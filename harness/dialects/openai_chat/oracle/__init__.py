@@ -7,12 +7,13 @@ object"; errors inside a stream as gateways document them.
 """
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from itertools import repeat
+from typing import Any, ClassVar, TypeGuard
 
 from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Oracle
 from harness.dialects.kit.oracle.endings import FINISH_WITH_CALLS
 from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
-from harness.dialects.kit.oracle.reading import GrowingText
+from harness.dialects.kit.oracle.reading import GrowingText, OracleReading
 from harness.dialects.kit.oracle.values import (
     UNREADABLE,
     dict_or_empty,
@@ -22,6 +23,7 @@ from harness.dialects.kit.oracle.values import (
 )
 from harness.dialects.openai_chat.oracle.calls import CallTable
 from harness.turns.exact_json import join_surrogates
+from harness.wire.interaction import Interaction
 
 # Keys under which private envelopes and other dialects carry what belongs into `choices`.
 _ENVELOPES = frozenset((
@@ -29,11 +31,16 @@ _ENVELOPES = frozenset((
     "tool_calls", "candidates", "code",
 ))  # fmt: skip
 _CALL_FIELDS = ("tool_calls", "function_call")
+# A question, which is the name of a policy if one decides it, and the quirk that raises it.
+_UNFINISHED = ("unfinished_event", "SSE-NO-FINAL-BLANK")
+_DUPLICATE = ("FINISH-DUPLICATE", "FINISH-DUPLICATE")
+_FAILURE_WORD = ("FINISH-UNKNOWN", "FINISH-UNKNOWN")
+_AFTER_FINISH = ("CONTENT-AFTER-FINISH", "CONTENT-AFTER-FINISH")
+_EARLY = ("FINISH-STOP-TOO-EARLY", "FINISH-STOP-TOO-EARLY")
 
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 _TOOLS_THEN_STOP = frozenset({"tool_calls", "stop"})
-_REASONING_TAGS = ("<think", "</think>")
 _PROMISES_CALLS = frozenset({"tool_calls", "function_call"})
 _MAY_PROMISE_CALLS = _PROMISES_CALLS | {"tool_use", "tool_call"}
 
@@ -53,8 +60,16 @@ class OpenAIChatOracle(Oracle):
         self.table = self._calls = CallTable(self.notes)
         self._choice_index: int | None = None
         self._refusal: list[str] = []
+        self._message = ""  # of the last chunk that had one next to its delta
+        self._asked_for_functions = False
         self._finish_was_early = False
         self._reopened = False
+
+    def read(self, interaction: Interaction) -> OracleReading:
+        """Return the meaning of the body of `interaction`."""
+        asked = event_value(interaction.request.body.decode("utf-8", "replace"))
+        self._asked_for_functions = bool(dict_or_empty(asked).get("functions"))
+        return super().read(interaction)
 
     def events(self, body: bytes) -> Iterator[Event]:
         """Yield the events of `body`; a body without any is taken as a document."""
@@ -85,12 +100,16 @@ class OpenAIChatOracle(Oracle):
         Its lines are read one by one: if a blank line is missing at the end, one may be missing
         before too, and then the event holds several chunks.
         """
-        values = [event_value(data), *map(event_value, data.split("\n"))]
-        if any(isinstance(value, dict) and _matters(value, event) for value in values):
+        value = event_value(data)
+        if _matters(value, event):
+            if self.notes.choose(*_UNFINISHED, event.offset, "use", "drop") == "use":
+                self.take_value(value, event)
+        elif any(map(_matters, map(event_value, data.split("\n")), repeat(event))):
             self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
-        elif DONE.startswith(data) or values[0] is not UNREADABLE:
-            is_end = data == DONE and not self.finishes
-            self.notes.open("SSE-NO-FINAL-BLANK", event.offset, end=is_end)
+        elif data == DONE and not self.finishes:
+            self.over = self.notes.choose(*_UNFINISHED, event.offset, "use", "drop") == "use"
+        elif DONE.startswith(data) or value is not UNREADABLE:
+            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
         elif self.finishes:
             self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
 
@@ -115,8 +134,6 @@ class OpenAIChatOracle(Oracle):
     def _choices(self, choices: list[Any], event: Event, *, usage: bool) -> None:
         if not choices and not usage:
             self.notes.keep("CHUNK-CHOICES-EMPTY", event.offset)
-        if len(choices) > 1:
-            self.notes.lost("N-CHOICES", event.offset)
         for choice in choices:
             self._one_choice(choice, event.offset)
 
@@ -124,27 +141,40 @@ class OpenAIChatOracle(Oracle):
         if not isinstance(choice, dict):
             self.notes.lost("EVENT-GLUED", offset)
             return
-        self._check_index(choice.get("index"), offset)
+        if not self._is_ours(choice.get("index"), offset):
+            return
         if (error := error_of({"error": choice.get("error")})) is not None:
             self.take_error(error, offset)
-        if message := choice.get("message"):
-            calls = not isinstance(message, dict) or any(map(message.get, _CALL_FIELDS))
-            self.notes.open("MESSAGE-NOT-DELTA", offset, text=True, calls=calls)
         delta = choice.get("delta")
         if isinstance(delta, dict):
-            self._add_delta(delta, offset)
+            self._add_delta(delta, choice.get("finish_reason"), offset)
         elif delta is None:
             self.notes.keep("DELTA-NULL", offset)
         else:
             self.notes.lost("EVENT-GLUED", offset)
+        if message := choice.get("message"):
+            self._check_message(message, offset)
         self._finish_reason(choice.get("finish_reason"), offset)
 
-    def _check_index(self, index: object, offset: int) -> None:
+    def _check_message(self, message: object, offset: int) -> None:
+        """Note a message; next to deltas, Perplexity's contains their text so far."""
+        calls = not isinstance(message, dict) or any(map(message.get, _CALL_FIELDS))
+        so_far = dict_or_empty(message).get("content")
+        if calls or not isinstance(so_far, str) or len(so_far) != self.text.length:
+            self.notes.open("MESSAGE-NOT-DELTA", offset, text=True, calls=calls)
+        else:
+            self.notes.keep("MESSAGE-NOT-DELTA", offset)
+            self._message = so_far
+
+    def _is_ours(self, index: object, offset: int) -> bool:
+        """Whether a choice is the first that came; another is another answer to the request."""
         known = index if isinstance(index, int) else 0
         if self._choice_index is None:
             self._choice_index = known
-        elif known != self._choice_index:
-            self.notes.lost("N-CHOICES", offset)
+        if known != self._choice_index:
+            note = self.notes.lost if self._choice_index else self.notes.keep
+            note("N-CHOICES", offset)
+        return known == self._choice_index
 
     def _document(self, body: bytes) -> None:
         """Take a body without events."""
@@ -170,8 +200,8 @@ class OpenAIChatOracle(Oracle):
             return
         self.notes.keep("JSON-FOR-STREAM", 0)
         if isinstance(choices, list) and len(choices) > 1:
-            self.notes.lost("N-CHOICES", 0)
-        self._add_delta(_with_indexes(message), 0)
+            self.notes.keep("N-CHOICES", 0)
+        self._add_delta(_with_indexes(message), None, 0)
         self._finish_reason(choice.get("finish_reason"), 0)
         if not self.finishes:
             self.notes.open("JSON-FOR-STREAM", 0, end=True)
@@ -179,15 +209,19 @@ class OpenAIChatOracle(Oracle):
 
     # The choice
 
-    def _add_delta(self, delta: Json, offset: int) -> None:
-        """Take one delta."""
+    def _add_delta(self, delta: Json, finish: object, offset: int) -> None:
+        """Take one delta; `finish` is the finish reason that came with it."""
         if "role" in delta and not delta["role"]:
             self.notes.keep("DELTA-ROLE-NULL", offset)
         self._add_text(delta.get("content"), offset)
         self._add_reasoning(delta, offset)
         self._add_refusal(delta.get("refusal"), offset)
-        if "tool_calls" in delta and self._calls.add(delta["tool_calls"], offset) and self.finishes:
-            self.notes.open("CONTENT-AFTER-FINISH", offset, calls=True)
+        if "tool_calls" in delta:
+            entries = delta["tool_calls"]
+            # Some servers send each of several calls as a chunk with a finish reason of its own.
+            follows = [finish] == self.finishes and self._calls.are_new(entries)
+            if self._calls.add(entries, offset) and self.finishes:
+                self.notes.open("CONTENT-AFTER-FINISH", offset, calls=not follows)
         self._add_legacy_call(delta.get("function_call"), offset)
         if any(map(dict_or_empty(delta.get("additional_kwargs")).get, _CALL_FIELDS)):
             self.notes.open("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
@@ -205,7 +239,8 @@ class OpenAIChatOracle(Oracle):
 
     def _finish(self, reason: str, offset: int) -> None:
         if reason.casefold() in FAILURE_WORDS:
-            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            if self.notes.choose(*_FAILURE_WORD, offset, "failed", "finished") == "failed":
+                self.error = self.error or (reason, "")
         elif reason not in self.MEANINGS:
             self.notes.keep("FINISH-UNKNOWN", offset)
         if not self.finishes:
@@ -215,16 +250,10 @@ class OpenAIChatOracle(Oracle):
             self.notes.keep("FINISH-DUPLICATE", offset)
         elif {reason, *self.finishes} <= _TOOLS_THEN_STOP:
             self.notes.keep("FINISH-TOOLCALLS-THEN-STOP", offset)
-        else:
-            self.notes.open("FINISH-DUPLICATE", offset, end=True)
+        elif self.notes.choose(*_DUPLICATE, offset, "last", "first") == "first":
+            return
         self._reopened = False
         self.add_finish(reason)
-
-    def _check_tags(self, offset: int) -> None:
-        """A reader may separate reasoning that is marked up in the text, or not."""
-        text = self.text.value()
-        if any(tag in text for tag in _REASONING_TAGS):
-            self.notes.open("REASONING-FIELD-NAMES", offset, text=True)
 
     def _add_text(self, content: object, offset: int) -> None:
         if isinstance(content, str):
@@ -236,14 +265,16 @@ class OpenAIChatOracle(Oracle):
         values = [value for field in _REASONING_FIELDS if (value := delta.get(field))]
         if values and values.count(values[0]) == len(values) and isinstance(values[0], str):
             self._add_piece(self.reasoning, values[0], offset)
-        elif values or delta.get("reasoning_details"):
-            self.notes.open("REASONING-FIELD-NAMES", offset, text=True)
+        elif values or _may_have_words(delta.get("reasoning_details")):
+            self.notes.open("REASONING-FIELD-NAMES", offset, reasoning=True)
 
     def _add_piece(self, text: GrowingText, piece: str, offset: int) -> None:
         if piece and self.finishes:
             self._reopened = True
-            quirk = "FINISH-STOP-TOO-EARLY" if self._finish_was_early else "CONTENT-AFTER-FINISH"
-            self.notes.open(quirk, offset, text=not self._finish_was_early)
+            if self._finish_was_early:
+                self.notes.keep("FINISH-STOP-TOO-EARLY", offset)
+            elif self.notes.choose(*_AFTER_FINISH, offset, "use", "drop") == "drop":
+                return
         text.add(piece)
 
     def _add_refusal(self, refusal: object, offset: int) -> None:
@@ -256,6 +287,8 @@ class OpenAIChatOracle(Oracle):
     def _add_legacy_call(self, call: object, offset: int) -> None:
         if isinstance(call, dict) and not any(call.values()):
             self.notes.keep("LEGACY-FC-STUB", offset)
+        elif isinstance(call, dict) and self._asked_for_functions:
+            self._calls.add_legacy(call, offset)
         elif call is not None:
             self.notes.open("LEGACY-FUNCTION-CALL", offset, calls=True)
 
@@ -263,8 +296,9 @@ class OpenAIChatOracle(Oracle):
 
     def conclude(self) -> None:
         """Note what only the complete body shows."""
-        self._check_tags(0)
         self.ended = bool(self.finishes) or self.over
+        if not self.text.value().startswith(self._message):
+            self.notes.open("MESSAGE-NOT-DELTA", 0, text=True)
         if not self.values:
             self.notes.keep("STREAM-NO-EVENTS", 0)
         elif not self.error:
@@ -278,7 +312,8 @@ class OpenAIChatOracle(Oracle):
             # An end of nothing: an empty turn, or an answer in an unknown form.
             self.notes.open("CHUNK-CHOICES-ABSENT", 0, end=True)
         if self._reopened and not self.over:
-            self.notes.open("FINISH-STOP-TOO-EARLY", 0, end=True)
+            ends = self.notes.choose(*_EARLY, 0, "finished", "interrupted")
+            self.ended = ends == "finished"
         if finishes and not self.over:
             self.notes.keep("SSE-DONE-MISSING", 0)
         if not calls and self.notes.calls_known:
@@ -294,8 +329,10 @@ class OpenAIChatOracle(Oracle):
             self.notes.open("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=True)
 
 
-def _matters(chunk: Json, event: Event) -> bool:
-    """Return whether `chunk` may contain more than usage."""
+def _matters(chunk: object, event: Event) -> TypeGuard[Json]:
+    """Return whether `chunk` is an object that may contain more than usage."""
+    if not isinstance(chunk, dict):
+        return False
     return bool(chunk.get("choices")) or error_of(chunk, event.name) is not None
 
 
@@ -309,3 +346,9 @@ def _with_indexes(message: Json) -> Json:
         for place, call in enumerate(calls)
     ]
     return {**message, "tool_calls": placed}
+
+
+def _may_have_words(details: object) -> bool:
+    """Return whether the reasoning details contain reasoning that can be read."""
+    parts = map(dict_or_empty, details if isinstance(details, list) else [details])
+    return any(part.get("text") or part.get("summary") for part in parts)

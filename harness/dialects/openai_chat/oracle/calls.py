@@ -10,11 +10,20 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
-from harness.dialects.kit.oracle.values import is_index, same_object
+from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall, OpenCalls
+from harness.dialects.kit.oracle.values import (
+    dict_or_empty,
+    is_index,
+    same_object,
+    text_or_empty,
+)
 
 # `{}` with as much white space around it as is still taken for a placeholder.
 _PLACEHOLDER_CHARACTERS = 64
+# A question, which is the name of a policy if one decides it, and the quirk that raises it.
+_NAME_AGAIN = ("DELTA-NAME-REPEATED", "DELTA-NAME-REPEATED")
+_NAME_PIECES = ("names", "DELTA-NAME-FRAGMENTED")
+_LEGACY = -1  # the key of a `function_call`, which has no index
 # A fragment this much smaller than the buffer cannot be the complete arguments again.
 _WHOLE_AGAIN_RATIO = 4
 
@@ -50,6 +59,10 @@ class _Call(OpenCall):
             self.last_character = fragment.rstrip()[-1:] or self.last_character
         self.size += len(fragment)
 
+    def start_again(self) -> None:
+        """Forget the arguments so far."""
+        self.fragments, self.size = [], 0
+
     def stretched_by(self, fragment: str) -> str:
         """Return the quirk that makes it doubtful whether `fragment` is to be appended."""
         if not self.size or not fragment:
@@ -72,6 +85,33 @@ class CallTable(OpenCalls[int | None, _Call]):
     def __init__(self, notes: Notes) -> None:
         super().__init__(notes)
         self._ids: dict[str, int | None] = {}
+        self._over: list[_Call] = []  # another call took their index
+
+    def __len__(self) -> int:
+        return len(self._over) + len(self._calls)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        opened = sorted((*self._over, *self._calls.values()), key=lambda call: call.offset)
+        return tuple(call.reading() for call in opened)
+
+    def are_new(self, entries: object) -> bool:
+        """Return whether each entry opens a call, with an index and an id of its own."""
+        return isinstance(entries, list) and all(
+            _key(entry) not in self._calls and text_or_empty(entry.get("id")) not in self._ids
+            for entry in map(dict_or_empty, entries)
+        )
+
+    def add_legacy(self, function: dict[str, Any], offset: int) -> None:
+        """Take a `function_call`, the only call of a turn whose request has `functions`."""
+        self._notes.keep("LEGACY-FUNCTION-CALL", offset)
+        piece = _Entry(
+            key=_LEGACY,
+            id="",
+            name=self._member(function, "name", offset),
+            fragment=self._fragment(function, offset),
+        )
+        self._merge(self._calls.setdefault(_LEGACY, _Call(offset)), piece, offset)
 
     def add(self, entries: object, offset: int) -> bool:
         """Take one `tool_calls` value; return whether it contained anything of a call."""
@@ -92,9 +132,12 @@ class CallTable(OpenCalls[int | None, _Call]):
         keys = [_key(entry) for entry in entries if isinstance(entry, dict)]
         if keys.count(None) > 1:
             self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
-        opening = [_key(entry) for entry in entries if _opens(entry)]
-        if len(set(opening)) < len(opening):
-            self._notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
+        opening = [entry for entry in entries if _opens(entry)]
+        if len(set(map(_key, opening))) < len(opening):
+            # With an id and a name each they are told apart where they are merged.
+            ids = {text_or_empty(entry.get("id")) for entry in opening} - {""}
+            if len(ids) < len(opening) or not all(map(_is_named, opening)):
+                self._notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
 
     def _entry(self, entry: object, offset: int) -> bool:
         if not isinstance(entry, dict):
@@ -126,20 +169,34 @@ class CallTable(OpenCalls[int | None, _Call]):
     def _merge(self, call: _Call, piece: _Entry, offset: int) -> None:
         new_id = bool(piece.id) and piece.id != call.id
         if new_id:
-            self._merge_id(call, piece, offset)
-        if piece.name:
-            self._merge_name(call, piece, offset, new_id=new_id)
+            call = self._merge_id(call, piece, offset)
+        if piece.name and not call.rejected:
+            call = self._merge_name(call, piece, offset, new_id=new_id)
         # Once the calls are open nothing more can be learned, so nothing more is compared.
-        if self._notes.calls_known and (quirk := call.stretched_by(piece.fragment)):
-            self._notes.open(quirk, offset, calls=True)
+        quirk = call.stretched_by(piece.fragment) if self._notes.calls_known else ""
+        if quirk and self._notes.choose("arguments", quirk, offset, "auto", "append") == "auto":
+            call.start_again()
         call.append(piece.fragment)
 
-    def _merge_id(self, call: _Call, piece: _Entry, offset: int) -> None:
+    def _follow(self, call: _Call, key: int | None, offset: int) -> _Call:
+        """Return a new call that takes the index of `call`."""
+        self._over.append(call)
+        self._calls[key] = _Call(offset)
+        return self._calls[key]
+
+    def _merge_id(self, call: _Call, piece: _Entry, offset: int) -> _Call:
+        if call.id and not piece.name:
+            self._notes.open("DELTA-ID-CHANGES", offset, calls=True)
+            return call
         if call.id:
-            quirk = "DELTA-INDEX-ALL-ZERO" if piece.name else "DELTA-ID-CHANGES"
-            self._notes.open(quirk, offset, calls=True)
-            return
-        if self._ids.setdefault(piece.id, piece.key) != piece.key:
+            quirk = "DELTA-INDEX-MISSING" if piece.key is None else "DELTA-INDEX-ALL-ZERO"
+            answer = self._notes.choose(quirk, quirk, offset, "split", "merge", "reject")
+            call.rejected = call.rejected or answer != "split"
+            if answer == "merge":
+                return call
+            call = self._follow(call, piece.key, offset)
+            call.rejected = answer == "reject"
+        elif self._ids.setdefault(piece.id, piece.key) != piece.key:
             # With its own name it is a sibling; without one it may be the other call.
             self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not piece.name)
         if call.name or call.size:
@@ -147,19 +204,33 @@ class CallTable(OpenCalls[int | None, _Call]):
             doubtful = piece.key is None and call.size > 0
             self._notes.open("DELTA-ID-NAME-FIRST-ONLY", offset, calls=doubtful)
         call.id = piece.id
+        return call
 
-    def _merge_name(self, call: _Call, piece: _Entry, offset: int, *, new_id: bool) -> None:
+    def _merge_name(self, call: _Call, piece: _Entry, offset: int, *, new_id: bool) -> _Call:
         if not call.name:
             if call.size:
                 self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
             call.name = piece.name
         elif piece.name != call.name:
-            self._notes.open("DELTA-NAME-FRAGMENTED", offset, calls=True)
+            self._merge_other_name(call, piece.name, offset)
         else:
             glued = call.last_character == "}" and piece.fragment.lstrip().startswith("{")
             opens = (new_id and call.size > 0) or (not piece.id and glued)
-            # Without an index the name may open a second call, whatever the ids are.
-            self._notes.open("DELTA-NAME-REPEATED", offset, calls=opens or piece.key is None)
+            if piece.key is None:
+                # Without an index the name may open a second call, whatever the ids are.
+                self._notes.open("DELTA-NAME-REPEATED", offset, calls=True)
+            elif not opens:
+                self._notes.keep("DELTA-NAME-REPEATED", offset)
+            elif self._notes.choose(*_NAME_AGAIN, offset, "same", "split") == "split":
+                call = self._follow(call, piece.key, offset)
+                call.id, call.name = piece.id, piece.name
+        return call
+
+    def _merge_other_name(self, call: _Call, name: str, offset: int) -> None:
+        answer = self._notes.choose(*_NAME_PIECES, offset, "append", "first", "reject")
+        if answer == "append":
+            call.name += name
+        call.rejected = answer == "reject"
 
     def _function(self, entry: dict[str, Any], offset: int) -> dict[str, Any]:
         function = entry.get("function")
@@ -195,6 +266,8 @@ def _key(entry: dict[str, Any]) -> int | None:
 
 def _opens(entry: object) -> bool:
     """Return whether `entry` has an id or a name, as the first delta of a call does."""
-    function = entry.get("function") if isinstance(entry, dict) else None
-    named = isinstance(function, dict) and function.get("name")
-    return isinstance(entry, dict) and bool(entry.get("id") or named)
+    return isinstance(entry, dict) and bool(entry.get("id") or _is_named(entry))
+
+
+def _is_named(entry: dict[str, Any]) -> bool:
+    return bool(dict_or_empty(entry.get("function")).get("name"))

@@ -236,7 +236,7 @@ class OpenAIResponsesOracle(Oracle):
         self._items.conclude(0, completed=self.word == "completed")
         calls = self._items.calls()
         if not self.values:
-            if not self.notes.deviations() or self.notes.end_known:
+            if not self.notes.deviations() or "end" not in self.notes.unknown:
                 self.notes.keep("STREAM-NO-EVENTS", 0)
         elif not self.ended and self.error is None:
             self.notes.keep("RESP-NO-TERMINAL", 0)
