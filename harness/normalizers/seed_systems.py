@@ -48,9 +48,8 @@ class RestoredCalls:
     def __init__(self) -> None:
         self.seed = ""
         self._calls: list[ReceivedCall] = []
-        self._newest: dict[
-            int, ReceivedCall
-        ] = {}  # by the provider's index; a new id begins a new call
+        # By the provider's index; a new id begins a new call.
+        self._newest: dict[int, ReceivedCall] = {}
 
     def __len__(self) -> int:
         return sum(1 for call in self._calls if call.name)
