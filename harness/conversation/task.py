@@ -24,7 +24,8 @@ class Reply(msgspec.Struct, frozen=True):
     """A provider's response while it arrives.
 
     Fields:
-        reads: the body, read by read; it can be iterated once.
+        reads: the body, read by read; it can be iterated once. It raises an error of the network
+            after the last read if the connection broke.
     """
 
     status: int

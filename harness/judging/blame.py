@@ -152,6 +152,8 @@ def blame_of_turn(scenario: Scenario | None, part: ExaminedTurn) -> Blame:
         return "normalizer"
     if scenario and scenario.blame:
         return scenario.blame
+    if part.evidence.interaction.broken and part.whole.reports_failure:
+        return "provider"
     evidence, tools = part.evidence, _declared_tools(scenario, part)
     if scenario and part.broken and _promises_success(evidence.expectation, tools):
         return "normalizer"

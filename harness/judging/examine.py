@@ -87,12 +87,17 @@ def examine(  # noqa: PLR0913 - one call site, which names each
     """Replay one interaction through `normalizer` and check it against the rules.
 
     If several turns are expected, it is checked against the closest to that of the unsplit body.
+    A turn that failed where it may is compared with what is expected of a failed one.
     The unsplit body is replayed first and again at the end, whatever `cuts` are.
     """
     whole = replay(normalizer, interaction, UNSPLIT, limits)
+    failed = whole.reports_failure and (expectation.may_fail or interaction.broken)
+    expected = (
+        each.failed() if failed and each.failure is None else each for each in expectation.readings
+    )
     readings = [
         TurnEvidence(index, interaction, normalizer, each, oracle, whole, whole)
-        for each in expectation.readings
+        for each in expected
     ]
     first = min(readings, key=_distance) if len(readings) > 1 else readings[0]
     examined = ExaminedTurn(first, whole)

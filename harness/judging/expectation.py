@@ -64,6 +64,7 @@ class Expectation(msgspec.Struct, frozen=True):
         calls_at_most: if `calls` is not judged, any of them may be missing, but no other call may
             be emitted.
         failure_says: a part of the provider's message that must be preserved.
+        may_fail: the turn may fail instead, as `failed` describes it.
         loose_space: text and reasoning are compared as `spaced` returns them, because nothing
             specifies whether the white space around a call in the text belongs to the text.
         decisions: as in `OracleReading`; empty for a scenario.
@@ -83,6 +84,7 @@ class Expectation(msgspec.Struct, frozen=True):
     judged: frozenset[Field] = ALL_FIELDS
     loose_space: bool = False
     calls_at_most: bool = False
+    may_fail: bool = False
     decisions: dict[str, str] = {}
     alternatives: tuple["Expectation", ...] = ()
 
@@ -90,6 +92,10 @@ class Expectation(msgspec.Struct, frozen=True):
     def readings(self) -> "tuple[Expectation, ...]":
         """This turn and its alternatives."""
         return (self, *self.alternatives)
+
+    def failed(self) -> "Expectation":
+        """Return what is expected if the turn fails: no call is executed, the rest is open."""
+        return Expectation(self.source, failure="*", judged=frozenset(("calls", "failure")))
 
     def spaced(self, text: str) -> str:
         """Return `text` as it is compared: with `loose_space`, white space is unified."""

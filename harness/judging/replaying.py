@@ -10,7 +10,7 @@ number of deltas holds.
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from types import FrameType
@@ -20,6 +20,15 @@ import msgspec
 
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    ParseError,
+    StreamFailure,
+    ToolCallEnd,
+    ToolCallRejected,
+    ToolCallStart,
+)
 from harness.turns.fold import Folder
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts, seams, split
 from harness.wire.interaction import Interaction
@@ -162,27 +171,55 @@ def replay(
     chunking: Chunking,
     limits: ReplayLimits = DEFAULT_LIMITS,
 ) -> Replay:
-    """Replay `interaction` through `normalizer` with its body cut at `chunking`."""
+    """Replay `interaction` through `normalizer` with its body cut at `chunking`.
+
+    An exception after the last read of a body that broke off is how a client reports that to its
+    caller, so it becomes a failure of the turn.
+    """
     folder = Folder()
     emissions: list[Emission] = []
     most = limits.most_deltas(interaction.body)
-    bytes_read = 0
+    bytes_read, broke_off = 0, False
 
     def reads() -> Iterator[bytes]:
-        nonlocal bytes_read
+        nonlocal bytes_read, broke_off
         for chunk in split(interaction.body, chunking):
             bytes_read += len(chunk)
             yield chunk
+        broke_off = interaction.broken
+
+    def deltas() -> Iterator[Delta]:
+        try:
+            yield from normalizer.normalize(interaction.without_body(), reads())
+        except Exception as problem:
+            if not broke_off:
+                raise
+            yield from _raised_deltas(emissions, describe_exception(problem))
 
     def run() -> bool:
         add, append = folder.add, emissions.append
-        for delta in islice(normalizer.normalize(interaction.without_body(), reads()), most + 1):
+        for delta in islice(deltas(), most + 1):
             add(delta)
             append(Emission(delta, bytes_read))
         return len(emissions) > most
 
     too_many, error, expired = run_guarded(run, limits.time_for(interaction.body))
     return Replay(chunking, tuple(emissions), folder.turn(), error, bool(too_many) or expired)
+
+
+def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
+    """Return what a client reports that raises: no open call may be executed, the turn failed.
+
+    If it has reported the end of the turn before, nothing is left to report.
+    """
+    deltas = [emission.delta for emission in emissions]
+    if any(isinstance(delta, Finish | StreamFailure) for delta in deltas):
+        return []
+    ended = {it.index for it in deltas if isinstance(it, ToolCallEnd | ToolCallRejected)}
+    open_calls = {it.index for it in deltas if isinstance(it, ToolCallStart)} - ended
+    reason = ParseError("tool_use", error)
+    rejected = (ToolCallRejected(index, reason) for index in sorted(open_calls))
+    return [*rejected, StreamFailure("interrupted", error)]
 
 
 def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, str, bool]:

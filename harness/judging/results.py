@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.turns.deltas import Delta
+from harness.turns.deltas import Delta, StreamFailure
 from harness.turns.turn import Turn
 from harness.wire.cuts import Chunking
 
@@ -63,6 +63,11 @@ class Replay(msgspec.Struct, frozen=True):
     turn: Turn
     error: str = ""
     hung: bool = False
+
+    @property
+    def reports_failure(self) -> bool:
+        """Whether the normalizer itself reported a failure; the folded turn may derive one."""
+        return any(isinstance(each.delta, StreamFailure) for each in self.emissions)
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):

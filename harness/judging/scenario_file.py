@@ -84,7 +84,7 @@ _FIELD_OF: Final[dict[Open, Field]] = {
 
 
 class TurnFile(File, frozen=True):
-    """The turn that one interaction must give.
+    """The turn that one interaction must give; with `may_fail` it may fail instead, with any code.
 
     `open` are keys that are not judged; with `missing_calls`, calls may be missing, but no call
     other than those of `tool_calls` may be emitted.
@@ -97,6 +97,7 @@ class TurnFile(File, frozen=True):
     finish: FinishReason | None = None
     finish_raw: str | None = None
     failure: FailureFile | None = None
+    may_fail: bool = False
     usage: UsageFile | None = None
     open: tuple[Open, ...] = ()
 
@@ -223,6 +224,12 @@ def _expectation(turn: TurnFile, path: str, where: str, *, loose_space: bool) ->
             where=where,
             hint="a turn that does not fail must finish: stop, tool_calls, length, ...",
         )
+    if turn.failure is not None and turn.may_fail:
+        raise UnreadableError(
+            f"{path}: expected either `failure` or `may_fail`, found both",
+            where=where,
+            hint="a turn with `failure` must fail; one with `may_fail` may also give this result",
+        )
     for number, call in enumerate(turn.tool_calls):
         _require_call(call, f"{path}.tool_calls[{number}]", where)
     return Expectation(
@@ -239,6 +246,7 @@ def _expectation(turn: TurnFile, path: str, where: str, *, loose_space: bool) ->
         judged=ALL_FIELDS.difference(_not_judged(turn)),
         loose_space=loose_space,
         calls_at_most="missing_calls" in turn.open,
+        may_fail=turn.may_fail,
     )
 
 

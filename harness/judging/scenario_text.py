@@ -100,6 +100,8 @@ def _end(expected: Expectation) -> Iterator[str]:
     if expected.failure is not None and "failure" in expected.judged:
         fields = {"code": expected.failure, "says": expected.failure_says}
         yield f"failure: {format_flow(_not_empty(fields))}"
+    if expected.may_fail:
+        yield "may_fail: true"
     if "finish" in expected.judged and expected.finish is not None:
         yield f"finish: {expected.finish.value}"
     if "finish_raw" in expected.judged:

@@ -27,7 +27,8 @@ class Normalizer(msgspec.Struct, frozen=True):
 
     Fields:
         name: selects it with `-n`.
-        normalize: gets the interaction without its body, and the body as `reads`. It must be lazy,
+        normalize: gets the interaction without its body, and the body as `reads`, which end
+            without an error; `interaction.ended` says how the body ended. It must be lazy,
             because the harness counts the bytes that it read before each delta. It must keep no
             state between calls.
         dialects: those that it supports. Any other is `unsupported` and is not counted.

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 from harness.playback.playback import Playback
 from harness.playback.transports import RawHeaders, headers_to_send
 from harness.turns.exact_json import encode_json
-from harness.wire.interaction import Ended, Interaction, Request
+from harness.wire.interaction import BROKEN, Ended, Interaction, Request
 
 # More than providers accept, but not enough to fill the memory.
 MAX_REQUEST_BYTES: Final = 32 * 1024 * 1024
@@ -121,7 +121,6 @@ BODILESS: Final = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 _CHUNKED: Final = ((b"transfer-encoding", b"chunked"),)
 _CLOSE: Final = ((b"connection", b"close"),)
 _JSON: Final = ((b"content-type", b"application/json"),)
-_BROKEN: Final = frozenset({"reset", "truncated"})
 _AT_ONCE: Final = struct.pack("ii", 1, 0)  # struct linger: closing the socket resets the connection
 _LINGER_SECONDS: Final = 1.0
 _LINGERING_READ_BYTES: Final = 65_536
@@ -202,7 +201,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         for read in reads or ():
             self.wfile.write(b"%x\r\n%b\r\n" % (len(read), read) if chunked else read)
         how = ended()
-        if how in _BROKEN:
+        if how in BROKEN:
             self._break_off(reset=how == "reset")
         elif framing:
             self.wfile.write(b"0\r\n\r\n")

@@ -4,13 +4,16 @@ The body is kept as sent; `reads` remember how the network handed it over.
 """
 
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 Headers = tuple[tuple[str, str], ...]
 Ended = Literal["complete", "reset", "truncated", "aborted"]
 Due = Literal["", "call", "answer"]
+
+# The client of such a body got an error of the network after the last read.
+BROKEN: Final[frozenset[Ended]] = frozenset(("reset", "truncated"))
 
 
 class Read(msgspec.Struct, frozen=True):
@@ -77,6 +80,11 @@ class Interaction(msgspec.Struct, frozen=True):
         """Return the offsets in `body` where one read ended and the next began."""
         return tuple(accumulate(read.size for read in self.reads))[:-1]
 
+    @property
+    def broken(self) -> bool:
+        """Whether the connection broke before the body ended."""
+        return self.ended in BROKEN
+
     def without_body(self) -> "Interaction":
         """Return what a normalizer is given: the bytes come through the reads alone."""
         return Interaction(
@@ -87,4 +95,5 @@ class Interaction(msgspec.Struct, frozen=True):
             (),
             dialect=self.dialect,
             tools=self.tools,
+            ended=self.ended,
         )

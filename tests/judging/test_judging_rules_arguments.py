@@ -1,13 +1,28 @@
-"""Rules about arguments: the snippet of a parse error may contain escapes or not."""
+"""Rules about arguments: what a parse error quotes is what came, with any escapes."""
 
 import pytest
 
 from harness.dialects.table import oracle_reading
 from harness.judging.examine import examine
 from harness.judging.expectation import Expectation, ExpectedRejection
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import DEFAULT_LIMITS
-from harness.turns.deltas import ParseError, ToolCallRejected, ToolCallStart
-from tests.judging.judging_samples import a_normalizer, an_interaction
+from harness.judging.results import Outcome
+from harness.turns.deltas import (
+    Finish,
+    FinishReason,
+    ParseError,
+    ToolCallRejected,
+    ToolCallStart,
+)
+from tests.judging.judging_samples import (
+    DONE,
+    a_cassette,
+    a_normalizer,
+    an_interaction,
+    call,
+    chunk,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,3 +50,32 @@ def test_a_snippet_quotes_the_raw_text_in_any_escapes(sent: str, quoted: str, br
     strict = oracle_reading(interaction)
     seen = examine(0, interaction, expected, strict, by, cuts=(), limits=DEFAULT_LIMITS)
     assert ("PARSE-ERROR-TOLD" in {each.rule for each in seen.findings}) is broken
+
+
+@pytest.mark.parametrize(
+    ("quoted", "outcome"),
+    [
+        (r'{"city": "\u0141\u00f3d\u017a", "n": 1.50, "ok": tru', Outcome.PARSE_ERROR),
+        (r'{"city": "Łódź", "n": 1.50', Outcome.PARSE_ERROR),
+        ("{'city': 'Łódź', 'n': 1.5}", Outcome.PARSE_ERROR),
+        ("", Outcome.PARSE_ERROR),
+        ('{"city": "Oslo", "n": 1.50, "ok": tru', Outcome.MISMATCH),
+        ('{"city": "Łódź", "n": 1.60, "ok": tru', Outcome.MISMATCH),
+        ('{"city": "Łódź", "n": 1.50, "ok": tru{"city": "Łódź"', Outcome.MISMATCH),
+        ('{"path": "Łódź"}', Outcome.MISMATCH),
+    ],
+)
+def test_a_rejected_call_quotes_what_came(quoted: str, outcome: Outcome) -> None:
+    sent = r'{"city": "\u0141\u00f3d\u017a", "n": 1.50, "ok": tru'
+    body = call(sent, id="c1", name="f") + chunk(None, "tool_calls") + DONE
+    deltas = (
+        ToolCallStart(0, "c1", "f"),
+        ToolCallRejected(0, ParseError("tool_use", "not JSON", quoted)),
+        Finish(FinishReason.TOOL_CALLS, "tool_calls"),
+    )
+    by = a_normalizer(lambda _reads: iter(deltas))
+    result, _ = judge_subject(LoadedSubject(a_cassette(an_interaction(body))), by, cuts="whole")
+    assert result.outcome is outcome
+    assert ("CALL-ARGUMENTS-EXACT" in {each.rule for each in result.findings}) is (
+        outcome is Outcome.MISMATCH
+    )

@@ -34,6 +34,9 @@ expect:
   usage: {input_tokens: 1, output_tokens: 2}
 - failure: {code: interrupted, says: gone}
   parse_errors: any
+- parse_errors: [{name: writing}]
+  finish: tool_calls
+  may_fail: true
 """
 MINIMAL = "title: t\ncassette: c\nexpect:\n- finish: stop\n"
 TOOL = "name: writing\ndescription: Writes.\nparameters: {type: object}\n"
@@ -50,7 +53,7 @@ def load(folder: Path, text: str, name: str = "area/one.yaml") -> Scenario:
 
 def test_every_key_reaches_the_scenario(tmp_path: Path) -> None:
     scenario = load(tmp_path, FULL)
-    first, second = scenario.expect
+    first, second, third = scenario.expect
     assert scenario.id == "area/one"
     assert scenario.tools == (Tool("writing", "Writes.", {"type": "object"}),)
     assert (scenario.quirks, scenario.rules) == (("DELTA-ID-EMPTY-LATER",), ("CALLS-EXACT",))
@@ -62,6 +65,8 @@ def test_every_key_reaches_the_scenario(tmp_path: Path) -> None:
     assert first.usage == Usage(1, 2)
     assert first.judged == ALL_FIELDS
     assert (second.failure, second.failure_says) == ("interrupted", "gone")
+    assert [each.may_fail for each in scenario.expect] == [False, False, True]
+    assert third.failed().judged == {"calls", "failure"}
 
 
 def test_a_missing_key_is_a_default_or_not_judged(tmp_path: Path) -> None:
@@ -87,6 +92,7 @@ def test_a_missing_key_is_a_default_or_not_judged(tmp_path: Path) -> None:
         ("cassette: a/b/c\n", "", "the key 'cassette' is missing", ""),
         ("finish: tool_calls\n", "finish: stopp\n", "expect[0].finish: invalid enum value", "stop"),
         ("  finish: tool_calls\n  finish_raw: stop\n", "", "expect[0]: the key 'finish'", "stop"),
+        ("says: gone}", "says: gone}\n  may_fail: true", "expect[1]: expected either", "may also"),
         ("blame: provider", "blame: me", "blame: invalid enum value 'me'", ""),
         ("tools: [writing]", "tools: [reading]", "there is no tool file 'reading'", "writing"),
         ("tools: [writing]", "tools: writing", "tools: expected a list or null, found a st", ""),

@@ -25,11 +25,12 @@ EXPECTED = (
     Expectation("oracle", text="yes: no\n", finish=FinishReason.STOP),
     Expectation("oracle", calls=(CALL, CUSTOM), finish=FinishReason.TOOL_CALLS),
     Expectation("oracle", reasoning="- a", rejected=(REJECTED,), finish=FinishReason.LENGTH),
+    Expectation("oracle", rejected=(REJECTED,), finish=FinishReason.STOP, may_fail=True),
     Expectation("oracle", failure="*", failure_says="quota: 'x'"),
     Expectation("oracle", failure="interrupted", text="{"),
 )
 CONFIRMED = ALL_FIELDS - {"finish_raw", "usage"}
-FIELDS = ("text", "reasoning", "rejected", "failure", "failure_says", "finish")
+FIELDS = ("text", "reasoning", "rejected", "failure", "failure_says", "finish", "may_fail")
 
 
 def read_back(text: str, folder: Path) -> tuple[Expectation, ...]:

@@ -54,7 +54,8 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
     if broken:
         truncated = expectation.failure is None
         return OracleReply(broken, (), text=reading.text, truncated=truncated)
-    if not {"calls", "rejected"} <= expectation.judged:
+    # Whether an agent noticed that the connection broke after a complete turn is its own choice.
+    if sent.answer.broken or not {"calls", "rejected"} <= expectation.judged:
         return OracleReply(text=reading.text)
     calls = tuple(
         OracleCall(call.id or "", call.name, _call_arguments(call)) for call in expectation.calls

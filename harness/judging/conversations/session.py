@@ -6,7 +6,7 @@ returns something else than a conversation is a fact of the record. Only Ctrl-C 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -194,7 +194,12 @@ class Session:
         answered = self.playback.receive(request)
         answer = answered.answer
         self._sent.append(SentRequest(request, answer, answered.index))
-        return Reply(answer.status, answer.headers, self.playback.reads(answer))
+        return Reply(answer.status, answer.headers, self._reads(answer))
+
+    def _reads(self, answer: Interaction) -> Iterator[bytes]:
+        yield from self.playback.reads(answer)
+        if answer.broken:
+            raise ConnectionError(f"recorded: the body ended as {answer.ended}")
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> object:
         """Run a mock tool.

@@ -13,6 +13,8 @@ from harness.turns.deltas import SNIPPET_CHARACTERS, ToolCall
 from harness.turns.exact_json import join_surrogates
 
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+# Escapes of single characters, and the zeros at the end of a number.
+_LOST_IN_PARSING = re.compile(r"\\[bfnrt\\]|(\.\d*?)0+\b")
 # The rest of an escape, or of a surrogate pair of them, at the end of a truncated text.
 _TRUNCATED_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z")
 
@@ -33,7 +35,7 @@ def _has_markup(call: ToolCall, expected: ExpectedCall) -> bool:
 
 @turn_rule(
     "CALL-ARGUMENTS-EXACT",
-    "Arguments have exactly the value in the stream, including numbers and text.",
+    "Arguments have exactly the value in the stream, also those that a rejected call quotes.",
     Outcome.SILENT_WRONG,
     ("DELTA-INTERLEAVED", "ARGS-CUMULATIVE", "ARGS-REPEATED-AT-END", "ARGS-BIGINT"),
     field="calls",
@@ -45,6 +47,21 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
             yield Violation(f"calls[{index}].kind", expected.kind, call.kind)
         elif _is_usable(call) and not _is_same(call, text) and not _has_markup(call, expected):
             yield Violation(f"calls[{index}].arguments", text, call.arguments)
+    if "rejected" not in evidence.judged:
+        return
+    readings = (evidence.oracle, *evidence.oracle.alternatives)
+    came = [call for reading in readings for call in reading.calls or ()]
+    for index, error in enumerate(evidence.turn.parse_errors):
+        sent = [call.arguments for call in came if call.name == error.name]
+        if sent and not any(_words(error.snippet) in _words(each) for each in sent):
+            path, text = f"parse_errors[{index}].snippet", sent[0][:SNIPPET_CHARACTERS]
+            yield Violation(path, text, error.snippet, outcome=Outcome.MISMATCH)
+
+
+def _words(text: str) -> str:
+    """Return the letters and digits of `text`: a library that parses arguments loses the rest."""
+    plain = _LOST_IN_PARSING.sub(r"\1", _unescaped(_TRUNCATED_ESCAPE.sub("", text)))
+    return "".join(filter(str.isalnum, plain)).casefold()
 
 
 @turn_rule(
@@ -98,12 +115,14 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
 
 @turn_rule(
     "PARSE-ERROR-REPORTED",
-    "A call that cannot be used is reported as a parse error, not dropped.",
+    "A call that cannot be used is reported as a parse error, not dropped, unless the turn fails.",
     Outcome.LOST_CALL,
     ("ARGS-TRUNCATED-FINISH-OK", "ARGS-NATURAL-LANGUAGE", "FINISH-LENGTH-WITH-CALL"),
     field="rejected",
 )
 def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
+    if evidence.expectation.failure is not None and evidence.replay.reports_failure:
+        return  # an exception that reaches the caller need not contain the calls received so far
     executed = {evidence.turn.tool_calls[index].name for index in evidence.pairing.surplus}
     for index in evidence.pairing.unreported:
         name = evidence.expectation.rejected[index].name

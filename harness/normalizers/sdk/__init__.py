@@ -4,6 +4,11 @@ An adapter uses a library as its users do: over the library's own HTTP client, w
 the layer that hands calls to agent code. It repairs and hides nothing. An exception that the
 library does not document is a crash, and a call that it hands over is executed. The package of a
 library is an extra and is imported when it is first needed. Only this folder imports SDKs.
+
+A documented exception that reaches the caller is a reported failure: yield `failure_delta`, with
+or without a `withheld_call` for each call that was received so far. If the recorded connection
+broke, `replay_client` raises the error of the HTTP library after the last read. An adapter may let
+it pass, in whatever exception: the harness counts it as a failure of the turn.
 """
 
 import importlib
@@ -12,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from harness.dialects.kit.parse_request import as_text
-from harness.playback.transports import headers_to_send
+from harness.playback.transports import CassetteTransport, with_bases
 from harness.turns.deltas import (
     ArgumentsDelta,
     CallKind,
@@ -98,11 +103,13 @@ def failure_delta(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception
     """Return the failure for a documented exception of a library.
 
     Args:
-        problem: with `message`, and optionally `code`, `type` and `status_code`.
+        problem: with `message`, and optionally `code`, `type` and `status_code`. Without any of
+            these, it is an interruption if another exception caused it, as one of the network.
     """
     status = getattr(problem, "status_code", None)
     codes = (getattr(problem, "code", None), getattr(problem, "type", None))
-    code = next((str(code) for code in codes if code), f"http_{status}" if status else "error")
+    other = "interrupted" if getattr(problem, "__cause__", None) else "error"
+    code = next((str(code) for code in codes if code), f"http_{status}" if status else other)
     return StreamFailure(code, str(getattr(problem, "message", problem)))
 
 
@@ -120,16 +127,13 @@ def client_options(http: Any) -> dict[str, Any]:  # noqa: ANN401 - as `replay_cl
 def replay_client(library: Http, interaction: Interaction, reads: Iterable[bytes]) -> Any:  # noqa: ANN401 - one of two modules that may not be installed
     """Return a `Client` of httpx or httpx2 that answers every request with `reads`.
 
+    If the recorded connection broke, the client raises the library's own error after the last read.
+
     Args:
         library: name of the module.
-        interaction: provides status and headers.
+        interaction: provides status and headers, and how the body ended.
         reads: the body, read by read.
     """
     http: Any = importlib.import_module(library)
-    headers = headers_to_send(interaction.headers)
-
-    def answer(_request: object) -> Any:  # noqa: ANN401 - a response of that module
-        # An iterator is streamed read by read; bytes would arrive as one read.
-        return http.Response(interaction.status, headers=headers, content=filter(None, reads))
-
-    return http.Client(transport=http.MockTransport(answer))
+    transport = with_bases(http, CassetteTransport, "BaseTransport")
+    return http.Client(transport=transport(http, lambda _: (interaction, filter(None, reads))))

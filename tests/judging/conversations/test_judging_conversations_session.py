@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation
+from harness.conversation.plain_loop import plain_loop
 from harness.conversation.task import Task, ToolFailed
 from harness.judging.conversations.script import MockAnswer
 from harness.judging.conversations.session import (
@@ -19,15 +21,19 @@ from harness.judging.conversations.session import (
     SessionLimits,
     run_agent,
 )
-from harness.wire.interaction import Request
+from harness.normalizers.reference import normalize
+from harness.wire.interaction import Ended, Request
 from tests.judging.conversations.conversation_samples import (
     OSLO,
     a_cassette,
     a_script,
+    broken,
     calls,
+    cut,
     good,
     says,
 )
+from tests.judging.judging_samples import DONE
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False),
@@ -154,3 +160,18 @@ def test_the_task_comes_from_cassette_and_script() -> None:
     assert [tool.name for tool in task.tools] == ["get_weather"]
     assert task.capabilities.supports_tool_use is False
     assert task.capabilities.json_stability == "high"  # as declared of openai
+
+
+@pytest.mark.parametrize("ended", ["reset", "truncated"])
+@pytest.mark.parametrize("body", [cut(calls(OSLO)), calls(OSLO)[: -len(DONE)]])
+def test_a_connection_that_broke_raises_after_the_last_read(body: bytes, ended: Ended) -> None:
+    played = a_cassette(body)
+    played = replace(played, interactions=(replace(played.interactions[0], ended=ended),))
+    reply = Session(played, a_script()).send(Request())
+    read: list[bytes] = []
+    with pytest.raises(ConnectionError, match=ended):
+        read += reply.reads
+    assert b"".join(read) == body
+    assert not broken(
+        plain_loop(normalize), played, a_script("interrupted", (), parse_errors="any")
+    )

@@ -1,0 +1,46 @@
+"""Each adapter sees the end of the network: a body that broke off gives agent code no call."""
+
+from collections.abc import Callable, Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from harness.dialects.anthropic.write import write as write_anthropic
+from harness.dialects.openai_chat.write import write as write_chat
+from harness.dialects.openai_responses.write import write as write_responses
+from harness.judging.judge import LoadedSubject, judge_subject
+from harness.normalizers.discovery import load_normalizer
+from harness.turns.deltas import Delta
+from harness.wire.interaction import Ended
+from tests.judging.judging_samples import a_cassette
+from tests.normalizers.sdk.sdk_streams import an_answer, clean_turns
+
+Turns = st.SearchStrategy[list[Delta]]
+CHAT, ANTHROPIC = clean_turns("stop", "tool_calls"), clean_turns("end_turn", "tool_use")
+RESPONSES = clean_turns("completed", "completed", usage_first=True)
+ADAPTERS: dict[str, tuple[str, str, Callable[..., Iterable[bytes]], Turns]] = {
+    "openai-sdk": ("openai", "openai-chat", write_chat, CHAT),
+    "langchain-openai": ("langchain_openai", "openai-chat", write_chat, CHAT),
+    "openai-sdk-responses": ("openai", "openai-responses", write_responses, RESPONSES),
+    "anthropic-sdk": ("anthropic", "anthropic", write_anthropic, ANTHROPIC),
+}
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+@given(data=st.data(), ended=st.sampled_from(("reset", "truncated")))
+def test_a_body_that_broke_off_is_a_failure_and_conforms(
+    name: str, data: st.DataObject, ended: Ended
+) -> None:
+    package, dialect, write, turns = ADAPTERS[name]
+    pytest.importorskip(package, reason="its extra is not installed")
+    adapter = load_normalizer(name)
+    # Without the last event, because a client may stop reading there.
+    events = tuple(write(data.draw(turns)))[:-1]
+    body = b"".join(events)
+    sent = body[: data.draw(st.integers(0, len(body)))]
+    interaction = replace(an_answer(dialect, (sent,)), ended=ended)
+    result, case = judge_subject(LoadedSubject(a_cassette(interaction)), adapter, cuts="quick")
+    assert result.outcome.conforms, case
+    assert result.turns[0].failure
