@@ -240,7 +240,9 @@ def _execute_rejected(response: Response, random: Random) -> Parts | None:
     if not calls:
         return None
     index = random.choice(calls)
-    return _with(response, index, replace(response.call(index), error=None))
+    call = response.call(index)
+    kind: CallKind = "function" if call.kind == "action" else call.kind
+    return _with(response, index, replace(call, error=None, kind=kind))
 
 
 # Text, reasoning and the end

@@ -99,6 +99,9 @@ def test_one_leaf_of_the_arguments_is_changed(draw: int) -> None:
 def test_a_rejected_call_is_executed() -> None:
     assert ids(mutated("rejected-executed", ONE, REJECTED)) == ["a", "c"]
     assert mutated("rejected-executed", ONE) is None
+    executed = mutated("rejected-executed", replace(REJECTED, kind="action", arguments="{}"))
+    assert executed is not None
+    assert [call.kind for call in executed.tool_calls] == ["function"]
 
 
 def test_text_reasoning_and_finish_are_changed() -> None:

@@ -82,6 +82,8 @@ def _by_name(tools: Iterable[Tool] | None) -> dict[str, Tool] | None:
 
 
 def _call_problem(call: ToolCall, tools: dict[str, Tool] | None) -> str:
+    if call.kind == "action":  # of no tool, so that no schema describes it
+        return ""
     if call.kind == "custom":
         return misfit(call.name, {}, tools, _CHECKER)
     parsed = parse(call.arguments)
@@ -105,14 +107,14 @@ def blame_of_bytes(reading: OracleReading, tools: Sequence[Tool] | None, due: Du
         return "provider"
     if reading.text_markup:  # what should have been calls or an answer is certainly neither
         return "model"
-    if reading.calls is None:  # though the bytes keep the contract
-        return "harness"
     # Out of its budget, or stopped: the stream itself keeps its contract.
     truncated = reading.meaning in CUT_SHORT or reading.finish.casefold() in MAY_CUT_SHORT
     if reading.refusal or truncated:
         return "model"
-    values = [(call.name, usable_arguments(call, reading).value) for call in reading.calls]
-    fit = _match_tools(values, tools) and not due_problem(due, values)
+    calls = reading.calls or ()
+    of_tools = (call for call in calls if call.kind != "action")
+    values = ((call.name, usable_arguments(call, reading).value) for call in of_tools)
+    fit = _match_tools(values, tools) and not due_problem(due, calls)
     return "" if fit else "model"
 
 

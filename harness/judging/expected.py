@@ -88,7 +88,7 @@ def usable_arguments(call: CallReading, reading: OracleReading) -> Arguments:
     because the text may have been missing. If the contract does not contain the finish value, it
     is not known which of both it was.
     """
-    if call.kind == "custom":
+    if call.kind != "function":
         return Arguments(
             None if reading.meaning in CUT_SHORT else {}, certain=bool(reading.meaning)
         )
@@ -150,7 +150,9 @@ def _usable_and_rejected_calls(
         value = arguments.value
         # Two calls cannot have the same id.
         own = call.id if call.id not in ids else ""
-        if call.rejected:  # by this reading its pieces are not one call
+        if call.kind == "action" and call.rejected:
+            rejected.append(ExpectedRejection(call.name, "", own or None))
+        elif call.rejected:  # by this reading its pieces are not one call
             rejected.append(ExpectedRejection())
         elif failed or value is None or not call.name:
             snippet = "" if call.from_object else call.arguments[:_QUOTED_CHARACTERS]
@@ -160,6 +162,17 @@ def _usable_and_rejected_calls(
             calls.append(ExpectedCall(call.name, value, own or None, text, call.kind))
         ids.add(call.id)
     return tuple(calls), tuple(rejected)
+
+
+def with_actions(expectation: Expectation, oracle: OracleReading) -> Expectation:
+    """Return what a scenario expects; an action that it wants rejected may also be a call.
+
+    Args:
+        expectation: of the scenario.
+        oracle: the reading of the bytes.
+    """
+    typed = (it for it in oracle.alternatives if it.decisions == (("actions", "call"),))
+    return msgspec.structs.replace(expectation, alternatives=tuple(map(expectation_from, typed)))
 
 
 # Policies that decide in each case, so that they admit each answer.

@@ -13,7 +13,7 @@ from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_turn, turn_facts
 from harness.judging.case import Case, make_case
 from harness.judging.examine import ExaminedTurn, examine
-from harness.judging.expected import apply_declared_policies, expectation_from
+from harness.judging.expected import apply_declared_policies, expectation_from, with_actions
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
 from harness.judging.results import Blame, Finding, Outcome, Result
 from harness.judging.scenario import Scenario
@@ -83,7 +83,9 @@ def _examine_interaction(
 ) -> ExaminedTurn:
     interaction, oracle = subject.cassette.interactions[index], subject.oracle_readings[index]
     scenario = subject.scenario
-    expectation = scenario.expect[index] if scenario else expectation_from(oracle)
+    expectation = (
+        with_actions(scenario.expect[index], oracle) if scenario else expectation_from(oracle)
+    )
     expectation = apply_declared_policies(expectation, normalizer.policies)
     return examine(index, interaction, expectation, oracle, normalizer, cuts=cuts, limits=limits)
 

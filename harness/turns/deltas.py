@@ -14,8 +14,9 @@ import msgspec
 SNIPPET_CHARACTERS = 200
 
 Mode = Literal["tool_use", "json_fallback"]
-# A function takes a JSON object; a custom tool takes free text.
-CallKind = Literal["function", "custom"]
+# A function takes a JSON object; a custom tool takes free text. An action is what an API asks of
+# the client itself, such as a shell command or an approval, and no call of a named tool.
+CallKind = Literal["function", "custom", "action"]
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):

@@ -93,11 +93,39 @@ def test_deviations_that_leave_the_calls_open(quirk: str) -> None:
     assert quirk in {one.quirk for one in found.deviations if one.ambiguous}
 
 
-def test_items_for_the_client_that_are_not_calls_are_allowed() -> None:
-    found = reading(done({"type": "local_shell_call", "id": "x", "call_id": "c1"}), completed())
-    assert found.calls is None
+COMMAND = {"command": ["ls", "\u00e5"], "timeout_ms": None}
+# Item -> name and arguments of the action.
+ACTIONS: dict[str, tuple[Json, str, Any]] = {
+    "local_shell_call": ({"call_id": "c1", "action": COMMAND}, "local_shell", COMMAND),
+    "shell_call": ({"call_id": "c1", "action": COMMAND}, "shell", COMMAND),
+    "computer_call": ({"call_id": "c1", "action": {"x": 9.5}}, "computer", {"x": 9.5}),
+    "apply_patch_call": ({"call_id": "c1", "operation": {"diff": "+a"}}, "apply_patch", None),
+    "tool_search_call": (
+        {"call_id": "c1", "execution": "client", "arguments": {"goal": "x"}},
+        "tool_search",
+        {"goal": "x"},
+    ),
+    "mcp_approval_request": ({"name": "buy", "arguments": OSLO}, "buy", json.loads(OSLO)),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(ACTIONS))
+def test_an_action_may_be_rejected_or_typed_and_is_no_call_of_a_function(kind: str) -> None:
+    fields, name, arguments = ACTIONS[kind]
+    item = {"type": kind, "id": "c1", **fields}
+    events = added(item), done(item), completed(item)
+    found = reading(*events)
     assert found.quirks >= {"RESP-CLIENT-ITEM"}
     assert not any(one.ambiguous for one in found.deviations)
+    rejected, typed = expectation_from(found).readings
+    assert [(each.name, each.id) for each in rejected.rejected] == [(name, "c1")]
+    assert (rejected.calls, typed.rejected) == ((), ())
+    (call,) = typed.calls
+    assert (call.kind, call.name, call.id) == ("action", name, "c1")
+    assert json.loads(call.arguments_text) == arguments or fields["operation"]
+    (error,) = (turn := fold(read(iter_frames([sse(*events)])))).parse_errors
+    assert (error.id, error.name, turn.tool_calls) == ("c1", name, ())
+    assert same_value(error.snippet, call.arguments_text)
 
 
 def test_the_contract() -> None:

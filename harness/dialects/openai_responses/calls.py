@@ -11,7 +11,7 @@ import msgspec
 
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.parse_request import as_text
-from harness.dialects.openai_responses.items import CALLS, FIELDS, Item, Items, OddCall
+from harness.dialects.openai_responses.items import ACTIONS, CALLS, FIELDS, Item, Items, OddCall
 from harness.turns.arguments import parse, same_value
 from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
@@ -81,8 +81,8 @@ class ResponsesCalls:
         self._name(item, event)
 
     def refused(self, item: Item, call: OddCall) -> None:
-        """Open a call that is not a function, so that it is reported, and reject it."""
-        self._turn.open(item.key, item.call_id or item.id, call.name)
+        """Open an action, so that it is reported, and reject it: it is no call of a tool."""
+        self._turn.open(item.key, item.call_id or item.id, call.name, "action")
         self._turn.reject(item.key, call.reason)
 
     def finish(self) -> None:
@@ -110,7 +110,8 @@ class ResponsesCalls:
             frame: whose payload holds `value`.
             path: the way from the payload to `value`.
         """
-        field = FIELDS[CALLS.get(as_text(value.get("type")), "function")]
+        kind = as_text(value.get("type"))
+        field = ACTIONS.get(kind) or FIELDS[CALLS.get(kind, "function")]
         arguments = value.get(field)
         if arguments is None or isinstance(arguments, str):
             return arguments or ""

@@ -273,6 +273,15 @@ def texts_of(value: dict[str, Any]) -> dict[str, list[str]]:
 # Type of an item -> the kind of call that it is; its field with what the model gives it.
 CALLS: Final[dict[str, CallKind]] = {"function_call": "function", "custom_tool_call": "custom"}
 FIELDS: Final[dict[CallKind, str]] = {"function": "arguments", "custom": "input"}
+# Type of an item that asks for an action of the client -> its field with what the model gives it.
+ACTIONS: Final = {
+    "apply_patch_call": "operation",
+    "computer_call": "action",
+    "local_shell_call": "action",
+    "mcp_approval_request": "arguments",
+    "shell_call": "action",
+    "tool_search_call": "arguments",
+}
 
 
 class OddCall(msgspec.Struct, frozen=True):
@@ -323,11 +332,9 @@ def custom_tools(tools: object) -> frozenset[str] | None:
 
 def _is_for_client(kind: str, value: dict[str, Any]) -> bool:
     match kind:
-        case "apply_patch_call" | "computer_call" | "local_shell_call" | "mcp_approval_request":
-            return True
         case "shell_call":  # of the client itself, not in a container of the provider
             return bool(as_dict(value.get("environment")).get("type", "local") == "local")
         case "tool_search_call":
             return value.get("execution") == "client"
         case _:
-            return False
+            return kind in ACTIONS

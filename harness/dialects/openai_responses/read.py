@@ -264,6 +264,8 @@ class _Reader(EventReader):
     def _complete_item(self, item: Item, value: dict[str, Any], frame: Frame, path: Path) -> None:
         if self._is_call(item, value):
             self._calls.complete(item, value, self._calls.arguments_of(value, frame, path))
+        elif odd_call(value) is not None:
+            self.turn.complete_arguments(item.key, self._calls.arguments_of(value, frame, path))
         else:
             self._item_over(item, value)
 

@@ -156,7 +156,9 @@ class Notes:
         ambiguous = calls or end
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
 
-    def choose(self, question: str, quirk: str, offset: int, *answers: str) -> str:
+    def choose(
+        self, question: str, quirk: str, offset: int, *answers: str, ambiguous: bool = True
+    ) -> str:
         """Note a deviation with several admissible meanings; return that of this reading.
 
         Args:
@@ -164,15 +166,11 @@ class Notes:
             quirk: of the deviation.
             offset: byte of the event.
             answers: the admissible ones, the most likely first.
+            ambiguous: the contract does not say what it means; False if only the client decides.
         """
-        self._first.setdefault((quirk, True), Deviation(quirk, offset, ambiguous=True))
+        self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
         self.questions.setdefault(question, answers)
         return self.decisions.setdefault(question, answers[0])
-
-    def beyond(self, quirk: str, offset: int) -> None:
-        """Note what the contract allows and what no call of a tool can express."""
-        self.unknown.setdefault("calls", quirk)
-        self.keep(quirk, offset)
 
     def lost(self, quirk: str, offset: int) -> None:
         """Note a deviation that leaves everything open."""

@@ -6,22 +6,31 @@ does not identify its item, or two of them differ, the meaning is open.
 Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 """
 
+import json
 from typing import Any, Final
 
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.reading import CallReading, GrowingText, Notes, OpenCall, OpenCalls
-from harness.dialects.kit.oracle.values import is_index, read_arguments, same_object, text_or_empty
+from harness.dialects.kit.oracle.values import (
+    dict_or_empty,
+    is_index,
+    read_arguments,
+    same_object,
+    text_or_empty,
+)
 from harness.turns.deltas import CallKind
 
 # Type of an item that is a call -> its kind, and its field with what the model gives it.
 _CALLS: Final[dict[object, tuple[CallKind, str]]] = {
     "function_call": ("function", "arguments"),
     "custom_tool_call": ("custom", "input"),
+    "apply_patch_call": ("action", "operation"),
+    "computer_call": ("action", "action"),
+    "local_shell_call": ("action", "action"),
+    "mcp_approval_request": ("action", "arguments"),
+    "shell_call": ("action", "action"),
+    "tool_search_call": ("action", "arguments"),
 }
-# Items that the client has to execute and that are not function calls.
-_NO_FUNCTION: Final = frozenset(
-    ("apply_patch_call", "computer_call", "local_shell_call", "mcp_approval_request")
-)
 # Type of a part -> the kind of text that it contains, and its member.
 _PARTS: Final = {
     "output_text": ("text", "text"),
@@ -95,7 +104,7 @@ class ItemTable(OpenCalls[int, _Item]):
             self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
             return
         item = self._open(place, value, offset)
-        if item.call is not None and value.get(item.call[1]):
+        if item.call is not None and item.call[0] != "action" and value.get(item.call[1]):
             # Only the complete arguments show whether fragments continue or repeat it.
             self._notes.keep("RESP-ARGUMENTS-IN-ADDED", offset)
             item.early = text_or_empty(value[item.call[1]])
@@ -217,11 +226,15 @@ class ItemTable(OpenCalls[int, _Item]):
         item = self._calls[place] = _Item(value, offset)
         if not item.item_id:
             self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
-        if self._is_provider_run(value):
+        if not isinstance(item.kind, str):
+            self._notes.lost("EVENT-GLUED", offset)
+        elif self._is_provider_run(value):
             item.call = None
             self._notes.keep("RESP-PROVIDER-CUSTOM-CALL", offset)
-        elif item.call is None:
-            self._check_kind(value, offset)
+        elif item.call is None or _is_server_run(value):
+            item.call = None
+        elif item.call[0] == "action":
+            self._open_action(item, item.kind, offset)
         elif not item.id:
             self._notes.keep("RESP-ITEM-VS-CALL-ID", offset)
         elif item.call[0] == "custom":
@@ -235,18 +248,14 @@ class ItemTable(OpenCalls[int, _Item]):
         is_named = self.custom is None or (isinstance(name, str) and name in self.custom)
         return is_custom and not is_named
 
-    def _check_kind(self, value: Json, offset: int) -> None:
-        kind = value.get("type")
-        environment = value.get("environment")
-        local = not isinstance(environment, dict) or environment.get("type") == "local"
-        if not isinstance(kind, str):
-            self._notes.lost("EVENT-GLUED", offset)
-        elif (
-            kind in _NO_FUNCTION
-            or (kind == "shell_call" and local)
-            or (kind == "tool_search_call" and value.get("execution") == "client")
-        ):
-            self._notes.beyond("RESP-CLIENT-ITEM", offset)
+    def _open_action(self, item: _Item, kind: str, offset: int) -> None:
+        """Open what the client itself must do; it may reject it, as no call of a named tool."""
+        item.id = item.id or item.item_id
+        item.name = item.name or kind.removesuffix("_call")
+        answer = self._notes.choose(
+            "actions", "RESP-CLIENT-ITEM", offset, "reject", "call", ambiguous=False
+        )
+        item.rejected = answer == "reject"
 
     def _repeat(self, item: _Item, value: Json, offset: int, *, last: bool = False) -> None:
         """Take a complete item, which must be equal to its events."""
@@ -255,7 +264,12 @@ class ItemTable(OpenCalls[int, _Item]):
         elif item.call is not None:
             self._check_ids(item, value, offset, last=last)
             self._name(item, value, offset)
-            self._set_arguments(item, value.get(item.call[1]), offset)
+            given = value.get(item.call[1])
+            if item.call[0] == "action":
+                written = json.dumps(given) if isinstance(given, dict | list) else given
+                item.complete = item.complete or text_or_empty(written)
+            else:
+                self._set_arguments(item, given, offset)
             if value.get("status") == "incomplete":
                 usable = read_arguments(item.arguments).value is not None
                 self._notes.open("RESP-INCOMPLETE", offset, calls=usable)
@@ -351,6 +365,14 @@ class ItemTable(OpenCalls[int, _Item]):
         elif not item_id:
             self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
         return item
+
+
+def _is_server_run(value: Json) -> bool:
+    """Whether the provider runs the shell or the search for tools of an item itself."""
+    if value.get("type") == "tool_search_call":
+        return value.get("execution") != "client"
+    environment = dict_or_empty(value.get("environment"))
+    return value.get("type") == "shell_call" and environment.get("type", "local") != "local"
 
 
 def _texts_of(value: Json) -> dict[str, str]:
