@@ -4,11 +4,19 @@ Hypothesis profiles: `dev` by default, `ci` (derandomised, bounded) where CI is 
 HYPOTHESIS_PROFILE=deep.
 """
 
+import gc
 import os
+from collections.abc import Generator
+from functools import cache
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from harness import shipped
+from harness.wire import cassette_file
+from harness.wire.cassette import Cassette
 
 # A loaded machine is slow now and then; time is never an assertion here.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -29,3 +37,42 @@ def pytest_configure(config: pytest.Config) -> None:
         kept = TemporaryDirectory(prefix="harness-bytecode-", ignore_cleanup_errors=True)
         config.add_cleanup(kept.cleanup)
         os.environ["PYTHONPYCACHEPREFIX"] = kept.name
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exempt what collection makes from garbage collection.
+
+    Items and bundled files live as long as the process, and each full collection would visit
+    some million objects in vain. `benchmarks` starts one before each measurement.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """Return to normal, since extension modules report what is not collected at the exit."""
+    gc.unfreeze()
+
+
+# Most areas read the bundled cassettes, which do not change while the tests run.
+_BUNDLED = shipped.bundled_folder("cassettes")
+_load_cassette = cassette_file.load_cassette
+
+
+@cache
+def _bundled_cassette(path: Path, root: Path | None) -> Cassette:
+    return _load_cassette(path, root)
+
+
+def _load_once(path: Path, root: Path | None = None) -> Cassette:
+    """Load a cassette, a bundled one once in a process; cassettes are immutable."""
+    load = _bundled_cassette if path.is_relative_to(_BUNDLED) else _load_cassette
+    return load(path, root)
+
+
+cassette_file.load_cassette = _load_once

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import pytest
 
@@ -15,7 +15,7 @@ from harness.judging.results import Outcome, Result
 from harness.project import project
 from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
-from harness.runs.cells import selected_clients
+from harness.runs.cells import SelectedClients, selected_clients
 from harness.runs.expectations import AcceptedFailure, entry_for_cell
 from harness.runs.gate import replay_command
 from harness.runs.plan import Job, subject_id
@@ -80,6 +80,18 @@ def _failure_lines(result: Result, places: tuple[str, ...]) -> Iterator[str]:
     yield f"  {marked(replay_command(result.cell, places))}"
 
 
+_Selection: TypeAlias = tuple[SelectedClients, tuple[AcceptedFailure, ...]]
+_SELECTION: Final = pytest.StashKey[_Selection]()
+
+
+def _selection(config: pytest.Config) -> _Selection:
+    """Return the clients and the accepted failures, found once for all scenario files."""
+    if _SELECTION not in config.stash:
+        names = (config.getoption(f"--harness-{kind}") for kind in ("normalizer", "agent"))
+        config.stash[_SELECTION] = (selected_clients(*names), expectations_of(project()))
+    return config.stash[_SELECTION]
+
+
 class ScenarioFile(pytest.File):
     """A scenario; collects one item for each selected normalizer or agent.
 
@@ -89,14 +101,13 @@ class ScenarioFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield the items, in the order of the names on the command line."""
         option = self.config.getoption
-        chosen = selected_clients(option("--harness-normalizer"), option("--harness-agent"))
         try:
+            chosen, entries = _selection(self.config)
             subject = select_subjects([self.path], option("--harness-dialect"))[0]
             names = chosen.agents if subject.conversation else chosen.normalizers
             jobs = [Job(subject, name) for name in names]
             if not option("--harness-unsupported"):
                 jobs = list(filter(is_job_supported, jobs))
-            entries = expectations_of(project())
             marks = [expectation_marks(job, entries) for job in jobs]
         except HarnessError as error:
             raise self.CollectError(str(error)) from error

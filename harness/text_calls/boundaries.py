@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 import msgspec
@@ -153,14 +153,23 @@ class Head:
     """
 
     def __init__(self, *atoms: str, commits: int | None = None, offered: bool = False) -> None:
-        self._commits = commits is not None
+        self._atoms = atoms
+        self._commits = commits
         self._offered = offered
-        self._complete = re.compile("".join(atoms))
+
+    # Compiled on first use: dialects have a hundred heads, and most processes meet few of them.
+
+    @cached_property
+    def _complete(self) -> "re.Pattern[str]":
+        return re.compile("".join(self._atoms))
+
+    @cached_property
+    def _part(self) -> "re.Pattern[str]":
         part = ""
-        for index in range(len(atoms) - 1, -1, -1):
-            opening = "(?P<committed>" if index == commits else "(?:"
-            part = f"(?:{opening}{atoms[index]}{part}))?"
-        self._part = re.compile(part + r"\Z")
+        for index in range(len(self._atoms) - 1, -1, -1):
+            opening = "(?P<committed>" if index == self._commits else "(?:"
+            part = f"(?:{opening}{self._atoms[index]}{part}))?"
+        return re.compile(part + r"\Z")
 
     def matches(self, head: str, offered: Container[str] = (), *, final: bool) -> bool | None:
         """Return whether `head` has this form; None if more text must decide."""
@@ -171,7 +180,7 @@ class Head:
             return False
         if not final:
             return None
-        return self._commits and part["committed"] is not None
+        return self._commits is not None and part["committed"] is not None
 
     def name(self, head: str) -> str:
         """Return the name in a head of this form; "" if it has none."""

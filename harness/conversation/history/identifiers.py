@@ -14,6 +14,7 @@ import hashlib
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import count, product
 from typing import Final
 
@@ -178,6 +179,8 @@ class _Shape(msgspec.Struct, frozen=True):
         return self.prefix + "".join(signs)
 
 
+# A history is fitted again for each request, and up to some hundred forms are tried.
+@lru_cache(maxsize=64)
 def _shape_of(pattern: re.Pattern[str]) -> _Shape:
     for length, prefix, alphabet in product(range(_MOST_LENGTH, 0, -1), _PREFIXES, _ALPHABETS):
         rest = length - len(prefix)
