@@ -24,6 +24,7 @@ def test_pieces_say_the_text() -> None:
 
 def test_a_text_is_measured_whole_and_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmark, "SIZES", SMALL)
+    monkeypatch.setattr(benchmark, "CALLS", 8)
     part = benchmark.growth(benchmark.TEXTS["1,000 calls"], repeats=1)
     assert part["whole"].keys() == {"microseconds", "to_floor", "growth"} == part["pieces"].keys()
     assert len(part["seconds"]) == 4 * len(SMALL)
@@ -31,6 +32,7 @@ def test_a_text_is_measured_whole_and_in_pieces(monkeypatch: pytest.MonkeyPatch)
 
 def test_only_the_text_with_calls_has_any(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmark, "SIZES", SMALL)
+    monkeypatch.setattr(benchmark, "CALLS", 8)
     calls = {
         name: len(benchmark.extract(benchmark.pieces_of(make(SMALL[-1]))).tool_calls)
         for name, make in benchmark.TEXTS.items()

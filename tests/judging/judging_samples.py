@@ -32,6 +32,12 @@ def shipped_subjects() -> tuple[LoadedSubject, ...]:
     return tuple(load_subject(each) for each in select_subjects(()) if not each.conversation)
 
 
+@cache
+def shipped_conversations() -> tuple[LoadedSubject, ...]:
+    """Load every shipped scenario of a conversation with its cassette, once in a process."""
+    return tuple(load_subject(each) for each in select_subjects(()) if each.conversation)
+
+
 def chunk(delta: dict[str, Any] | None = None, finish: str | None = None) -> bytes:
     """Return one chunk as a server-sent event."""
     choice = {"index": 0, "delta": delta or {}, "finish_reason": finish}

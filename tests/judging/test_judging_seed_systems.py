@@ -5,7 +5,6 @@ system, how it was broken before, and the rules that this breaks, and no others.
 """
 
 from collections.abc import Iterable
-from functools import cache
 
 import msgspec
 import pytest
@@ -13,15 +12,15 @@ import pytest
 from harness.conversation.discovery import default_agent_names, load_agent
 from harness.conversation.mutants import MUTANTS
 from harness.judging.conversations.judge import judge_conversation
-from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.judge import judge_subject
 from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.runs.rankings import rankings
 from harness.runs.run import Run, facts_of, facts_of_agent
 from harness.runs.selection import select_subjects
-from harness.runs.upkeep import BundledData
 from harness.runs.worker import load_subject
 from harness.shipped import bundled_folder
+from tests.judging.judging_samples import shipped_conversations
 from tests.judging.test_judging_kill_table import BROKEN
 from tests.runs.runs_samples import a_run
 
@@ -129,12 +128,7 @@ OF_AGENTS = [
 
 def _judged_by_agent(name: str) -> list[Result]:
     agent = load_agent(name)
-    return [judge_conversation(each, agent, cuts="whole")[0] for each in _conversations()]
-
-
-@cache
-def _conversations() -> tuple[LoadedSubject, ...]:
-    return tuple(BundledData().conversations)
+    return [judge_conversation(each, agent, cuts="whole")[0] for each in shipped_conversations()]
 
 
 def _judged_by_normalizer(name: str, areas: Iterable[str]) -> list[Result]:

@@ -8,7 +8,6 @@ import pytest
 from harness import shipped
 from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.errors import UnreadableError
-from harness.judging.judge import LoadedSubject
 from harness.judging.rules import CONVERSATION_RULES, RULES
 from harness.normalizers.mutants import MUTANTS
 from harness.runs.kill_table import (
@@ -19,14 +18,9 @@ from harness.runs.kill_table import (
     stored_rows,
     write_kill_table,
 )
-from harness.runs.upkeep import BundledData
+from tests.judging.judging_samples import shipped_conversations
 
 ROW = KillRow("CALL-NAMED", "name-lost", "anthropic/call", 3)
-
-
-@pytest.fixture(scope="module")
-def conversations() -> tuple[LoadedSubject, ...]:
-    return tuple(BundledData().conversations)
 
 
 @pytest.fixture
@@ -37,12 +31,10 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", AGENT_MINIATURES)
-def test_stored_rows_of_an_agent_match_judging(
-    name: str, conversations: tuple[LoadedSubject, ...]
-) -> None:
+def test_stored_rows_of_an_agent_match_judging(name: str) -> None:
     kept = tuple(r for r in stored_rows() if r.mutant == name and r.rule in CONVERSATION_RULES)
     told = "the kept table is stale; write it again: harness doctor --write-kill-table"
-    assert kill_rows(AGENT_MINIATURES[name], conversations, every=True) == kept, told
+    assert kill_rows(AGENT_MINIATURES[name], shipped_conversations(), every=True) == kept, told
 
 
 def test_every_rule_and_mutant_has_a_row_and_none_survives() -> None:

@@ -18,7 +18,6 @@ from harness.judging.conversations.session import Session, run_agent
 from harness.judging.judge import LoadedSubject
 from harness.judging.results import ConversationFacts, Outcome, Result
 from harness.judging.scenario import Scenario
-from harness.runs.upkeep import BundledData
 from harness.wire.cassette import Cassette
 from tests.conversation.conversation_provider import said, weather
 from tests.conversation.conversation_replies import answering, calling, cut_short, failing
@@ -32,6 +31,7 @@ from tests.judging.conversations.conversation_recordings import (
     gave,
     recorded,
 )
+from tests.judging.judging_samples import shipped_conversations
 
 PLAIN = load_agent("plain-loop")
 
@@ -71,7 +71,7 @@ def test_bundled_recordings_of_an_agent_are_replayed_unchanged(
     name: str,
 ) -> None:
     agent, outcomes = load_agent(name), Counter[str]()
-    for subject in BundledData().conversations:
+    for subject in shipped_conversations():
         cassette = recording_of(subject, agent)
         script = script_from_recording(cassette)
         if isinstance(script, NotReplayable):
