@@ -16,7 +16,7 @@ from harness.judging.results import Replay
 from harness.judging.rule import RuleMaker
 from harness.normalizers.protocol import Normalizer
 from harness.turns.arguments import meaning
-from harness.turns.deltas import CallKind, ParseError, ToolCall
+from harness.turns.deltas import CallKind, ParseError, StreamFailure, ToolCall
 from harness.turns.turn import Turn
 from harness.wire.interaction import Interaction
 
@@ -78,6 +78,14 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
     def turn(self) -> Turn:
         """The turn that the normalizer gave."""
         return self.replay.turn
+
+    @property
+    def emitted_failure(self) -> StreamFailure | None:
+        """The failure that the normalizer emitted; one that folding derived is not its own."""
+        derived = self.turn.failure and all(
+            not isinstance(each.delta, StreamFailure) for each in self.replay.emissions
+        )
+        return None if derived else self.turn.failure
 
     @cached_property
     def pairing(self) -> CallPairing:

@@ -97,6 +97,11 @@ class Expectation(msgspec.Struct, frozen=True):
         """Return what is expected if the turn fails: no call is executed, the rest is open."""
         return Expectation(self.source, failure="*", judged=frozenset(("calls", "failure")))
 
+    @property
+    def ids(self) -> frozenset[str | None]:
+        """The ids of all calls; None stands for one that the provider did not send."""
+        return frozenset([it.id for it in self.calls] + [it.id for it in self.rejected])
+
     def spaced(self, text: str) -> str:
         """Return `text` as it is compared: with `loose_space`, white space is unified."""
         return " ".join(text.split()) if self.loose_space else text

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from harness.judging.conversations.recording import INSTRUCTIONS
+from harness.judging.random_values import number_ids
 from harness.turns.arguments import same_value
 from harness.turns.messages import calls_of, role_of, text_of
 
@@ -77,12 +78,7 @@ def _without_instructions(messages: Sequence[object]) -> list[object]:
 
 def _call_numbers(messages: Sequence[object], known_ids: Collection[str]) -> dict[str, str]:
     """Return the number of its call for each id that a client generated."""
-    found = (call_id for message in messages for call_id, _, _ in calls_of(message))
-    return {
-        call_id: f"call {number}"
-        for number, call_id in enumerate(found, start=1)
-        if call_id not in known_ids
-    }
+    return number_ids((found[0] for message in messages for found in calls_of(message)), known_ids)
 
 
 def _message_differences(

@@ -1,15 +1,18 @@
 """Rules about the end of a conversation: there is one, the right one, and always the same."""
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from harness.conversation.conversation import Conversation
+from harness.dialects.table import message_form, request_body
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
 from harness.judging.conversations.script import as_texts
 from harness.judging.conversations.session import SessionRecord
+from harness.judging.random_values import ids_of_turn, mask, number_ids, sent_ids
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.turns.messages import calls_of
 
 AGAIN: Final = "again"
 
@@ -86,7 +89,7 @@ def _same_under_other_reads(evidence: ConversationEvidence) -> Iterator[Violatio
         violation
         for reads, other in evidence.others.items()
         if reads != AGAIN
-        for violation in _first_difference(evidence.record, other, f"reads {reads}")
+        for violation in _first_difference(evidence, other, f"reads {reads}")
     )
     yield from islice(found, 1)
 
@@ -100,13 +103,14 @@ def _same_under_other_reads(evidence: ConversationEvidence) -> Iterator[Violatio
 )
 def _same_again(evidence: ConversationEvidence) -> Iterator[Violation]:
     if AGAIN in evidence.others:
-        yield from _first_difference(evidence.record, evidence.others[AGAIN], "the same again")
+        yield from _first_difference(evidence, evidence.others[AGAIN], "the same again")
 
 
 def _first_difference(
-    record: SessionRecord, other: SessionRecord, label: str
+    evidence: ConversationEvidence, other: SessionRecord, label: str
 ) -> Iterator[Violation]:
     """Yield the first thing that the agent did differently."""
+    record, dialect = evidence.record, evidence.task.dialect
     pairs: tuple[tuple[str, object, object], ...] = (
         ("conversation", record.error or record.hung, other.error or other.hung),
         ("executed", record.executions, other.executions),
@@ -114,11 +118,30 @@ def _first_difference(
         ("conversation", record.conversation, other.conversation),
     )
     for path, before, after in pairs:
-        if before != after:
+        if before != after and _masked(before, record, dialect) != _masked(after, other, dialect):
             worse = Outcome.SILENT_WRONG if path == "executed" else None
             actual = f"with {label}: {_value_text(after)}"
             yield Violation(path, _value_text(before), actual, outcome=worse)
             return
+
+
+def _masked(value: object, record: SessionRecord, dialect: str) -> str:
+    """Return `value` as text without what differs between two equal conversations."""
+    ids = list(_iter_call_ids(record, dialect))
+    known = sent_ids(ids, [sent.answer.body for sent in record.sent])
+    return mask(repr(value), number_ids(ids, known))
+
+
+def _iter_call_ids(record: SessionRecord, dialect: str) -> Iterator[str]:
+    """Yield the ids that the agent gave to calls, in its turns and in its histories."""
+    turns = record.conversation.turns if record.conversation else ()
+    for each in turns:
+        yield from ids_of_turn(each.turn)
+    messages_of = message_form(dialect).messages_of
+    histories = [messages_of(request_body(sent.request.body) or {}) for sent in record.sent]
+    messages = record.conversation.messages if record.conversation else ()
+    for message in chain(*histories, messages):
+        yield from (call_id for call_id, _, _ in calls_of(message))
 
 
 def _value_text(value: object) -> str:

@@ -19,7 +19,7 @@ _NO_FAILURE = "a turn that did not fail"
 )
 def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
     expected, finish = evidence.expectation.finish, evidence.turn.finish
-    failed = evidence.expectation.failure is not None or evidence.turn.failure is not None
+    failed = evidence.expectation.failure is not None or evidence.emitted_failure is not None
     if not failed and (finish is None or finish.reason != expected):
         yield Violation("finish", str(expected), str(finish and finish.reason.value))
 
@@ -76,7 +76,7 @@ def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
     field="failure",
 )
 def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
-    actual = evidence.turn.failure
+    actual = evidence.emitted_failure
     if actual and not evidence.expectation.failure:
         yield Violation("failure", _NO_FAILURE, f"{actual.code}: {actual.message}")
 

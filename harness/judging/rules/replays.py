@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.results import Outcome, Replay
+from harness.judging.random_values import ids_of_turn, mask, mask_turn, sent_ids
+from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.markup import marker_prefix_length, may_begin_call
@@ -43,7 +44,7 @@ def _no_hang(evidence: TurnEvidence) -> Iterator[Violation]:
 )
 def _cut_invariant(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay is not evidence.whole and evidence.again is None:
-        yield from _first_difference(evidence.whole, evidence.replay)
+        yield from _first_difference(evidence)
 
 
 @turn_rule(
@@ -56,18 +57,25 @@ def _cut_invariant(evidence: TurnEvidence) -> Iterator[Violation]:
 )
 def _repeatable(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.again is not None:
-        yield from _first_difference(evidence.whole, evidence.again, "as in the first replay: ")
+        yield from _first_difference(evidence, "as in the first replay: ")
 
 
-def _first_difference(one: Replay, other: Replay, label: str = "") -> Iterator[Violation]:
-    """Yield the first field of the turn in which two replays differ."""
-    if (one.error, one.hung) != (other.error, other.hung):
-        expected = one.error or "no exception"
-        yield Violation("replay", label + expected, other.error or "no exception")
+def _first_difference(evidence: TurnEvidence, label: str = "") -> Iterator[Violation]:
+    """Yield the first field in which the replay differs from that of the unsplit body."""
+    one, other = evidence.whole, evidence.replay
+    if (mask(one.error, {}), one.hung) != (mask(other.error, {}), other.hung):
+        before = one.error or "no exception"
+        yield Violation("replay", label + before, other.error or "no exception")
         return
+    if one.turn == other.turn:
+        return
+    ids = ids_of_turn(one.turn) + ids_of_turn(other.turn)
+    known = sent_ids(ids, [evidence.interaction.body]) | evidence.expectation.ids
+    masked = [mask_turn(turn, known) for turn in (one.turn, other.turn)]
     for field in one.turn.__struct_fields__:
-        before, after = getattr(one.turn, field), getattr(other.turn, field)
+        before, after = (getattr(turn, field) for turn in masked)
         if before != after:
+            before, after = getattr(one.turn, field), getattr(other.turn, field)
             yield Violation(field, f"{label}{before}" if label else before, after)
             return
 

@@ -15,6 +15,7 @@ from harness.turns.deltas import (
     StreamFailure,
     TextDelta,
     ToolCallEnd,
+    ToolCallRejected,
     ToolCallStart,
     UsageDelta,
 )
@@ -154,20 +155,28 @@ def _remembered(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[De
         yield replace(delta, raw="cached") if known else delta
 
 
-_COUNTER = itertools.count()
+_COUNTER = itertools.cycle(range(1, 1_000))
 _GENERATED_LENGTH = 29  # of an id that `reference` generates
 
 
 @edits_deltas("state-kept", "REPEATABLE CUT-INVARIANT")
 def _state_kept(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    """Continues the numbers of generated ids from one replay to the next."""
+    """Adds one more space to a call without an id with each replay.
+
+    The number itself would be right in the id, because generated ids may differ.
+    """
+    spaces = ""
     for delta in deltas:
+        if not spaces or not isinstance(delta, ToolCallRejected) or delta.index:
+            yield delta
+        else:
+            error = replace(delta.error, snippet=delta.error.snippet + spaces)
+            yield replace(delta, error=error)
         if (
             isinstance(delta, ToolCallStart)
             and not delta.index
             and delta.id.startswith("call_")
             and len(delta.id) >= _GENERATED_LENGTH
         ):
-            yield replace(delta, id=f"call_{next(_COUNTER)}")
-        else:
-            yield delta
+            spaces = " " * next(_COUNTER)
+            yield ArgumentsDelta(0, spaces)

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -455,3 +456,23 @@ def test_reads_and_repetition_must_not_change_a_conversation() -> None:
 
     found = broken(counting, ROUND, PLAIN)
     assert found == ["CONV-CUT-INVARIANT", "CONV-REPEATABLE"]
+
+
+def test_ids_that_an_agent_generates_are_compared_by_position() -> None:
+    """And an exception with an address is the same one again."""
+
+    def random_ids(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        own = [msgspec.structs.replace(each, id=uuid4().hex[:9]) for each in turn.tool_calls]
+        turn = msgspec.structs.replace(turn, tool_calls=tuple(own))
+        talk.turns[-1] = msgspec.structs.replace(talk.turns[-1], turn=turn)
+        talk.run(turn)
+        return talk.end(talk.ask())
+
+    def raising(task: Task) -> Conversation:
+        raise OSError(f"{object()!r} failed for {uuid4()} on {task.model}")
+
+    without_ids = calls(OSLO).replace(b'"id": "call_0", ', b"")
+    assert broken(random_ids, a_cassette(without_ids, says("It is 4 degrees.")), PLAIN) == []
+    assert broken(raising, ROUND, PLAIN) == ["CONV-NO-CRASH"]

@@ -1,0 +1,66 @@
+"""Values that differ between two correct replays of the same bytes, so that no rule compares them.
+
+A client generates ids for calls if the stream has none, and such ids are compared by position.
+Messages and texts of exceptions contain UUIDs, addresses of objects and times.
+"""
+
+import re
+from collections.abc import Collection, Container, Iterable, Mapping
+
+from msgspec.structs import replace
+
+from harness.turns.turn import Turn
+
+_RANDOM = re.compile(
+    r"""
+    [0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}                 # UUID
+    | 0x[0-9a-f]+                                                 # address
+    | (?:\d{4}-\d\d-\d\d[ T])?\d{1,2}:\d\d:\d\d(?:[.,]\d+)?       # time of day
+    | (?<![\d.])1\d{9}(?:\d{3}|\.\d+)?(?![\d.])                   # time since 1970
+    | (?<![\w.])\d+(?:\.\d+)?\ ?(?:[mnuµ]?s|seconds?)(?!\w)       # duration
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def sent_ids(ids: Iterable[str], bodies: Collection[bytes]) -> set[str]:
+    """Return those of `ids` that a provider sent in `bodies`, and the empty one."""
+    return {each for each in ids if not each or any(f'"{each}"'.encode() in it for it in bodies)}
+
+
+def number_ids(ids: Iterable[str], known: Container[object]) -> dict[str, str]:
+    """Return the number of its call for each of `ids` that is not `known`."""
+    return {
+        call_id: f"call {number}"
+        for number, call_id in enumerate(ids, start=1)
+        if call_id not in known
+    }
+
+
+def mask(text: str, numbers: Mapping[str, str]) -> str:
+    """Return `text` with the numbers of generated ids, and one mark for each random value."""
+    ids = "|".join(map(re.escape, filter(None, numbers)))
+    if ids:
+        text = re.sub(rf"(?<![\w-])(?:{ids})(?![\w-])", lambda found: numbers[found[0]], text)
+    return _RANDOM.sub("<random>", text)
+
+
+def ids_of_turn(turn: Turn) -> list[str]:
+    """Return the ids of all calls of `turn`."""
+    return [call.id for call in turn.tool_calls] + [error.id for error in turn.parse_errors]
+
+
+def mask_turn(turn: Turn, known: Container[object]) -> Turn:
+    """Return `turn` with its ids that are not `known` as numbers, and its messages masked."""
+    numbers = number_ids(ids_of_turn(turn), known)
+    return replace(
+        turn,
+        tool_calls=tuple(
+            replace(call, id=numbers.get(call.id, call.id)) for call in turn.tool_calls
+        ),
+        parse_errors=tuple(
+            replace(each, id=numbers.get(each.id, each.id), error=mask(each.error, numbers))
+            for each in turn.parse_errors
+        ),
+        failure=turn.failure and replace(turn.failure, message=mask(turn.failure.message, numbers)),
+    )
