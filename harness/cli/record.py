@@ -21,12 +21,14 @@ from harness.dialects.table import DIALECTS, read_request
 from harness.errors import UsageError
 from harness.judging.scenario_file import load_scenario
 from harness.recording.identify import identify
+from harness.recording.importing import only_answers
 from harness.recording.prompt_set import load_prompts, prompt_requests
 from harness.recording.proxy import RecordingProxy
 from harness.recording.recorder import MODES, Recorder, RecordingLabels, RecordMode
 from harness.recording.refresh import differences
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
+from harness.runs.run import pluralize
 from harness.runs.selection import named_folder
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
@@ -235,7 +237,9 @@ def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:
     with recorder, RecordingProxy(recorder, upstream, port=port) as proxy:
         click.echo(f"forwarding each request to {marked(upstream)}", err=True)
         wait_for_interrupt(proxy.base_url)
-    click.echo(marked(f"{recorder.path}: {recorder.count} interactions recorded"))
+    count, skipped = recorder.count - recorder.skipped, recorder.skipped
+    reason = f", {pluralize(skipped, 'OAuth token exchange')} skipped" if skipped else ""
+    click.echo(marked(f"{recorder.path}: {count} interactions recorded{reason}"))
     return 0
 
 
@@ -280,7 +284,7 @@ def refresh(path: Path, upstream: str, headers: Headers, *, write: bool, allow_i
     Returns:
         The exit code: 1 if the meaning of a response changed.
     """
-    old = identify(resolve_cassette(path))
+    old = identify(only_answers(resolve_cassette(path)))
     if not path.is_file():
         raise UsageError(
             "expected the file of a cassette", where=str(path), hint="Pass a path, not an id."

@@ -5,6 +5,7 @@ show that of the server. If both agree, the result is certain. One of them alone
 disagree, the events count, but an error or a page does not contradict the address.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final, Literal
@@ -23,6 +24,11 @@ from harness.wire.payload import json_or_none
 Confidence = Literal["certain", "likely", "guess", "unknown"]
 
 MOST_EVENTS: Final = 12
+# Members of a request's body with what the model gets.
+_INPUTS: Final = frozenset({"contents", "input", "messages", "prompt"})
+# Members of requests and responses of OAuth (RFC 6749, sections 4 and 5), and those of AWS.
+_TOKENS: Final = frozenset({"accessToken", "access_token", "grantType", "grant_type"})
+_FORM: Final = re.compile(rb"(?:[^{\s].*&)?grant_type=", re.DOTALL)
 # The body is framed in steps, so that a long one is not read completely.
 _STEP = 1 << 16
 
@@ -71,6 +77,14 @@ def detect(interaction: Interaction, by: str = UNKNOWN, detector: Detector = DET
     return _without_events(request, events, interaction, detector)
 
 
+def token_exchange_reason(interaction: Interaction) -> str:
+    """Return why an interaction in which a client gets an access token is skipped; else ""."""
+    request = interaction.request.body
+    values = (json_or_none(request), json_or_none(interaction.body))
+    has_members = any(isinstance(it, dict) and not _TOKENS.isdisjoint(it) for it in values)
+    return "an OAuth token exchange" if has_members or _FORM.match(request) else ""
+
+
 def first_events(body: bytes) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects among the first events of `body`, or the one document."""
     return (event for event, _ in _named_events(body) if isinstance(event, dict))
@@ -111,11 +125,13 @@ def _request_hint(request: Request, detector: Detector) -> _Hint:
     """Return what the request shows: its address, else a header, else its body."""
     if dialect := detector.dialect_of_path(request.uri.partition("?")[0]):
         return _Hint(dialect, "the address")
-    for name, _ in request.headers:
+    value = json_or_none(request.body)
+    body = value if isinstance(value, dict) else {}
+    # Clients send the same headers to log in, so a header counts only if the model gets an input.
+    for name, _ in () if _INPUTS.isdisjoint(body) else request.headers:
         if dialect := detector.dialect_of_header(name.lower()):
             return _Hint(dialect, f"the header {name.lower()}", firm=False)
-    value = json_or_none(request.body)
-    key, dialect = detector.key_of_request(value) if isinstance(value, dict) else ("", "")
+    key, dialect = detector.key_of_request(body)
     return _Hint(dialect, f"{key} in the request", firm=False) if dialect else _NOTHING
 
 

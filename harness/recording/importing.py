@@ -21,7 +21,7 @@ from harness.conversation.history.third_party import read_messages
 from harness.dialects.table import DIALECTS, read_request
 from harness.providers import UNKNOWN
 from harness.recording import identify
-from harness.recording.detect import Detected
+from harness.recording.detect import Detected, token_exchange_reason
 from harness.recording.importers import raw_body, read
 from harness.recording.importers.container import BY, body_file
 from harness.recording.secrets import credentials
@@ -154,7 +154,7 @@ def only_answers(cassette: Cassette) -> Cassette:
     """Return a cassette of vcrpy without the interactions that the importer would skip.
 
     Users of vcrpy record all requests of a client: logins, uploads, lists of models. A cassette
-    with another origin is unchanged, and so is one that would be empty.
+    with another origin loses exchanges of tokens only. One that would be empty is unchanged.
     """
     reasons = reasons_to_skip(cassette)
     pairs = zip(cassette.interactions, reasons, strict=True)
@@ -167,10 +167,10 @@ def reasons_to_skip(cassette: Cassette) -> tuple[str, ...]:
 
     If none can be judged, no interaction is skipped, because the user must see them.
     """
-    if cassette.origin.by != VCRPY:
-        return ("",) * len(cassette.interactions)
     reasons = tuple(
         _reason_to_skip(_seen(n, interaction, cassette, PurePath(), Labels()), "")
+        if cassette.origin.by == VCRPY
+        else token_exchange_reason(interaction)
         for n, interaction in enumerate(cassette.interactions)
     )
     return reasons if not all(reasons) else ("",) * len(reasons)
@@ -204,9 +204,11 @@ def _groups(taken: Iterable[_TakenInteraction]) -> Iterable[list[_TakenInteracti
 def _reason_to_skip(item: _TakenInteraction, container: str) -> str:
     """Return why `item` is skipped, or ""; all responses to requests for a stream are taken."""
     interaction = item.interaction
-    encoded = why_encoded(interaction.body, interaction.headers)
-    if encoded:
-        return encoded
+    reason = token_exchange_reason(interaction) or why_encoded(
+        interaction.body, interaction.headers
+    )
+    if reason:
+        return reason
     if interaction.dialect not in DIALECTS:
         return _unread(interaction.dialect)
     if container in _PLAIN_CONTAINERS:

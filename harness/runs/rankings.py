@@ -96,7 +96,8 @@ def rank(questions: Questions) -> Rankings:
     Models and prompts: n is the number of turns of recorded and imported cassettes, as the lead
     normalizer read them, and k of those succeeded. Each turn counts once, whatever number of
     scenarios and normalizers it has. A turn is a cassette and an interaction, so that the same
-    body with two ids counts twice. Normalizers: n is the number of cells that they support, and
+    body with two ids counts twice. An unknown model has no line; its turns count for their prompt.
+    Normalizers: n is the number of cells that they support, and
     k of those conform; their parse errors are counted over all turns of those cells. Agents: the
     same for conversations. Conversations: n is the number of those in recorded and imported
     cassettes, and k of those ended with an answer.

@@ -95,7 +95,7 @@ def test_unknown_dialect_is_rejected(harness: Harness, plain: Path, command: str
 
 def test_show_prints_the_dialect_with_the_reason(harness: Harness, plain: Path) -> None:
     text = harness("show", str(plain / "claude.yaml")).out
-    assert "  dialect   left out: no dialect recognised" in text
+    assert "  dialect   left out: an OAuth token exchange" in text
     assert "interaction 0: POST https://api.anthropic.com/v1/messages" in text
     assert "  dialect   anthropic, certain: the address and the first events" in text
     answer = harness("show", str(plain / "gemini.yaml"), "--format", "json").json

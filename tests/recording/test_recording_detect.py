@@ -4,6 +4,7 @@ import json
 import re
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from harness.dialects.kit.detect import Detector
 from harness.dialects.table import DETECTOR, DIALECTS
 from harness.providers import UNKNOWN
-from harness.recording.detect import Detected, detect
+from harness.recording.detect import Detected, detect, token_exchange_reason
 from harness.wire.aws import encode_event, encode_message, wrap_chunk
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic_reads
@@ -142,11 +143,15 @@ def test_an_error_tells_nothing_against_the_address(uri: str, body: bytes) -> No
     assert (found.dialect, found.confidence, found.against) == (ADDRESSES[uri], "likely", "")
 
 
+CHAT = b'{"messages": []}'
+HEADERS = sorted(header for row in DETECTOR.by_dialect.values() for header in row.headers)
+
+
 @pytest.mark.parametrize(
     ("shown", "dialect", "because"),
     [
-        (interaction(anthropic_version="2023-06-01"), "anthropic", "header anthropic-version"),
-        (interaction(x_goog_api_key="REDACTED"), "gemini", "header x-goog-api-key"),
+        (interaction(sent=CHAT, anthropic_version="1"), "anthropic", "header anthropic-version"),
+        (interaction(sent=CHAT, x_goog_api_key="REDACTED"), "gemini", "header x-goog-api-key"),
         (interaction(sent=b'{"contents": []}'), "gemini", "contents in the request"),
         (interaction(sent=b'{"inputs": "a"}'), "tgi", "inputs in the request"),
         (interaction(body=sse('{"type": "ping"}')), "anthropic", "type ping"),
@@ -158,6 +163,42 @@ def test_a_hint_is_a_guess_and_says_why(shown: Interaction, dialect: str, becaus
     found = detect(shown)
     assert (found.dialect, found.confidence, found.doubtful) == (dialect, "guess", True)
     assert because in found.because
+
+
+@pytest.mark.parametrize("sent", [b"", b"grant_type=refresh_token", b'{"model": "m"}', b"[1]"])
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_header_alone_shows_no_dialect(header: str, sent: bytes) -> None:
+    shown = interaction(sent=sent, body=b'{"id": 1}', **{header: "1"})
+    assert detect(shown).dialect == UNKNOWN
+    assert detect(msgspec.structs.replace(shown, body=b"")).dialect == UNKNOWN
+
+
+MEMBERS = ("grant_type", "access_token", "grantType", "accessToken")
+
+
+@given(st.sampled_from(MEMBERS), st.text(), st.booleans())
+def test_an_exchange_of_tokens_is_recognized_by_either_side(
+    member: str,
+    value: str,
+    answered: bool,  # noqa: FBT001 - hypothesis passes by position
+) -> None:
+    written = json.dumps({"a": 1, member: value}).encode()
+    shown = interaction(sent=b"" if answered else written, body=written if answered else b"")
+    assert token_exchange_reason(shown) == "an OAuth token exchange"
+
+
+@pytest.mark.parametrize("sent", [b"grant_type=x", b"scope=a&grant_type=x&b=1"])
+def test_a_form_that_asks_for_a_token_is_recognized(sent: bytes) -> None:
+    assert token_exchange_reason(interaction(sent=sent)) == "an OAuth token exchange"
+
+
+@given(st.sampled_from(MEMBERS), st.text("&= a\n{"))
+def test_a_turn_about_tokens_is_not_an_exchange(member: str, text: str) -> None:
+    words = f'{text}&{member}={text} "{member}": 1'
+    sent = json.dumps({"messages": [{"role": "user", "content": words}]}).encode()
+    body = sse(json.dumps({"choices": [{"delta": {"content": words}}]}))
+    for each in (sent, sent[:-1], b" " + sent):
+        assert token_exchange_reason(interaction(sent=each, body=body)) == ""
 
 
 def test_the_provider_tells_mistral_from_those_that_it_looks_like() -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import PurePath
 
+import msgspec
 import pytest
 import yaml
 
@@ -15,6 +16,7 @@ from harness.recording.importing import (
     reasons_to_skip,
 )
 from harness.wire.cassette_file import parse_cassette
+from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Headers
 
 CHUNK = 'data: {"object":"chat.completion.chunk","model":"m-1","choices":[]}\n\n'
@@ -133,7 +135,7 @@ def test_a_plain_cassette_is_judged_without_what_is_no_answer() -> None:
     data = recorded(login, (OPENAI, STREAMED, CHUNK), (OPENAI, {"stream": False}, "{}"))
     plain = parse_cassette(data, "a", where="a")
     assert reasons_to_skip(plain) == (
-        "no dialect recognised",
+        "an OAuth token exchange",
         "",
         "the request was not for a stream",
     )
@@ -142,6 +144,22 @@ def test_a_plain_cassette_is_judged_without_what_is_no_answer() -> None:
     assert only_answers(nothing) == nothing
     (own,) = imported(data).cassettes
     assert only_answers(own) == own
+
+
+@pytest.mark.parametrize("dialect", ["", "gemini"])
+def test_a_token_exchange_is_skipped_whatever_its_headers_and_the_user_say(dialect: str) -> None:
+    login = "https://oauth2.googleapis.com/token"
+    headers = {"x-goog-api-client": ["gl-python/3.12"]}
+    sent = {"grant_type": "refresh_token", "refresh_token": "SECRET"}
+    data = recorded((login, sent, '{"access_token": "SECRET"}'), (OPENAI, STREAMED, CHUNK))
+    data = data.replace(b"headers: null", f"headers: {json.dumps(headers)}".encode(), 1)
+    result = imported(data, dialect=dialect)
+    assert result.skipped == ("an OAuth token exchange",)
+    (cassette,) = result.cassettes
+    assert len(cassette.interactions) == 1
+    assert "SECRET" not in format_cassette(cassette)
+    own = msgspec.structs.replace(parse_cassette(data, "a", where="a"), origin=cassette.origin)
+    assert reasons_to_skip(own) == ("an OAuth token exchange", "")
 
 
 def test_a_body_that_we_cannot_decode_is_not_taken() -> None:

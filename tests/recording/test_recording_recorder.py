@@ -442,3 +442,26 @@ def test_a_response_that_is_too_large_is_not_kept(
     _taped(recorder, b"0123456789a")
     with pytest.raises(RecordingError, match="too large"):
         recorder.save()
+
+
+def test_an_exchange_of_tokens_reaches_the_client_and_is_not_written(tmp_path: Path) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/token":
+            return httpx.Response(200, json={"access_token": KEY})
+        return httpx.Response(200, content=b"".join(EVENTS))
+
+    path = tmp_path / "a.yaml"
+    recorder = Recorder(path, mode="all")
+    transport = recorder.transport(httpx, httpx.MockTransport(answer))
+    with recorder, httpx.Client(transport=transport, base_url="https://llm.example.com") as client:
+        login = {"grant_type": "client_credentials", "client_secret": KEY}
+        assert client.post("/token", data=login).json() == {"access_token": KEY}
+        client.post(PATH, json=ASKED)
+    (kept,) = load_cassette(path).interactions
+    assert kept.request.uri.endswith(PATH)
+    assert (recorder.count, recorder.skipped) == (2, 1)
+    assert KEY not in path.read_text()
+    with Recorder(tmp_path / "b.yaml", mode="all") as alone:
+        transport = alone.transport(httpx, httpx.MockTransport(answer))
+        httpx.Client(transport=transport).post("https://llm.example.com/token", data=login)
+    assert not alone.path.exists()

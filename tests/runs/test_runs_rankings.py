@@ -64,6 +64,18 @@ def test_emulated_turns_never_count_for_a_model() -> None:
     assert counts(found.normalizers) == [("reference", 1, 1)]
 
 
+def test_a_model_that_is_not_known_has_no_line_and_its_turns_count_for_the_prompt() -> None:
+    rows = [a_result("a", model="unknown"), a_result("b", turns=(FAILED,))]
+    found = rankings(a_run(rows))
+    assert counts(found.models) == [("m", 0, 1)]
+    assert [each.name for each in found.pairs] == ["m x p"]
+    assert counts(found.prompts) == [("p", 1, 2)]
+    with Questions(a_run(rows)) as questions:
+        assert [(each.model, each.k, each.n) for each in questions.measured_turns()] == [
+            ("m", 0, 1)
+        ]
+
+
 @pytest.mark.parametrize("scenario", ["a", "z"])
 def test_recorded_turn_counts_once(scenario: str) -> None:
     rows = [
@@ -232,13 +244,13 @@ def test_answers_to_one_request_are_not_independent_trials() -> None:
             said = [msgspec.structs.replace(turn, asked=asked) for turn in said]
         return [a_result(f"{model}/{n}", model=model, turns=(turn,)) for n, turn in enumerate(said)]
 
-    rows = [*turns("unknown", ""), *turns("varied", "other"), *turns("repeated", "same")]
+    rows = [*turns("not stored", ""), *turns("varied", "other"), *turns("repeated", "same")]
     models = {each.name: each for each in rankings(a_run(rows)).models}
     assert {name: each.groups for name, each in models.items()} == {
-        "unknown": 8,
+        "not stored": 8,
         "varied": 8,
         "repeated": 1,
     }
-    assert models["varied"].effective_n == models["unknown"].effective_n == 8
+    assert models["varied"].effective_n == models["not stored"].effective_n == 8
     assert models["repeated"].effective_n == 1
-    assert models["repeated"].low < models["varied"].low == models["unknown"].low
+    assert models["repeated"].low < models["varied"].low == models["not stored"].low

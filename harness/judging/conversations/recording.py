@@ -91,7 +91,8 @@ def not_replayable_reason(requests: Sequence[Messages], replies: Sequence[Oracle
 
 def _step_problem(before: Messages, after: Messages, reply: OracleReply) -> str:
     """Return why a request is not what an agent would send after the reply before it."""
-    common = zip(before, after, strict=False)  # the later request is longer
+    unmarked = map(_without_cache_marker, before), map(_without_cache_marker, after)
+    common = zip(*unmarked, strict=False)  # the later request is longer
     if len(after) <= len(before) or not all(same_value(*pair) for pair in common):
         return "its requests do not follow one another"
     if reply.broken or reply.rejected:
@@ -99,6 +100,22 @@ def _step_problem(before: Messages, after: Messages, reply: OracleReply) -> str:
         return f"a reply {what}, and clients may handle that in different ways"
     new = after[len(before) :]
     return _new_messages_problem(new) or _stored_calls_problem(new, reply)
+
+
+def _without_cache_marker(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+    """Return a message without `cache_control`, which clients move to the newest message.
+
+    It needs a block, so the only text of a message is compared with or without a block.
+    """
+    if isinstance(value, list):
+        return [_without_cache_marker(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {key: _without_cache_marker(it) for key, it in value.items() if key != "cache_control"}
+    match kept:
+        case {"content": [{"type": "text", "text": str(text), **others}]} if not others:
+            kept["content"] = text
+    return kept
 
 
 def _new_messages_problem(new: Messages) -> str:

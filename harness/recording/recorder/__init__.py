@@ -5,7 +5,7 @@
 
 A transport or a proxy calls `play` first, and `record` if the cassette has no answer. Each read is
 passed to the client at once. The file is written when the block ends, completely or not at all, and
-without secrets.
+without secrets. An exchange of OAuth tokens is not written.
 """
 
 import os
@@ -24,6 +24,7 @@ from harness.errors import BlockedRequestError, RecordingError, UsageError
 from harness.playback.matching import matchers
 from harness.playback.transports import Answer, with_bases
 from harness.providers import UNKNOWN
+from harness.recording.detect import token_exchange_reason
 from harness.recording.identify import identify
 from harness.recording.recorder.response import ResponseRecorder
 from harness.recording.recorder.transports import RecordingTransport
@@ -156,6 +157,7 @@ class Recorder:
         self._left = list(self._old.interactions if self._old else ())
         self._responses: list[ResponseRecorder] = []
         self._lock = Lock()
+        self.skipped = 0  # exchanges of OAuth tokens, known once the cassette is made
 
     def __enter__(self) -> Self:
         return self
@@ -257,8 +259,10 @@ class Recorder:
             raise RecordingError(
                 "a response is too large, so no file was written", where=str(self.path)
             )
-        filtered = (self._filters.interaction(each.interaction()) for each in found)
-        return self._scrubber.cleaned([each for each in filtered if each], str(self.path))
+        filtered = [self._filters.interaction(each.interaction()) for each in found]
+        kept = [each for each in filtered if each and not token_exchange_reason(each)]
+        self.skipped = sum(1 for each in filtered if each) - len(kept)
+        return self._scrubber.cleaned(kept, str(self.path))
 
     def _kept(self, recorded: Sequence[Interaction]) -> Sequence[Interaction]:
         """Return the old interactions to keep: in mode `all`, those not recorded again."""

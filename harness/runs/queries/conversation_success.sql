@@ -10,5 +10,6 @@ SELECT
     count_if(NOT success AND blame = 'normalizer'),
     count_if(NOT success AND blame = 'harness')
 FROM held
+WHERE model <> 'unknown'
 GROUP BY model, prompt, normalizer
 ORDER BY model, prompt, normalizer

@@ -6,7 +6,7 @@ WITH clusters AS (
         ELSE model || ' x ' || prompt END AS name,
         count_if(success) AS k, count(*) AS n
     FROM measured
-    WHERE normalizer = $lead
+    WHERE normalizer = $lead AND (model <> 'unknown' OR $axis = 'prompt')
     GROUP BY name, CASE asked WHEN '' THEN cell || ' ' || interaction ELSE asked END
 )
 SELECT name, k, n, count(*) FROM clusters GROUP BY name, k, n ORDER BY name, k, n

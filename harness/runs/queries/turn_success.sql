@@ -18,6 +18,6 @@ SELECT
     count_if(NOT success AND blame = 'normalizer'),
     count_if(NOT success AND blame = 'harness')
 FROM measured JOIN best USING (cassette, interaction, digest)
-WHERE normalizer = $lead
+WHERE normalizer = $lead AND (model <> 'unknown' OR $axis = 'prompt')
 GROUP BY name
 ORDER BY name

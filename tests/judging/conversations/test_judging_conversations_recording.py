@@ -225,3 +225,31 @@ def test_a_recording_that_leaves_a_choice_is_refused(reply: bytes, what: str) ->
         (asked(USER), reply), (asked(USER, called("c1"), gave("c1")), said("Clear."))
     )
     assert script_from_recording(cassette) == NotReplayable(f"{what}, {CHOICE}")
+
+
+MARKER = {"cache_control": {"type": "ephemeral"}}
+
+
+def _marked(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message with a marker of prompt caching on its text, which needs a block."""
+    return message | {"content": [{"type": "text", "text": message["content"], **MARKER}]}
+
+
+@pytest.mark.parametrize("marked", [(True, True), (True, False), (False, True)])
+def test_requests_that_differ_in_a_moved_cache_marker_are_one_conversation(
+    marked: tuple[bool, bool],
+) -> None:
+    first = _marked(USER) if marked[0] else USER
+    result = _marked(gave("c1")) if marked[1] else gave("c1") | MARKER
+    replies = said("", (weather(),)), said("Clear.")
+    requests = asked(first), asked(USER, called("c1"), result)
+    found = had(recorded(*zip(requests, replies, strict=True)))
+    assert (found.outcome, found.findings) == (Outcome.PASS, ())
+
+
+def test_requests_with_other_text_are_not_one_conversation() -> None:
+    other = _marked(USER | {"content": "Weather??"})
+    requests = asked(_marked(USER)), asked(other, called("c1"), gave("c1"))
+    replies = said("", (weather(),)), said("Clear.")
+    script = script_from_recording(recorded(*zip(requests, replies, strict=True)))
+    assert script == NotReplayable("its requests do not follow one another")
