@@ -9,7 +9,7 @@ from functools import cached_property
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.table import oracle_reading
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.blame import blame_of_turn, turn_facts
 from harness.judging.case import Case, make_case
 from harness.judging.examine import ExaminedTurn, examine
@@ -18,8 +18,10 @@ from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadli
 from harness.judging.results import Blame, Finding, Outcome, Result
 from harness.judging.scenario import Scenario
 from harness.normalizers.protocol import Normalizer
+from harness.wire.aws import AWS_CONTENT_TYPE, AWS_FIRST_BYTE
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
+from harness.wire.interaction import Interaction
 
 CASSETTE_PREFIX = "cassette:"
 
@@ -67,15 +69,28 @@ def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -
     """Return whether `normalizer` declares all that `subject` requires."""
     dialects = {interaction.dialect for interaction in subject.cassette.interactions}
     scenario, declared = subject.scenario, normalizer.policies
-    return dialects <= normalizer.dialects and (
-        scenario is None
-        or (
-            scenario.conversation is None
-            and normalizer.capabilities.issuperset(scenario.capabilities)
-            and (not scenario.text_dialect or scenario.text_dialect in normalizer.text_dialects)
-            and scenario.allows(declared)
+    required = set(scenario.capabilities if scenario else ())
+    if any(map(_is_reframed, subject.cassette.interactions)):
+        required.add("aws-framing")
+    return (
+        dialects <= normalizer.dialects
+        and normalizer.capabilities >= required
+        and (
+            scenario is None
+            or (
+                scenario.conversation is None
+                and (not scenario.text_dialect or scenario.text_dialect in normalizer.text_dialects)
+                and scenario.allows(declared)
+            )
         )
     )
+
+
+def _is_reframed(interaction: Interaction) -> bool:
+    """Whether AWS's binary framing replaces the framing of the API."""
+    row = DIALECTS.get(interaction.dialect)
+    is_own = row is not None and row.content_type == AWS_CONTENT_TYPE
+    return interaction.body.startswith(AWS_FIRST_BYTE) and not is_own
 
 
 def _examine_interaction(

@@ -74,6 +74,7 @@ naive: Final = Normalizer(
     name="naive",
     normalize=_merged,
     role="known-bad",
+    capabilities=frozenset(("aws-framing",)),
     breaks=frozenset(
         (
             "CALL-NAMED",

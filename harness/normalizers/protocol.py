@@ -13,12 +13,13 @@ Normalize: TypeAlias = Callable[[Interaction, Iterable[bytes]], Iterator[Delta]]
 
 Role = Literal["conforming", "known-bad", "mutant", "peer"]
 
-# What a scenario may require in addition to its dialect. Without it, the cell is unsupported.
+# What a stream may require in addition to its dialect. Without it, the cell is unsupported.
 CAPABILITIES = {
     "repeated-arguments": "arguments sent cumulatively, repeated at the end, or after a `{}`",
     "names-in-pieces": "function names that come in several deltas",
     "custom-tools": "calls of custom tools, whose input is free text and not JSON",
     "calls-without-index": "parallel calls without a usable index",
+    "aws-framing": "the events of another API in the binary framing of AWS, as on Bedrock",
 }
 
 

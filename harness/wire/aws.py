@@ -27,6 +27,9 @@ from harness.wire.frames import Frame
 HeaderValue: TypeAlias = bool | int | bytes | str | UUID
 Headers: TypeAlias = Mapping[str, HeaderValue]
 
+AWS_CONTENT_TYPE: Final = "application/vnd.amazon.eventstream"
+# Of a message of less than 16 MiB, as the first one always is.
+AWS_FIRST_BYTE: Final = b"\0"
 _LENGTH = struct.Struct(">H")
 _STRING = 7
 

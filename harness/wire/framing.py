@@ -8,7 +8,7 @@ one frame, and the dialect interprets it.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol
 
-from harness.wire.aws import MessageDecoder
+from harness.wire.aws import AWS_FIRST_BYTE, MessageDecoder
 from harness.wire.frames import Frame, PlainDecoder
 from harness.wire.json_stream import ElementDecoder, LineDecoder
 from harness.wire.sse import SSEDecoder
@@ -72,7 +72,7 @@ _BY_FIRST_BYTE: Final[dict[bytes, Callable[[int], Decoder]]] = {
     b"{": LineDecoder,
     b"[": ElementDecoder,
     b"<": PlainDecoder,
-    b"\0": MessageDecoder,  # a message of less than 16 MiB, as the first one always is
+    AWS_FIRST_BYTE: MessageDecoder,
     b"\x1f": PlainDecoder,  # gzip: a body whose encoding was not removed
 }
 

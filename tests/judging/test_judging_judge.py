@@ -8,7 +8,7 @@ import pytest
 
 from harness.judging.case import Case
 from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
-from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.judge import LoadedSubject, is_supported_by_normalizer, judge_subject
 from harness.judging.replaying import Cuts
 from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario, ScenarioBlame
@@ -332,3 +332,20 @@ def test_a_good_stream_under_an_error_status_is_a_failed_turn(name: str) -> None
     assert result.findings == ()
     assert result.turns[0].why.startswith("failed: http_500")
     assert result.turns[0].blame == "provider"
+
+
+def test_a_stream_in_the_framing_of_aws_requires_that_capability() -> None:
+    subjects = {each.id: each for each in shipped_subjects()}
+    without = REFERENCE.capabilities - {"aws-framing"}
+    other = msgspec.structs.replace(REFERENCE, capabilities=without)
+    for dialect in ("anthropic/bedrock-call", "anthropic/bedrock-exception-in-call"):
+        assert is_supported_by_normalizer(subjects[dialect], REFERENCE)
+        assert judge_subject(subjects[dialect], other)[0].outcome is Outcome.UNSUPPORTED
+    # The framing belongs to this API, and an error of HTTP is not framed.
+    own = [each for each in subjects if each.startswith(("bedrock-converse/", "errors/"))]
+    assert own
+    for each in own:
+        subject = subjects[each]
+        assert is_supported_by_normalizer(subject, other) == (
+            is_supported_by_normalizer(subject, REFERENCE)
+        )

@@ -2,13 +2,14 @@
 
 from harness.dialects.kit.detect import Detection, frame_names, members
 from harness.dialects.kit.dialect import Dialect
+from harness.wire.aws import AWS_CONTENT_TYPE
 
 from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="bedrock-converse",
     title="Amazon Bedrock ConverseStream",
-    content_type="application/vnd.amazon.eventstream",
+    content_type=AWS_CONTENT_TYPE,
     read=read.read,
     write=write.write,
     writer_options=write.WriterOptions,
@@ -23,7 +24,7 @@ DIALECT = Dialect(
         paths=(r"/model/[^/]+/converse(?:-stream)?$",),
         request_keys=("inferenceConfig",),
         shared_request_keys=("toolConfig",),  # of Gemini's requests too
-        content_types=("application/vnd.amazon.eventstream",),
+        content_types=(AWS_CONTENT_TYPE,),
         signs=(
             frame_names(
                 "contentBlockDelta",

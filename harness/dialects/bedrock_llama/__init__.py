@@ -2,13 +2,14 @@
 
 from harness.dialects.kit.detect import Detection, members
 from harness.dialects.kit.dialect import Dialect
+from harness.wire.aws import AWS_CONTENT_TYPE
 
 from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="bedrock-llama",
     title="Meta's Llama under Amazon Bedrock InvokeModelWithResponseStream",
-    content_type="application/vnd.amazon.eventstream",
+    content_type=AWS_CONTENT_TYPE,
     read=read.read,
     write=write.write,
     writer_options=write.WriterOptions,

@@ -14,9 +14,10 @@ it pass, in whatever exception: the harness counts it as a failure of the turn.
 import importlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from harness.dialects.kit.parse_request import as_text
+from harness.normalizers.protocol import CAPABILITIES
 from harness.playback.transports import CassetteTransport, with_bases
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -112,6 +113,9 @@ def failure_delta(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception
     code = next((str(code) for code in codes if code), f"http_{status}" if status else other)
     return StreamFailure(code, str(getattr(problem, "message", problem)))
 
+
+# Users of a library cannot choose what providers send. Clients for AWS are other classes of it.
+CAPABILITIES_OF_ADAPTERS: Final = frozenset(CAPABILITIES) - {"aws-framing"}
 
 Http = Literal["httpx", "httpx2"]
 

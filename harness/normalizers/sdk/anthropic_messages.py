@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from harness.normalizers import sdk
-from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
     Delta,
     FinishReason,
@@ -95,7 +95,7 @@ normalizer = Normalizer(
     name="anthropic-sdk",
     normalize=normalize,
     dialects=frozenset(("anthropic",)),
-    capabilities=frozenset(CAPABILITIES),
+    capabilities=sdk.CAPABILITIES_OF_ADAPTERS,
     role="peer",
     summary="the anthropic package: messages.stream and get_final_message",
     needs=("anthropic", "httpx2"),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harness.normalizers import sdk
-from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk.openai_chat import FINISH
 from harness.turns.deltas import Delta, StreamFailure, TextDelta, Usage, UsageDelta
 from harness.wire.interaction import Interaction
@@ -62,7 +62,7 @@ def _final_deltas(total: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
 normalizer = Normalizer(
     name="langchain-openai",
     normalize=normalize,
-    capabilities=frozenset(CAPABILITIES),
+    capabilities=sdk.CAPABILITIES_OF_ADAPTERS,
     role="peer",
     summary="langchain-openai: ChatOpenAI.stream and the sum of its chunks",
     policies={"names": "append", "arguments": "append"},

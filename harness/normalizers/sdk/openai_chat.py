@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from harness.normalizers import sdk
-from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -120,7 +120,7 @@ def _calls(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
 normalizer = Normalizer(
     name="openai-sdk",
     normalize=normalize,
-    capabilities=frozenset(CAPABILITIES),
+    capabilities=sdk.CAPABILITIES_OF_ADAPTERS,
     role="peer",
     summary="the openai package: chat.completions.stream and get_final_completion",
     policies={"names": "append", "arguments": "append"},

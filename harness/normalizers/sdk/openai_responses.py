@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from harness.dialects.openai_responses.items import odd_call
 from harness.normalizers import sdk
-from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -130,7 +130,7 @@ normalizer = Normalizer(
     name="openai-sdk-responses",
     normalize=normalize,
     dialects=frozenset(("openai-responses",)),
-    capabilities=frozenset(CAPABILITIES),
+    capabilities=sdk.CAPABILITIES_OF_ADAPTERS,
     role="peer",
     summary="the openai package: responses.stream and its last event",
     needs=("openai", "httpx2"),
