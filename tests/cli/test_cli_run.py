@@ -77,7 +77,7 @@ def test_run_exits_with_0_when_all_conform(harness: Harness) -> None:
 def test_run_exits_with_1_and_prints_a_replay_command_when_a_normalizer_fails(
     harness: Harness,
 ) -> None:
-    left = harness("run", DASHSCOPE, *NAIVE, *QUICK)
+    left = harness("run", DASHSCOPE, *NAIVE, *QUICK, "--no-report")
     assert left.code == 1
     assert f" of {COUNT} cells do not conform" in left.err
     assert "harness replay dashscope/" in left.err
@@ -133,7 +133,8 @@ RANKED = {"name", "k", "n", "low", "high", "parse_error"}
 
 
 def test_run_json_has_the_documented_keys(harness: Harness) -> None:
-    left = harness("run", _imported(), DASHSCOPE, *REFERENCE, *NAIVE, *QUICK, "--format", "json")
+    options = (*REFERENCE, *NAIVE, *QUICK, "--no-report", "--format", "json")
+    left = harness("run", _imported(), DASHSCOPE, *options)
     found = left.json
     assert set(found) == {"scenarios", "replays", "outcomes", "rankings", "gate"}
     assert found["scenarios"] == COUNT + 1
@@ -155,14 +156,15 @@ def test_run_json_has_the_documented_keys(harness: Harness) -> None:
 
 
 def test_models_are_ranked_by_recorded_turns_only(harness: Harness) -> None:
-    found = harness("run", DASHSCOPE, *REFERENCE, *QUICK, "--format", "json").json
+    options = (*REFERENCE, *QUICK, "--no-report", "--format", "json")
+    found = harness("run", DASHSCOPE, *options).json
     assert (found["rankings"]["models"], found["rankings"]["prompts"]) == ([], [])
-    own = harness("run", _imported(), *REFERENCE, *QUICK, "--format", "json").json
+    own = harness("run", _imported(), *options).json
     assert [(row["name"], row["n"]) for row in own["rankings"]["models"]] == [("qwen-plus", 1)]
 
 
 def test_jsonl_is_a_result_a_line(harness: Harness) -> None:
-    left = harness("run", DASHSCOPE, *REFERENCE, *QUICK, "--format", "jsonl")
+    left = harness("run", DASHSCOPE, *REFERENCE, *QUICK, "--no-report", "--format", "jsonl")
     rows = [json.loads(line) for line in left.out.splitlines()]
     assert {row["type"] for row in rows} == {"result"}
     assert [row["cell"] for row in rows] == sorted(row["cell"] for row in rows)
@@ -171,7 +173,7 @@ def test_jsonl_is_a_result_a_line(harness: Harness) -> None:
 
 @pytest.mark.parametrize("style", ["pretty", "markdown"])
 def test_run_prints_the_ranking(harness: Harness, style: str) -> None:
-    left = harness("run", DASHSCOPE, *QUICK, "--format", style)
+    left = harness("run", DASHSCOPE, *QUICK, "--no-report", "--format", style)
     assert "dashscope-restore" in left.out
     assert f"{COUNT}/{COUNT}" in left.out
     assert "do not measure models" in left.out
@@ -227,13 +229,13 @@ def test_the_header_says_what_makes_the_run_again(harness: Harness) -> None:
 
 
 def test_a_name_that_is_given_twice_runs_once(harness: Harness) -> None:
-    assert harness("run", DASHSCOPE, *REFERENCE, *REFERENCE, *QUICK).code == 0
+    assert harness("run", DASHSCOPE, *REFERENCE, *REFERENCE, *QUICK, "--no-report").code == 0
     assert len(read_run(Path("reports/run.jsonl")).results) == COUNT
 
 
 def test_one_normalizer_under_two_names_is_two(harness: Harness) -> None:
     other = "harness.normalizers.reference:normalizer"
-    assert harness("run", DASHSCOPE, *REFERENCE, "-n", other, *QUICK).code == 0
+    assert harness("run", DASHSCOPE, *REFERENCE, "-n", other, *QUICK, "--no-report").code == 0
     names = {result.normalizer for result in read_run(Path("reports/run.jsonl")).results}
     assert names == {"reference", other}
 
