@@ -57,12 +57,26 @@ def test_events_without_content_are_noted() -> None:
     assert quirks("openai-completions", whole, tail=b'data: {"us') == {"SSE-NO-FINAL-BLANK"}
 
 
-def test_oracle_abstains_from_a_second_choice() -> None:
-    second = {"choices": [{"text": "b", "index": 1}]}
-    body = sse(completion("a"), second, completion("c", "stop"))
-    reading = oracle_reading(interaction("openai-completions", body))
-    assert (reading.text, reading.finish, reading.calls) == ("ac", "stop", None)
-    assert reading.quirks == {"N-CHOICES"}
+def _choice(dialect: str, text: str, index: object) -> dict[str, Any]:
+    if dialect == "gemini":
+        content = {"content": {"parts": [{"text": text}]}, "index": index}
+        return {"candidates": [{**content, "finishReason": "STOP"}]}
+    member = {"delta": {"content": text}} if dialect == "mistral" else {"text": text}
+    return {"choices": [{**member, "index": index, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize("dialect", ["openai-completions", "mistral", "gemini"])
+def test_another_choice_is_another_answer(dialect: str) -> None:
+    first, second = _choice(dialect, "a", 0), _choice(dialect, "b", 1)
+    reading = oracle_reading(interaction(dialect, sse(first, second)))
+    assert (reading.text, reading.calls, reading.unknown) == ("a", (), ())
+    assert reading.quirks >= {"GEM-CANDIDATES" if dialect == "gemini" else "N-CHOICES"}
+    turned = oracle_reading(interaction(dialect, sse(second, first)))
+    assert [turned.text, *(it.text for it in turned.alternatives)] == ["b", "a"]
+    for odd in ("1", True):
+        assert not oracle_reading(interaction(dialect, sse(_choice(dialect, "a", odd)))).knows(
+            "text"
+        )
 
 
 def test_the_message_of_an_error_without_a_type_is_read() -> None:

@@ -280,8 +280,10 @@ class DashScopeOracle(FinishWordOracle):
         if not isinstance(message, dict):
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
             return
-        if len(choices) > 1 or choice.get("index", 0) != 0:
+        if choice.get("index", 0) != 0:
             self.notes.lost("N-CHOICES", event.offset)
+        elif len(choices) > 1:
+            self.notes.keep("N-CHOICES", event.offset)
         self._content(self._reasoning_values, message.get("reasoning_content"), event)
         self._content(self._text_values, message.get("content"), event)
         self._calls.add(message.get("tool_calls"), event)

@@ -99,7 +99,6 @@ class MistralOracle(FinishWordOracle):
     def __init__(self) -> None:
         super().__init__()
         self.table = self._calls = CallList(self.notes)
-        self._choice: int | None = None
         self._chunks = 0
 
     def take(self, value: Json, event: Event) -> None:
@@ -124,10 +123,10 @@ class MistralOracle(FinishWordOracle):
             self.notes.lost("EVENT-GLUED", event.offset)
             return
         index = choice.get("index", 0)
-        if self._choice not in (None, index) or isinstance(index, bool):
+        if type(index) is not int:
             self.notes.lost("N-CHOICES", event.offset)
+        if not self.is_answer(index, event.offset):
             return
-        self._choice = index if isinstance(index, int) else 0
         delta, message = choice.get("delta"), choice.get("message")
         self._chunks += 1
         if message is not None and (delta is not None or self._chunks > 1):

@@ -1,6 +1,6 @@
 """The oracle of the dialect openai-completions.
 
-Texts of the first choice are appended. If others come, it is ambiguous which one is the answer.
+Texts of the first choice are appended; others are other answers to the prompt.
 A chunk without a choice has usage. Any other member of a choice is of another API, and the
 oracle abstains.
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
@@ -13,8 +13,6 @@ from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.values import error_of, meanings
 
-_NO_CHOICE = object()
-
 
 class OpenAICompletionsOracle(FinishWordOracle):
     """Reads one body of legacy completions."""
@@ -22,8 +20,6 @@ class OpenAICompletionsOracle(FinishWordOracle):
     MEANINGS: ClassVar = meanings(
         stop=("stop",), length=("length",), content_filter=("content_filter",)
     )
-
-    _index: object = _NO_CHOICE
 
     def take(self, value: Json, event: Event) -> None:
         """Take one chunk, or the completion."""
@@ -55,11 +51,10 @@ class OpenAICompletionsOracle(FinishWordOracle):
         if choice.get("message") or choice.get("delta"):
             self.notes.lost("ENVELOPE-WRAPPED", offset)
         index = choice.get("index", 0)
-        if self._index not in (_NO_CHOICE, index):
-            # Another answer to the same prompt: it is ambiguous which one is meant.
+        if type(index) is not int:
             self.notes.lost("N-CHOICES", offset)
+        if not self.is_answer(index, offset):
             return
-        self._index = index
         text = choice.get("text", "")
         if text and self.ended:
             self.notes.open("CONTENT-AFTER-FINISH", offset, text=True)

@@ -1,4 +1,4 @@
-"""The oracle of the dialect gemini: it adds up the parts of candidate 0 of each response.
+"""The oracle of the dialect gemini: it adds up the parts of one candidate of each response.
 
 Source: Gemini API and Vertex AI API references, `GenerateContentResponse`, `Candidate`.
 """
@@ -100,8 +100,10 @@ class GeminiOracle(GoogleOracle):
         if not isinstance(candidate, dict):
             self.notes.lost("EVENT-GLUED", offset)
             return
-        if candidate.get("index", 0) != 0 or place:
+        index = candidate.get("index", 0)
+        if type(index) is not int or (place and not index):
             self.notes.lost("GEM-CANDIDATES", offset)
+        if not self.is_answer(index, offset, "GEM-CANDIDATES"):
             return
         if any(name in candidate for name in _SNAKE):
             self.notes.lost("GEM-SNAKE-CASE", offset)

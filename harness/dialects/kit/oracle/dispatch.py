@@ -54,6 +54,7 @@ class Oracle(ABC):
         over: nothing may follow.
         ended: the turn has its end.
         model_failed, damaged: as in `OracleReading`.
+        choice: number of the choice that is the answer; None until one came.
         table: of the calls; None in an API that has none, and if the oracle lists them itself.
     """
 
@@ -78,6 +79,7 @@ class Oracle(ABC):
         self.error_quirk = "ERR-IN-200"
         self.marks: list[tuple[int, int]] = []
         self.table: CallTable | None = None
+        self.choice: int | None = None
 
     def events(self, body: bytes) -> Iterator[Event]:
         """Yield the events of `body`."""
@@ -174,6 +176,20 @@ class Oracle(ABC):
             self.notes.keep("HTTP-HTML-BODY", 0)
         else:
             self.notes.lost("ENVELOPE-WRAPPED", 0)
+
+    def is_answer(self, choice: object, offset: int, quirk: str = "N-CHOICES") -> bool:
+        """Return whether the choice with this number is the answer to the request.
+
+        It is the first one that came, or that with the number 0; others are other answers.
+        """
+        number = choice if isinstance(choice, int) else 0
+        if self.choice is None:
+            self.choice = 0 if self.notes.decisions.get(quirk) == "zero" else number
+        if number != self.choice and self.choice:
+            self.notes.choose(quirk, quirk, offset, "first", "zero")
+        elif number != self.choice:
+            self.notes.keep(quirk, offset)
+        return number == self.choice
 
     def take_error(self, error: tuple[str, str], offset: int) -> None:
         """End the turn with the provider's error."""

@@ -58,7 +58,6 @@ class OpenAIChatOracle(Oracle):
     def __init__(self) -> None:
         super().__init__()
         self.table = self._calls = CallTable(self.notes)
-        self._choice_index: int | None = None
         self._refusal: list[str] = []
         self._message = ""  # of the last chunk that had one next to its delta
         self._asked_for_functions = False
@@ -141,7 +140,7 @@ class OpenAIChatOracle(Oracle):
         if not isinstance(choice, dict):
             self.notes.lost("EVENT-GLUED", offset)
             return
-        if not self._is_ours(choice.get("index"), offset):
+        if not self.is_answer(choice.get("index"), offset):
             return
         if (error := error_of({"error": choice.get("error")})) is not None:
             self.take_error(error, offset)
@@ -165,16 +164,6 @@ class OpenAIChatOracle(Oracle):
         else:
             self.notes.keep("MESSAGE-NOT-DELTA", offset)
             self._message = so_far
-
-    def _is_ours(self, index: object, offset: int) -> bool:
-        """Whether a choice is the first that came; another is another answer to the request."""
-        known = index if isinstance(index, int) else 0
-        if self._choice_index is None:
-            self._choice_index = known
-        if known != self._choice_index:
-            note = self.notes.lost if self._choice_index else self.notes.keep
-            note("N-CHOICES", offset)
-        return known == self._choice_index
 
     def _document(self, body: bytes) -> None:
         """Take a body without events."""
@@ -308,7 +297,7 @@ class OpenAIChatOracle(Oracle):
         finishes = self.finishes
         if not finishes and not self.over:
             self.notes.keep("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
-        if self.over and self._choice_index is None:
+        if self.over and self.choice is None:
             # An end of nothing: an empty turn, or an answer in an unknown form.
             self.notes.open("CHUNK-CHOICES-ABSENT", 0, end=True)
         if self._reopened and not self.over:
