@@ -81,7 +81,7 @@ class ResponsesCalls:
         self._name(item, event)
 
     def refused(self, item: Item, call: OddCall) -> None:
-        """Open an action, so that it is reported, and reject it: it is no call of a tool."""
+        """Open an action, so that it is reported, and reject it: it is not a call of a tool."""
         self._turn.open(item.key, item.call_id or item.id, call.name, "action")
         self._turn.reject(item.key, call.reason)
 

@@ -73,7 +73,7 @@ class OracleReading(msgspec.Struct, frozen=True):
         damaged: the body ends inside text that is not valid JSON, so that it is unknown
             whether it was truncated or sent like this.
         unknown: the ambiguous parts, each with the reason: the id of a quirk, or a phrase.
-        decisions: how this reading decides what the contract leaves open: a question, which is
+        decisions: how this reading decides what the contract does not: a question, which is
             the name of a policy or the id of a quirk, and the answer.
         alternatives: the other readings that the bytes admit, each with other decisions; a
             result is wrong only if it matches none of them.

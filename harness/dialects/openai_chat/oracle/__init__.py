@@ -207,7 +207,7 @@ class OpenAIChatOracle(Oracle):
         self._add_refusal(delta.get("refusal"), offset)
         if "tool_calls" in delta:
             entries = delta["tool_calls"]
-            # Some servers send each of several calls as a chunk with a finish reason of its own.
+            # Some servers send each of several calls in a separate chunk with a finish reason.
             follows = [finish] == self.finishes and self._calls.are_new(entries)
             if self._calls.add(entries, offset) and self.finishes:
                 self.notes.open("CONTENT-AFTER-FINISH", offset, calls=not follows)

@@ -96,7 +96,7 @@ class CallTable(OpenCalls[int | None, _Call]):
         return tuple(call.reading() for call in opened)
 
     def are_new(self, entries: object) -> bool:
-        """Return whether each entry opens a call, with an index and an id of its own."""
+        """Return whether each entry opens a call, with a new index and a new id."""
         return isinstance(entries, list) and all(
             _key(entry) not in self._calls and text_or_empty(entry.get("id")) not in self._ids
             for entry in map(dict_or_empty, entries)
