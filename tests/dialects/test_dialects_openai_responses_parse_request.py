@@ -9,6 +9,7 @@ from harness.dialects.openai_responses.parse_request import parse_request
 from harness.dialects.table import message_form
 from harness.providers import Capabilities
 from harness.turns.messages import calls_of, role_of, text_of
+from harness.turns.turn import Tool
 
 ASKED = {"role": "user", "content": "?"}
 CALL = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "get", "arguments": "{}"}
@@ -103,6 +104,12 @@ def test_model_tools_system_and_stream() -> None:
     assert asked.system == "Be brief.\nBe kind."
     assert [tool.name for tool in asked.tools] == ["f", "g", "sql", "h"]
     assert asked.tools[0].parameters == {"a": 1}
+
+
+def test_the_form_of_the_chat_api_is_ignored_next_to_a_name() -> None:
+    nested = {"name": "g", "parameters": {"required": ["a"]}}
+    tools = [{"type": "function", "name": "f", "function": nested}]
+    assert parse_request(URI, {"tools": tools}).tools == (Tool("f"),)
 
 
 def test_a_session_and_a_model_in_the_address() -> None:

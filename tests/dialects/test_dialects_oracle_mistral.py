@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.mistral.oracle import MistralOracle
@@ -27,8 +29,8 @@ def _sse(*values: Json) -> bytes:
     return b"".join(b"data: " + json.dumps(value).encode() + b"\n\n" for value in values)
 
 
-def _chunk(delta: object, finish: object = None) -> Json:
-    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+def _chunk(delta: object, finish: object = None, index: int = 0) -> Json:
+    return {"choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
 
 
 def _calls(*entries: Json) -> OracleReading:
@@ -84,3 +86,15 @@ def test_an_unknown_part_leaves_the_text_open() -> None:
 def test_a_finish_word_for_calls_without_calls_is_noted() -> None:
     reading = _read(_sse(_chunk({"content": "a"}, "tool_calls")))
     assert "FINISH-TOOLCALLS-WITHOUT-CALLS" in reading.quirks
+
+
+@given(st.lists(st.text(max_size=3), min_size=1), st.sampled_from(["stop", "length"]))
+def test_further_choices_change_nothing_after_choice_0(pieces: list[str], finish: str) -> None:
+    chunks = [*({"content": piece} for piece in pieces), {}]
+    finishes = [*(None for _ in pieces), finish]
+    alone = list(map(_chunk, chunks, finishes))
+    further = [_chunk(each, end, 1) for each, end in zip(chunks, finishes, strict=True)]
+    both = _read(_sse(*(value for pair in zip(alone, further, strict=True) for value in pair)))
+    one = _read(_sse(*alone))
+    assert (both.text, both.finish, both.unknown) == (one.text, one.finish, one.unknown)
+    assert both.quirks == one.quirks | {"N-CHOICES"}

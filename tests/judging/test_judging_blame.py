@@ -69,6 +69,20 @@ def chunk_bytes(finish: str | None = None, **delta: object) -> bytes:
     return b"data: " + json.dumps(value).encode() + b"\n\n"
 
 
+def error_object(**fields: object) -> bytes:
+    return json.dumps({"error": {"message": "m", **fields}}).encode()
+
+
+def malformed_chunk(finish: str) -> bytes:
+    """Return OpenRouter's last chunk after a malformed call of Gemini."""
+    choice = {
+        "delta": {},
+        "finish_reason": finish,
+        "native_finish_reason": "MALFORMED_FUNCTION_CALL",
+    }
+    return b"data: " + json.dumps({"choices": [choice], "error": {"code": 502}}).encode() + b"\n\n"
+
+
 def call_chunk(arguments: str, name: str = "f", call_id: str = "c1") -> bytes:
     function = {"name": name, "arguments": arguments}
     return chunk_bytes(
@@ -93,6 +107,10 @@ CASES: list[tuple[bytes, Blame]] = [
     (chunk_bytes(content="a") + chunk_bytes("sensitive"), "model"),
     (call_chunk("", "now") + chunk_bytes("eos"), "model"),
     (chunk_bytes(refusal="no") + chunk_bytes("stop"), "model"),
+    (chunk_bytes(content="a") + b"data: " + error_object(failed_generation="") + b"\n\n", "model"),
+    (error_object(code="tool_use_failed", failed_generation="{"), "model"),
+    (error_object(code="tool_use_failed"), "provider"),
+    (call_chunk('{"a":1}') + malformed_chunk("stop"), "model"),
     (call_chunk('{"a":'), "provider"),
     (call_chunk("{}", ""), "provider"),
     (call_chunk("{}", "") + END, "provider"),

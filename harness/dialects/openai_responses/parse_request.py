@@ -46,7 +46,8 @@ def _tools(declared: object) -> Iterator[Tool]:
 
 
 def _tool(item: Json) -> Tool:
-    nested = item.get("function")  # the form of the chat API, which some servers accept too
+    # Some servers accept the form of the chat API too; OpenAI ignores it next to a name.
+    nested = None if "name" in item else item.get("function")
     return kit.declared_tool(nested if isinstance(nested, dict) else item)
 
 

@@ -43,6 +43,8 @@ _REASONING_FIELDS = ("reasoning_content", "reasoning")
 _TOOLS_THEN_STOP = frozenset({"tool_calls", "stop"})
 _PROMISES_CALLS = frozenset({"tool_calls", "function_call"})
 _MAY_PROMISE_CALLS = _PROMISES_CALLS | {"tool_use", "tool_call"}
+# The word of Gemini for output that cannot be used, which OpenRouter forwards.
+_MALFORMED = "MALFORMED_FUNCTION_CALL"
 
 
 class OpenAIChatOracle(Oracle):
@@ -116,6 +118,7 @@ class OpenAIChatOracle(Oracle):
         """Take one chunk."""
         if (error := error_of(chunk, event.name)) is not None:
             self.take_error(error, event.offset)
+            self._check_generation(chunk)
         elif self.error is not None and chunk.get("choices"):
             self.notes.lost("ERR-IN-200", event.offset)
         choices = chunk.get("choices")
@@ -144,6 +147,7 @@ class OpenAIChatOracle(Oracle):
             return
         if (error := error_of({"error": choice.get("error")})) is not None:
             self.take_error(error, offset)
+        self.model_failed |= choice.get("native_finish_reason") == _MALFORMED
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self._add_delta(delta, choice.get("finish_reason"), offset)
@@ -154,6 +158,10 @@ class OpenAIChatOracle(Oracle):
         if message := choice.get("message"):
             self._check_message(message, offset)
         self._finish_reason(choice.get("finish_reason"), offset)
+
+    def _check_generation(self, failed: Json) -> None:
+        """Note an error of Groq that quotes the model's output, which could not be used."""
+        self.model_failed |= "failed_generation" in dict_or_empty(failed.get("error"))
 
     def _check_message(self, message: object, offset: int) -> None:
         """Note a message; next to deltas, Perplexity's contains their text so far."""
@@ -181,6 +189,7 @@ class OpenAIChatOracle(Oracle):
         if error is not None:
             self.notes.keep("ERR-UNFRAMED", 0)
             self.error = error
+            self._check_generation(value)
             return
         choice = dict_or_empty(choices[0] if isinstance(choices, list) and choices else None)
         message = choice.get("message")
