@@ -82,10 +82,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
     @property
     def emitted_failure(self) -> StreamFailure | None:
         """The failure that the normalizer emitted; one that folding derived is not its own."""
-        derived = self.turn.failure and all(
-            not isinstance(each.delta, StreamFailure) for each in self.replay.emissions
-        )
-        return None if derived else self.turn.failure
+        return self.turn.failure if self.replay.reports_failure else None
 
     @cached_property
     def pairing(self) -> CallPairing:
