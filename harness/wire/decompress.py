@@ -141,9 +141,11 @@ def _brotli(body: bytes, coding: str, where: str) -> bytes:
     decoder = package.Decompressor()
 
     def pieces() -> Iterator[bytes]:
-        yield decoder.process(body, output_buffer_limit=_PIECE_BYTES)
-        while not decoder.can_accept_more_data():
-            yield decoder.process(b"", output_buffer_limit=_PIECE_BYTES)
+        piece = decoder.process(body, output_buffer_limit=_PIECE_BYTES)
+        # A decoder that accepts more data may still have output.
+        while piece or not decoder.can_accept_more_data():
+            yield piece
+            piece = decoder.process(b"", output_buffer_limit=_PIECE_BYTES)
 
     try:
         return _joined(pieces(), where)

@@ -3,6 +3,7 @@
 import gzip
 import zlib
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
@@ -48,6 +49,18 @@ CODINGS: dict[str, Callable[[bytes], bytes]] = {
 @given(body=st.binary(min_size=1, max_size=300) | st.text(min_size=1, max_size=80).map(str.encode))
 def test_each_coding_comes_off(coding: str, body: bytes) -> None:
     assert decompress(CODINGS[coding](body * 9), coding.upper(), "x") == body * 9
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_a_body_larger_than_the_pieces_of_a_decoder_is_complete(coding: str) -> None:
+    body = bytes(3_000_000)
+    assert decompress(CODINGS[coding](body), coding, "x") == body
+
+
+def test_a_truncated_body_in_brotli_gives_all_that_was_decoded() -> None:
+    body = Random(1).randbytes(200_000)  # noqa: S311 - bytes that do not compress
+    compressed = brotli(body)
+    assert decompress(compressed[:-1], "br", "x") == body
 
 
 @pytest.mark.parametrize("compress", [zlib.compress, raw_deflate])
