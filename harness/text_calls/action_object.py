@@ -79,7 +79,8 @@ class ActionObject:
     def feed(self, text: str, at: int) -> int:
         """Take `text` from `at` on, up to the end of the object; return how far."""
         self._base = start = at
-        at += not self._raw  # the opening brace
+        if not self._raw:
+            at += len("{")
         while at < len(text) and not (self.whole or self.stuck):
             if self._step in self._between:
                 at = end_of(_SPACE, text, at)
