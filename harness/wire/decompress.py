@@ -138,19 +138,19 @@ def _inflate(body: bytes, _coding: str, where: str) -> bytes:
 
 def _brotli(body: bytes, coding: str, where: str) -> bytes:
     package = _package("brotli", coding, where)
-    decoder = package.Decompressor()
-
-    def pieces() -> Iterator[bytes]:
-        piece = decoder.process(body, output_buffer_limit=_PIECE_BYTES)
-        # A decoder that accepts more data may still have output.
-        while piece or not decoder.can_accept_more_data():
-            yield piece
-            piece = decoder.process(b"", output_buffer_limit=_PIECE_BYTES)
-
     try:
-        return _joined(pieces(), where)
+        return _joined(brotli_output(package.Decompressor(), body), where)
     except package.error as error:
         raise _damaged(error, where) from None
+
+
+def brotli_output(decoder: Any, data: bytes) -> Iterator[bytes]:  # noqa: ANN401 - of a module without types
+    """Yield all that a Brotli decoder can make of `data` and of what it was given before."""
+    piece = decoder.process(data, output_buffer_limit=_PIECE_BYTES)
+    # A decoder that accepts more data may still have output.
+    while piece or not decoder.can_accept_more_data():
+        yield piece
+        piece = decoder.process(b"", output_buffer_limit=_PIECE_BYTES)
 
 
 def _zstd(body: bytes, coding: str, where: str) -> bytes:

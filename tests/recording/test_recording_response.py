@@ -3,6 +3,7 @@
 import gzip
 import zlib
 from itertools import pairwise
+from random import Random
 
 import brotli  # type: ignore[import-untyped]  # brotli ships no types
 import pytest
@@ -33,6 +34,15 @@ def test_reads_add_up_to_the_text(coding: str, cuts: set[int]) -> None:
     assert b"".join(found) == TEXT
     assert len(found) == len(pieces)
     assert (left, encoding) == ((("x", "1"),), coding)
+
+
+@pytest.mark.parametrize("size", [5_000, 1_000_000])
+def test_reads_of_an_aborted_response_in_brotli_add_up_to_all_that_arrived(size: int) -> None:
+    text = Random(1).randbytes(200_000)  # noqa: S311 - bytes that do not compress
+    body = brotli.compress(text)[:-1]
+    pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    found, _, _ = decode_pieces(pieces, (("content-encoding", "br"),), "here")
+    assert b"".join(found) == text
 
 
 def test_what_is_not_compressed_stays() -> None:

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Final
 
 from harness.errors import UnreadableError
-from harness.wire.decompress import decode_body, encoding_of, inflate_window
+from harness.wire.decompress import brotli_output, decode_body, encoding_of, inflate_window
 from harness.wire.interaction import Ended, Headers, Interaction, Read, Request
 
 _Feed = Callable[[bytes], bytes]
@@ -48,11 +48,16 @@ def _zlib(body: bytes) -> _Feed:
     return zlib.decompressobj(inflate_window(body)).decompress
 
 
+def _brotli(_body: bytes) -> _Feed:
+    decoder = import_module("brotli").Decompressor()
+    return lambda piece: b"".join(brotli_output(decoder, piece))
+
+
 _FEEDS: Final[dict[str, Callable[[bytes], _Feed]]] = {
     "gzip": _zlib,
     "x-gzip": _zlib,
     "deflate": _zlib,
-    "br": lambda _: import_module("brotli").Decompressor().process,
+    "br": _brotli,
     "zstd": lambda _: import_module("zstandard").ZstdDecompressor().decompressobj().decompress,
 }
 
