@@ -5,37 +5,32 @@ gateway has its own names. Bodies are not searched. Scrubbing twice changes noth
 """
 
 import re
+from importlib import resources
 from typing import Final
 from urllib.parse import unquote
+
+import msgspec
 
 from harness.wire.interaction import Headers, Interaction
 
 REDACTED: Final = "REDACTED"
 
-# Not credentials, but they identify an account.
-_ACCOUNTS: Final = frozenset(
-    {
-        "anthropic-organization-id",
-        "chatgpt-account-id",
-        "openai-organization",
-        "openai-project",
-        "x-goog-user-project",
-    }
-)
-_HARMLESS: Final = frozenset({"idempotency-key", "sec-websocket-key", "x-idempotency-key"})
-_ADDRESSES: Final = frozenset(
-    {
-        "content-location",
-        "location",
-        "referer",
-        "x-envoy-original-path",
-        "x-forwarded-uri",
-        "x-original-uri",
-        "x-original-url",
-        "x-request-url",
-        "x-rewrite-url",
-    }
-)
+
+class _Headers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of `headers.toml`, which describes the fields."""
+
+    accounts: frozenset[str]
+    harmless: frozenset[str]
+    addresses: frozenset[str]
+    secret_words: frozenset[str]
+    secret_endings: tuple[str, ...]
+    of_requests: frozenset[str]
+    of_responses: frozenset[str]
+
+
+_TEXT: Final = resources.files(__package__).joinpath("headers.toml").read_text(encoding="utf-8")
+HEADERS: Final = msgspec.toml.decode(_TEXT, type=_Headers)
+
 # HTTP/2 writes the request line as such headers; the address itself is stored elsewhere.
 _PSEUDO: Final = ":"
 _LOOKS_LIKE_ADDRESS: Final = re.compile(r"\?|//")
@@ -43,23 +38,6 @@ _LOOKS_LIKE_ADDRESS: Final = re.compile(r"\?|//")
 _PART: Final = re.compile(r"(?:[^\s,]|,(?!<))+")
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
-_SECRET_WORDS: Final = frozenset({"auth", "cookie2", "pwd", "sig"})
-# Plural `tokens` is a count, as in a rate limit.
-_SECRET_ENDINGS: Final = (
-    "authentication",
-    "authorization",
-    "bearer",
-    "cookie",
-    "credential",
-    "credentials",
-    "jwt",
-    "key",
-    "passwd",
-    "password",
-    "secret",
-    "signature",
-    "token",
-)
 _USER: Final = re.compile(
     r"""\A(?: [^/?\#]* @ (?= (?:[^/?\#@]*:)? // ) )*  # before what looks like an address
     ( (?:[^/?\#@]*:)? // )? [^/?\#]* @""",
@@ -72,11 +50,11 @@ _PARAMETER: Final = re.compile(r"([?&;#])([^=&;#?/]*)=([^&;#]+)")
 def is_secret_name(name: str) -> bool:
     """Whether the value of a header or query parameter called `name` must be removed."""
     lowered = name.lower().replace("_", "-")
-    if lowered in _HARMLESS:
+    if lowered in HEADERS.harmless:
         return False
     words = _WORD.findall(lowered)
-    return lowered in _ACCOUNTS or any(
-        word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS) for word in words
+    return lowered in HEADERS.accounts or any(
+        word in HEADERS.secret_words or word.endswith(HEADERS.secret_endings) for word in words
     )
 
 
@@ -101,7 +79,7 @@ def _is_removed(name: str) -> bool:
 
 def _scrub_value(name: str, value: str) -> str:
     """Return the value of a kept header with all its addresses scrubbed."""
-    if name.lower() in _ADDRESSES:
+    if name.lower() in HEADERS.addresses:
         return scrub_address(value)
     return _PART.sub(_scrub_part, value) if _LOOKS_LIKE_ADDRESS.search(value) else value
 

@@ -21,32 +21,6 @@ from harness.wire.interaction import Headers, Interaction, Request
 
 KnownSecrets: TypeAlias = tuple[Detector, ...]
 
-# The headers that a dialect, a framing or a reader of the cassette needs.
-REQUEST_HEADERS: Final = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "anthropic-beta",
-        "anthropic-version",
-        "content-type",
-        "openai-beta",
-        "user-agent",
-        "x-dashscope-sse",
-    }
-)
-RESPONSE_HEADERS: Final = frozenset(
-    {
-        "cache-control",
-        "content-encoding",
-        "content-type",
-        "retry-after",
-        "server",
-        "transfer-encoding",
-        "x-accel-buffering",
-    }
-)
-
-
 # Placeholders that clients send if no key is needed; they may be ordinary words.
 _DUMMIES: Final = frozenset(
     {"lm-studio", "no-key-required", "not-needed", "not-required", "sk-no-key-required"}
@@ -88,7 +62,7 @@ class Scrubber:
             msgspec.structs.replace(
                 each,
                 request=self._request(each.request, known, f"{where}: interactions[{index}]"),
-                headers=self._headers(each.headers, RESPONSE_HEADERS, known),
+                headers=self._headers(each.headers, credentials.HEADERS.of_responses, known),
                 body=without_secrets(each.body, f"{where}: interactions[{index}]", known),
             )
             for index, each in enumerate(interactions)
@@ -103,7 +77,7 @@ class Scrubber:
         return msgspec.structs.replace(
             request,
             uri=without_secrets(uri, where, known, URL_ESCAPE).decode("utf-8", "replace"),
-            headers=self._headers(request.headers, REQUEST_HEADERS, known),
+            headers=self._headers(request.headers, credentials.HEADERS.of_requests, known),
             body=without_secrets(request.body, where, known),
         )
 
