@@ -86,11 +86,6 @@ class Budget:
         """Whether examples or time are used up."""
         return self.examples >= self._most or self._clock() >= self._end
 
-    @property
-    def examples_left(self) -> int:
-        """How many examples may still be judged."""
-        return max(0, self._most - self.examples)
-
     def count(self, chunkings: int) -> None:
         """Note one example, and under how many chunkings it was judged."""
         self.examples += 1

@@ -6,7 +6,7 @@ memory. An interruption keeps all finished results.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import TypeAlias
 
 import msgspec
@@ -17,11 +17,9 @@ from harness.runs.pool import (
     Batch,
     Exited,
     Interruption,
-    OpenPool,
     Pool,
     interruptible,
     open_processes,
-    opener,
     run_job,
 )
 from harness.runs.run import AnyCase
@@ -59,7 +57,6 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
     on_result: OnResult,
     on_progress: OnProgress,
     crashed: Crashed,
-    make_executor: Callable[[int], Executor] | None = None,
 ) -> Progress:
     """Run `worker` over `jobs`; SIGINT stops it after the running cells.
 
@@ -70,8 +67,6 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
         on_result: called in this thread with each result, in any order.
         on_progress: called with (done, total), first with (0, total).
         crashed: makes the result of a job that killed its process twice, or left it.
-        make_executor: another `concurrent.futures.Executor` for n workers; this function
-            shuts it down.
 
     Returns:
         How far it came.
@@ -84,11 +79,10 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
         desk = _ResultCollector(len(jobs), on_result, on_progress, crashed)
         on_progress(0, len(jobs))
         try:
-            if make_executor is None and jobs_in_parallel == 1:
+            if jobs_in_parallel == 1:
                 _run_here(jobs, worker, desk, interruption)
             else:
-                open_pool = open_processes if make_executor is None else opener(make_executor)
-                _Parallel(worker, jobs_in_parallel, open_pool, desk, interruption).run(jobs)
+                _Parallel(worker, jobs_in_parallel, desk, interruption).run(jobs)
         except KeyboardInterrupt:
             interruption.requested = True
     return Progress(desk.done, len(jobs), interrupted=interruption.requested)
@@ -135,7 +129,6 @@ class _Parallel(msgspec.Struct):
 
     worker: Worker
     workers: int
-    open_pool: OpenPool
     desk: _ResultCollector
     interruption: Interruption
     flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = msgspec.field(default_factory=dict)
@@ -144,7 +137,7 @@ class _Parallel(msgspec.Struct):
     def run(self, jobs: Sequence[Job]) -> None:
         waiting = deque(batches(jobs, self.workers))
         while waiting and not self.interruption.requested:
-            with self.open_pool(self.workers) as pool:
+            with open_processes(self.workers) as pool:
                 self._fly(pool, waiting, limit=self.workers * _BATCHES_PER_WORKER)
             while self.suspects and not self.interruption.requested:
                 self._retry()
@@ -152,7 +145,7 @@ class _Parallel(msgspec.Struct):
     def _retry(self) -> None:
         """Run the suspects one at a time, up to the first that kills its process again."""
         suspects, self.suspects = self.suspects, deque()
-        with self.open_pool(1) as pool:
+        with open_processes(1) as pool:
             while suspects and not self.suspects and not self.interruption.requested:
                 self._fly(pool, deque([(suspects.popleft(),)]), limit=1)
         for job in self.suspects:
@@ -182,8 +175,6 @@ class _Parallel(msgspec.Struct):
         done, _ = wait(self.flying, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
         for future in done:
             jobs = self.flying.pop(future)
-            if future.cancelled():
-                continue
             try:
                 batch = future.result()
             except BrokenExecutor:

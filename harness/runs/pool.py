@@ -13,11 +13,11 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from multiprocessing.synchronize import Event
 from types import FrameType
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -29,7 +29,7 @@ ResultT = TypeVar("ResultT")
 # Time for a stopped worker to finish its running job.
 GRACE_SECONDS = 5.0
 
-# Set by the parent to stop the workers; None outside the harness's own pool.
+# Set by the parent to stop the workers; None outside a worker process.
 _stop: Event | None = None
 
 
@@ -166,22 +166,7 @@ def block_sigint() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Pool(Protocol):
-    """Somewhere to run batches."""
-
-    def submit(
-        self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
-    ) -> Future[Batch[ResultT]]:
-        """Queue a batch."""
-
-    def stop(self, running: Collection[Future[Batch[ResultT]]]) -> None:
-        """Wait a while for the running jobs to end; start no others."""
-
-
-OpenPool: TypeAlias = Callable[[int], AbstractContextManager[Pool]]
-
-
-class _Processes:
+class Pool:
     """A process pool and the event that tells its workers to stop."""
 
     def __init__(self, workers: int) -> None:
@@ -196,60 +181,32 @@ class _Processes:
     def submit(
         self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
     ) -> Future[Batch[ResultT]]:
+        """Queue a batch."""
         with block_sigint():  # a process that starts now must not receive Ctrl-C
             return self._executor.submit(run_batch, worker, jobs)
 
     def stop(self, running: Collection[Future[Batch[ResultT]]]) -> None:
+        """Wait a while for the running jobs to end; start no others."""
         # No future is cancelled: queued batches come back empty, and a cancelled future
         # makes CPython 3.11's pool fail when it breaks later.
         self._stop.set()
         self.stuck = bool(wait(running, timeout=GRACE_SECONDS).not_done)
 
     def close(self, *, by_force: bool) -> None:
+        """End all processes, at once if `by_force`."""
         if by_force:
             for process in set(multiprocessing.active_children()) - self._others:
                 process.kill()
         self._executor.shutdown(wait=True)
 
 
-class _OtherExecutor:
-    """Any other executor, such as that of a cluster: its jobs cannot be stopped."""
-
-    def __init__(self, executor: Executor) -> None:
-        self._executor = executor
-
-    def submit(
-        self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
-    ) -> Future[Batch[ResultT]]:
-        return self._executor.submit(run_batch, worker, jobs)
-
-    def stop(self, running: Collection[Future[Batch[ResultT]]]) -> None:
-        for future in running:
-            future.cancel()
-        wait(running, timeout=GRACE_SECONDS)
-
-
 @contextmanager
 def open_processes(workers: int) -> Iterator[Pool]:
     """Open a pool of `workers` processes; those that do not stop, or must not, are killed."""
-    pool = _Processes(workers)
+    pool = Pool(workers)
     by_force = True
     try:
         yield pool
         by_force = pool.stuck
     finally:
         pool.close(by_force=by_force)
-
-
-def opener(make_executor: Callable[[int], Executor]) -> OpenPool:
-    """Return a function that opens a pool on the executor that `make_executor` makes."""
-
-    @contextmanager
-    def open_executor(workers: int) -> Iterator[Pool]:
-        executor = make_executor(workers)
-        try:
-            yield _OtherExecutor(executor)
-        finally:
-            executor.shutdown(wait=False, cancel_futures=True)
-
-    return open_executor

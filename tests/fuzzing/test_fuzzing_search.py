@@ -120,7 +120,7 @@ def test_budget_ends_with_examples_or_time() -> None:
     budget = Budget(2, 10, clock=lambda: now[0])
     budget.count(5)
     assert not budget.spent
-    assert (budget.examples, budget.chunkings, budget.examples_left) == (1, 5, 1)
+    assert (budget.examples, budget.chunkings) == (1, 5)
     budget.count(5)
     assert budget.spent
     late = Budget(2, 10, clock=lambda: now[0])

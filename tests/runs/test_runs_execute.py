@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -91,27 +91,13 @@ def test_execute_without_jobs(listener: Listener, parallel: int) -> None:
     assert listener.run((), parallel) == Progress(0, 0)
 
 
-def test_execute_accepts_any_executor(listener: Listener) -> None:
-    progress = execute(
-        a_plan(30),
-        worker,
-        jobs_in_parallel=1,
-        on_result=listener.on_result,
-        on_progress=listener.on_progress,
-        crashed=crashed,
-        make_executor=ThreadPoolExecutor,
-    )
-    assert progress == Progress(30, 30)
-    assert len(listener.results) == 30
-
-
-class CountingExecutor(ThreadPoolExecutor):
+class CountingExecutor(ProcessPoolExecutor):
     """Remembers the largest number of batches that were in flight."""
 
     most = 0
 
-    def __init__(self, workers: int) -> None:
-        super().__init__(workers)
+    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - those of the base class
+        super().__init__(*args, **options)
         self.flying: list[Future[Any]] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401 - the signature of Executor.submit
@@ -121,17 +107,10 @@ class CountingExecutor(ThreadPoolExecutor):
         return self.flying[-1]
 
 
-def test_few_batches_are_in_flight(listener: Listener) -> None:
-    execute(
-        a_plan(200, "slow"),
-        worker,
-        jobs_in_parallel=8,
-        on_result=listener.on_result,
-        on_progress=listener.on_progress,
-        crashed=crashed,
-        make_executor=CountingExecutor,
-    )
-    assert 8 <= CountingExecutor.most <= 16
+def test_few_batches_are_in_flight(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "ProcessPoolExecutor", CountingExecutor)
+    listener.run(a_plan(200, "slow"), 2)
+    assert 2 <= CountingExecutor.most <= 4
 
 
 def test_job_that_kills_its_process_loses_no_other_result(listener: Listener) -> None:
