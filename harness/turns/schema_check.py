@@ -4,8 +4,9 @@ A schema that is itself invalid, refers to another document or is too large is t
 schema at all; nothing here opens a file or touches the network.
 """
 
+import json
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import jsonschema_rs
 import msgspec
@@ -16,6 +17,11 @@ _SCHEMA_BYTES = 1 << 20
 _SCHEMAS_KEPT = 1024
 _PROBLEM_CHARACTERS = 200
 _BACKTRACKS = 10_000
+# Google's names of types -> those of JSON Schema. Source: Gemini API reference, `Schema`.
+_TYPES: Final = {
+    name.upper(): name
+    for name in ("array", "boolean", "integer", "null", "number", "object", "string")
+}
 
 
 class Checker:
@@ -72,12 +78,20 @@ def _compile_schema(schema: bytes) -> jsonschema_rs.Validator | None:
         return None
     try:
         return jsonschema_rs.validator_for(
-            msgspec.json.decode(schema),
+            json.loads(schema, object_hook=_as_json_schema),
             retriever=_refuse,
             pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS),
         )
     except (ValueError, RecursionError):
         return None
+
+
+def _as_json_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return an object of a schema in Google's or OpenAPI's form as JSON Schema."""
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        schema["type"] = _TYPES.get(kind, kind)
+    return {"anyOf": [schema, {"type": "null"}]} if schema.get("nullable") is True else schema
 
 
 def _refuse(uri: str) -> NoReturn:

@@ -41,6 +41,22 @@ def test_a_problem_names_its_place(arguments: dict[str, Any], place: str) -> Non
     assert place in problem(CITY, arguments)
 
 
+VALUES = st.none() | st.integers() | st.text(max_size=3)
+
+
+@given(st.dictionaries(st.sampled_from(["city", "days", "type"]), VALUES))
+def test_types_in_googles_form_have_the_same_problems(arguments: dict[str, Any]) -> None:
+    fields = {"city": {"type": "STRING"}, "days": {"type": "INTEGER"}}
+    google = {**CITY, "type": "OBJECT", "properties": fields}
+    assert problem(google, arguments) == problem(CITY, arguments)
+
+
+@given(VALUES)
+def test_a_nullable_value_may_be_null(value: object) -> None:
+    schema = {"properties": {"a": {"type": "STRING", "enum": ["x"], "nullable": True}}}
+    assert (problem(schema, {"a": value}) == "") is (value in (None, "x"))
+
+
 @pytest.mark.parametrize(
     "schema",
     [
