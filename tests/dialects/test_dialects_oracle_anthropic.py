@@ -162,7 +162,11 @@ def test_an_unreadable_input_before_a_limit_is_certain() -> None:
 def test_errors() -> None:
     assert read_body(sse(STARTED, said("x"), ERROR)).error == ("overloaded_error", "Overloaded")
     assert read_body(json.dumps(ERROR).encode()).error == ("overloaded_error", "Overloaded")
-    assert not read_body(sse(STARTED, ended("end_turn"), ERROR)).knows("end")
+    late = read_body(sse(STARTED, ended("end_turn"), ERROR))
+    assert [late.error, *(it.error for it in late.alternatives)] == [
+        ("overloaded_error", "Overloaded"),
+        None,
+    ]
     assert oracle_reading(interaction(b"{}", 500)).error == ("http_500", "")
 
 

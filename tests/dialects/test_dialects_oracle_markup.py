@@ -139,6 +139,30 @@ def test_a_native_call_is_certain_although_the_reasoning_drafts_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "certain"),
+    [
+        ("<has_function_call>I ask 'writing' now.", True),
+        ("I call it now. <tool_call>", True),
+        ("<tool_call>writing", False),
+        ("<tool_call>writing</tool_call>", False),
+        ("<tool_call>{}", False),
+        ("<invoke><tool>", False),
+        ("<action>Action: writing", False),
+    ],
+)
+def test_a_native_call_is_certain_next_to_one_bare_tag(text: str, *, certain: bool) -> None:
+    body = chunk({"content": text}) + call("{}", id="c1", name="writing")
+    reading = oracle_reading(an_interaction(body + chunk(None, "tool_calls") + DONE))
+    assert (reading.calls is not None) is reading.knows("text") is certain
+    if certain:
+        (without,) = reading.alternatives
+        assert (without.text + text[text.index("<") : text.index(">") + 1]) in (
+            text,
+            text.removeprefix("<has_function_call>") + "<has_function_call>",
+        )
+
+
+@pytest.mark.parametrize(
     ("name", "arguments", "open_"),
     [
         ("writing", '{"path": "a"}', False),

@@ -12,6 +12,7 @@ from harness.dialects.kit.oracle.events import split_events
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.judging.expected import expectation_from
+from harness.turns.deltas import FinishReason
 from harness.wire.interaction import Interaction, Read, Request
 
 Json = Any
@@ -220,14 +221,11 @@ AMBIGUOUS_CALLS = {
     "function of another type": calls({"index": 0, "id": "c1", "function": "f"}),
     "delta of another type": event({"choices": [{"delta": "f"}]}),
     "choices of another type": event({"choices": {"delta": {}}}),
-    "after the finish": delta("tool_calls") + OPENING,
     "after the end": DONE + OPENING,
     "envelope": event({"output": {"choices": []}}),
     "unframed": OPENING + b'{"error": {"message": "m"}}\n\n',
     "finish of another type": OPENING + delta(7),
-    "error after the finish": delta("stop") + event({"error": {"message": "m"}}),
     "content after an error": event({"error": {"message": "m"}}) + delta(content="a"),
-    "unfinished, two chunks": delta(content="a").rstrip() + b"\n" + delta("stop").rstrip(),
 }  # fmt: skip
 
 
@@ -354,6 +352,11 @@ ADMITTED: dict[str, tuple[bytes, set[Admitted]]] = {
         calls(first(0, "{}")) + event({"choices": [{"index": 1, "delta": {"content": "b"}}]}),
         {((F,), 0)},
     ),
+    "each with a finish of its own, all on one index": (
+        delta("tool_calls", tool_calls=[first(0, "{}")])
+        + delta("tool_calls", tool_calls=[first(0, "{}", id="c2", name="g")]),
+        {((F, G), 0), ((), 1), ((), 2)},
+    ),
     "each with a finish of its own": (
         delta("tool_calls", tool_calls=[first(0, "{}")])
         + delta("tool_calls", tool_calls=[first(1, "{}", id="c2", name="g")]),
@@ -384,6 +387,49 @@ def test_an_unfinished_event_is_used_or_dropped() -> None:
     expected = expectation_from(read(calls(first(0, "{}")) + delta("tool_calls").rstrip())).readings
     assert [(each.failure, len(each.calls)) for each in expected] == [(None, 1), ("interrupted", 0)]
     assert [each.decisions["unfinished_event"] for each in expected] == ["use", "drop"]
+
+
+ERROR_CHUNK = event({"error": {"code": 502, "message": "m"}})
+
+
+def test_an_error_after_the_finish_fails_the_turn_or_is_ignored() -> None:
+    nothing_more = delta(content="") + event({"choices": [], "usage": {"total_tokens": 1}})
+    for tail in (b"", nothing_more, nothing_more + DONE):
+        expected = expectation_from(read(delta("length") + ERROR_CHUNK + tail)).readings
+        assert [each.failure for each in expected] == ["*", None]
+        assert all({"text", "calls", "failure"} <= each.judged for each in expected)
+    assert read(ERROR_CHUNK + delta(content="a")).calls is None
+
+
+def test_an_error_after_the_finish_rejects_all_calls() -> None:
+    one = delta("tool_calls", tool_calls=[first(0, "{}")])
+    for body in (one, one + delta("tool_calls", tool_calls=[first(0, "{}", id="c2", name="g")])):
+        for each in expectation_from(read(body + ERROR_CHUNK + DONE)).readings:
+            assert (each.failure, each.calls) == ("*", ())
+            assert {"text", "calls", "rejected", "failure"} <= each.judged
+
+
+def test_a_call_after_the_finish_is_used_or_dropped() -> None:
+    expected = expectation_from(read(delta("stop") + calls(first(0, "{}")) + DONE)).readings
+    assert [len(each.calls) for each in expected] == [1, 0]
+    assert all({"calls", "text", "finish"} <= each.judged for each in expected)
+
+
+def test_data_that_is_no_json_fails_the_turn_or_is_ignored() -> None:
+    body = delta(content="a") + b"data: [DATA]\n\n" + delta("stop", content="b") + DONE
+    expected = expectation_from(read(body)).readings
+    assert [(each.text, each.failure) for each in expected] == [("a", "*"), ("ab", None)]
+    assert not read(b'data: {"choices": [{"x\n\n').knows("text")
+
+
+def test_an_unfinished_event_of_several_lines_is_used_in_part_or_dropped() -> None:
+    body = delta(content="a") + delta(content="b").rstrip() + b"\n" + delta("length").rstrip()
+    expected = expectation_from(read(body)).readings
+    assert [(each.text, each.finish) for each in expected] == [
+        ("ab", FinishReason.LENGTH),
+        ("ab", None),
+        ("a", None),
+    ]
 
 
 def test_text_after_the_finish_is_used_or_dropped() -> None:

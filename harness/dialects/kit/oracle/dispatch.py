@@ -52,6 +52,7 @@ class Oracle(ABC):
         finishes: the distinct finish words, in order of their last appearance.
         values: how many JSON objects came.
         over: nothing may follow.
+        stopped: the turn failed, whatever follows.
         ended: the turn has its end.
         model_failed, damaged: as in `OracleReading`.
         choice: number of the choice that is the answer; None until one came.
@@ -73,6 +74,7 @@ class Oracle(ABC):
         self.finishes: list[str] = []
         self.values = 0
         self.over = False
+        self.stopped = False
         self.ended = False
         self.model_failed = False
         self.damaged = False
@@ -128,6 +130,8 @@ class Oracle(ABC):
     def event(self, event: Event) -> None:
         """Take one event."""
         data = event.data.strip()
+        if self.stopped:
+            return
         if self.over:
             self.after_end(data, event)
         elif not event.complete:
@@ -155,8 +159,13 @@ class Oracle(ABC):
             self.take_value(value, event)
         elif value is UNREADABLE and data.startswith(":"):
             self.notes.keep("SSE-COMMENT-AS-DATA", event.offset)
-        elif value is UNREADABLE:
+        elif value is UNREADABLE and "{" in data:
             self.notes.lost("EVENT-GLUED", event.offset)
+        elif value is UNREADABLE:  # no part of it is an object, so a client ignores it or fails
+            answer = self.notes.choose("bad_event", "EVENT-GLUED", event.offset, "fail", "ignore")
+            if answer == "fail":
+                self.error = self.error or ("", "")
+                self.stopped = True
         else:
             quirk = self.LIST_DATA if isinstance(value, list) else self.SCALAR_DATA
             note = self.notes.keep if quirk in NOISE_QUIRKS else self.notes.lost
@@ -193,10 +202,13 @@ class Oracle(ABC):
 
     def take_error(self, error: tuple[str, str], offset: int) -> None:
         """End the turn with the provider's error."""
-        if self.finishes:  # the turn had ended well before the error came
-            self.notes.lost(self.error_quirk or "ERR-IN-200", offset)
-        if self.error_quirk:
-            self.notes.keep(self.error_quirk, offset)
+        quirk = self.error_quirk or "ERR-IN-200"
+        if self.finishes and not self.calls():
+            # The turn had ended well before the error came, and nothing is executed.
+            if self.notes.choose("late_error", quirk, offset, "fail", "ignore") == "ignore":
+                return
+        elif self.error_quirk:
+            self.notes.keep(quirk, offset)
         self.error = self.error or error
 
     def take_error_event(self, value: Json, event: Event) -> None:

@@ -50,6 +50,9 @@ _MARKER: Final = re.compile(
     ),
     re.IGNORECASE,
 )
+# One tag, of which nothing is left if it is removed.
+_MARK: Final = re.compile(rf"<[\w:-]{{0,40}}(?:{_TAG_WORDS})[\w-]{{0,40}}>()()", re.IGNORECASE)
+_ARGUMENTS: Final = re.compile(r"[{}()\[\]=:|]|</")
 # Keys that make JSON a call, or the reply of a protocol whose replies are JSON.
 _CALL_KEY_PATTERN = r'\\?"(?:name|tool|tool_name|function|action|tool_calls|function_call)\\?"\s*:'
 _CALL_KEY: Final = re.compile(_CALL_KEY_PATTERN)
@@ -63,7 +66,7 @@ def abstain_on_markup(reading: OracleReading, names: frozenset[str]) -> OracleRe
     """Return `reading` without what markup makes ambiguous; `names` are those of the tools.
 
     A native call stays certain if only the reasoning has markup, for what a model drafts there is
-    no call next to a call in the API's own field.
+    no call next to a call in the API's own field, or if the markup of the text is one bare tag.
     """
     truncated = reading.error is not None or not reading.ended
     in_text = _may_contain_calls(reading.text, names, truncated=truncated)
@@ -71,7 +74,7 @@ def abstain_on_markup(reading: OracleReading, names: frozenset[str]) -> OracleRe
     polluted = any(_is_polluted(call, names) for call in reading.calls or ())
     if not (in_text or polluted or in_reasoning):
         return reading
-    if reading.calls and not (in_text or polluted):
+    if reading.calls and not polluted and (not in_text or _is_bare_mark(reading.text, names)):
         return reading
     reason = "markup in the " + ("text" if in_text else "reasoning" if in_reasoning else "calls")
     unknown = dict.fromkeys(get_args(Part)[:3], reason) | dict(reading.unknown)
@@ -92,15 +95,18 @@ def with_marked_reasoning(reading: OracleReading) -> Iterator[OracleReading]:
     close the last.
     """
     text = reading.text
-    if not (_THINKING.search(text) and reading.knows("text")):
-        yield reading
-        return
-    noted = Deviation("REASONING-FIELD-NAMES", 0, ambiguous=False)
-    reading = msgspec.structs.replace(
-        reading, text_marks=(), deviations=(noted, *reading.deviations)
-    )
+    splits: tuple[re.Pattern[str], ...] = ()
+    if _THINKING.search(text) and reading.knows("text"):
+        splits = (_EACH_BLOCK, _FIRST_BLOCK, _TAG)
+        noted = Deviation("REASONING-FIELD-NAMES", 0, ambiguous=False)
+        reading = msgspec.structs.replace(
+            reading, text_marks=(), deviations=(noted, *reading.deviations)
+        )
+    elif reading.calls and _MARK.search(text):  # a tag that is no call next to one
+        splits = (_MARK,)
+        reading = msgspec.structs.replace(reading, text_marks=())
     yield reading
-    for blocks in (_EACH_BLOCK, _FIRST_BLOCK, _TAG):
+    for blocks in splits:
         rest = blocks.sub("", text)
         thought = "".join(block[1] or block[2] or "" for block in blocks.finditer(text))
         yield msgspec.structs.replace(
@@ -118,6 +124,14 @@ def _may_contain_calls(text: str, names: Iterable[str], *, truncated: bool) -> b
     if _JSON_REPLY.search(text) and (truncated or _CALL_KEY.search(text)):
         return True
     return any(name in text for name in names) and bool(_name_pattern(names).search(text))
+
+
+def _is_bare_mark(text: str, names: Iterable[str]) -> bool:
+    """Whether the only markup is one opening tag, without a call or arguments behind it."""
+    found = list(_MARK.finditer(text))
+    if len(found) != 1 or _ARGUMENTS.search(text):
+        return False
+    return not text[found[0].end() :].lstrip().startswith(tuple(names))
 
 
 def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:

@@ -7,7 +7,6 @@ object"; errors inside a stream as gateways document them.
 """
 
 from collections.abc import Iterator
-from itertools import repeat
 from typing import Any, ClassVar, TypeGuard
 
 from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Oracle
@@ -21,7 +20,7 @@ from harness.dialects.kit.oracle.values import (
     event_value,
     meanings,
 )
-from harness.dialects.openai_chat.oracle.calls import CallTable
+from harness.dialects.openai_chat.oracle.calls import CallTable, has_piece
 from harness.turns.exact_json import join_surrogates
 from harness.wire.interaction import Interaction
 
@@ -102,10 +101,15 @@ class OpenAIChatOracle(Oracle):
         before too, and then the event holds several chunks.
         """
         value = event_value(data)
-        if _matters(value, event):
-            if self.notes.choose(*_UNFINISHED, event.offset, "use", "drop") == "use":
-                self.take_value(value, event)
-        elif any(map(_matters, map(event_value, data.split("\n")), repeat(event))):
+        lines = [value] if isinstance(value, dict) else [*map(event_value, data.split("\n"))]
+        chunks = [line for line in lines if _matters(line, event)]
+        if chunks and len(chunks) == len(lines):
+            answers = ("use", "drop") if len(lines) == 1 else ("use", "lines", "drop")
+            answer = self.notes.choose(*_UNFINISHED, event.offset, *answers)
+            # A client that needs no blank line takes each line that has an end.
+            for chunk in chunks[: {"use": None, "lines": -1, "drop": 0}[answer]]:
+                self.take_value(chunk, event)
+        elif chunks:
             self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
         elif data == DONE and not self.finishes:
             self.over = self.notes.choose(*_UNFINISHED, event.offset, "use", "drop") == "use"
@@ -119,9 +123,9 @@ class OpenAIChatOracle(Oracle):
         if (error := error_of(chunk, event.name)) is not None:
             self.take_error(error, event.offset)
             self._check_generation(chunk)
-        elif self.error is not None and chunk.get("choices"):
-            self.notes.lost("ERR-IN-200", event.offset)
         choices = chunk.get("choices")
+        if error is None and self.error is not None and any(map(_has_content, choices or ())):
+            self.notes.lost("ERR-IN-200", event.offset)
         if isinstance(choices, list):
             self._choices(choices, event, usage=bool(chunk.get("usage")))
         elif choices is not None:
@@ -215,14 +219,20 @@ class OpenAIChatOracle(Oracle):
         self._add_reasoning(delta, offset)
         self._add_refusal(delta.get("refusal"), offset)
         if "tool_calls" in delta:
-            entries = delta["tool_calls"]
-            # Some servers send each of several calls in a separate chunk with a finish reason.
-            follows = [finish] == self.finishes and self._calls.are_new(entries)
-            if self._calls.add(entries, offset) and self.finishes:
-                self.notes.open("CONTENT-AFTER-FINISH", offset, calls=not follows)
+            self._add_calls(delta["tool_calls"], finish, offset)
         self._add_legacy_call(delta.get("function_call"), offset)
         if any(map(dict_or_empty(delta.get("additional_kwargs")).get, _CALL_FIELDS)):
             self.notes.open("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
+
+    def _add_calls(self, entries: object, finish: object, offset: int) -> None:
+        # Some servers send each of several calls in a separate chunk with a finish reason.
+        late = entries if self.finishes and isinstance(entries, list) else ()
+        if any(map(has_piece, late)):
+            if [finish] == self.finishes and self._calls.are_new(late):
+                self.notes.keep("CONTENT-AFTER-FINISH", offset)
+            elif self.notes.choose(*_AFTER_FINISH, offset, "use", "drop") == "drop":
+                return
+        self._calls.add(entries, offset)
 
     def _finish_reason(self, reason: object, offset: int) -> None:
         """Take one finish reason; null and "" are none."""
@@ -332,6 +342,14 @@ def _matters(chunk: object, event: Event) -> TypeGuard[Json]:
     if not isinstance(chunk, dict):
         return False
     return bool(chunk.get("choices")) or error_of(chunk, event.name) is not None
+
+
+def _has_content(choice: object) -> bool:
+    """Return whether a choice adds anything to the turn."""
+    members = dict_or_empty(choice)
+    delta = dict_or_empty(members.get("delta"))
+    added = (value for field, value in delta.items() if field != "role")
+    return any(added) or bool(members.get("finish_reason") or members.get("message"))
 
 
 def _with_indexes(message: Json) -> Json:

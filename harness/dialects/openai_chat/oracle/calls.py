@@ -6,6 +6,7 @@ or what a call is, is noted as open and never guessed.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -95,10 +96,11 @@ class CallTable(OpenCalls[int | None, _Call]):
         opened = sorted((*self._over, *self._calls.values()), key=lambda call: call.offset)
         return tuple(call.reading() for call in opened)
 
-    def are_new(self, entries: object) -> bool:
-        """Return whether each entry opens a call, with a new index and a new id."""
-        return isinstance(entries, list) and all(
-            _key(entry) not in self._calls and text_or_empty(entry.get("id")) not in self._ids
+    def are_new(self, entries: Iterable[object]) -> bool:
+        """Return whether each entry opens a call, with a new index or a new id."""
+        return all(
+            (_key(entry) not in self._calls or entry.get("id"))
+            and text_or_empty(entry.get("id")) not in self._ids
             for entry in map(dict_or_empty, entries)
         )
 
@@ -113,19 +115,19 @@ class CallTable(OpenCalls[int | None, _Call]):
         )
         self._merge(self._calls.setdefault(_LEGACY, _Call(offset)), piece, offset)
 
-    def add(self, entries: object, offset: int) -> bool:
-        """Take one `tool_calls` value; return whether it contained anything of a call."""
+    def add(self, entries: object, offset: int) -> None:
+        """Take one `tool_calls` value."""
         if entries is None:
             self._notes.keep("TOOLCALLS-NULL", offset)
-            return False
+            return
         if not isinstance(entries, list):
             self._notes.open("EVENT-GLUED", offset, calls=True)
-            return True
+            return
         if not entries:
             self._notes.keep("TOOLCALLS-EMPTY-ARRAY", offset)
         self._check_siblings(entries, offset)
-        found = [self._entry(entry, offset) for entry in entries]
-        return any(found)
+        for entry in entries:
+            self._entry(entry, offset)
 
     def _check_siblings(self, entries: list[Any], offset: int) -> None:
         """Two opening entries of one list are two calls, so they need two indices."""
@@ -139,10 +141,10 @@ class CallTable(OpenCalls[int | None, _Call]):
             if len(ids) < len(opening) or not all(map(_is_named, opening)):
                 self._notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
 
-    def _entry(self, entry: object, offset: int) -> bool:
+    def _entry(self, entry: object, offset: int) -> None:
         if not isinstance(entry, dict):
             self._notes.open("EVENT-GLUED", offset, calls=True)
-            return True
+            return
         function = self._function(entry, offset)
         piece = _Entry(
             key=_key(entry),
@@ -152,10 +154,8 @@ class CallTable(OpenCalls[int | None, _Call]):
         )
         call = self._calls.get(piece.key)
         self.check_type(entry, offset, opening=call is None)
-        if not (piece.id or piece.name or piece.fragment):
-            return False
-        self._merge(call or self._open(piece.key, offset), piece, offset)
-        return True
+        if piece.id or piece.name or piece.fragment:
+            self._merge(call or self._open(piece.key, offset), piece, offset)
 
     def _open(self, key: int | None, offset: int) -> _Call:
         if key is None:
@@ -185,6 +185,7 @@ class CallTable(OpenCalls[int | None, _Call]):
         return self._calls[key]
 
     def _merge_id(self, call: _Call, piece: _Entry, offset: int) -> _Call:
+        shared = self._ids.setdefault(piece.id, piece.key) != piece.key
         if call.id and not piece.name:
             self._notes.open("DELTA-ID-CHANGES", offset, calls=True)
             return call
@@ -196,7 +197,7 @@ class CallTable(OpenCalls[int | None, _Call]):
                 return call
             call = self._follow(call, piece.key, offset)
             call.rejected = answer == "reject"
-        elif self._ids.setdefault(piece.id, piece.key) != piece.key:
+        elif shared:
             # With its own name it is a sibling; without one it may be the other call.
             self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not piece.name)
         if call.name or call.size:
@@ -262,6 +263,12 @@ class CallTable(OpenCalls[int | None, _Call]):
 def _key(entry: dict[str, Any]) -> int | None:
     index = entry.get("index")
     return index if is_index(index) else None
+
+
+def has_piece(entry: object) -> bool:
+    """Return whether `entry` adds anything to a call."""
+    function = dict_or_empty(dict_or_empty(entry).get("function"))
+    return not isinstance(entry, dict) or _opens(entry) or bool(function.get("arguments"))
 
 
 def _opens(entry: object) -> bool:
