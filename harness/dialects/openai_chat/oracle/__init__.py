@@ -32,6 +32,7 @@ _ENVELOPES = frozenset((
 _CALL_FIELDS = ("tool_calls", "function_call")
 # A question, which is the name of a policy if one decides it, and the quirk that raises it.
 _UNFINISHED = ("unfinished_event", "SSE-NO-FINAL-BLANK")
+_UNFINISHED_LINES = ("SSE-NO-FINAL-BLANK", "SSE-NO-FINAL-BLANK")
 _DUPLICATE = ("FINISH-DUPLICATE", "FINISH-DUPLICATE")
 _FAILURE_WORD = ("FINISH-UNKNOWN", "FINISH-UNKNOWN")
 _AFTER_FINISH = ("CONTENT-AFTER-FINISH", "CONTENT-AFTER-FINISH")
@@ -104,9 +105,10 @@ class OpenAIChatOracle(Oracle):
         lines = [value] if isinstance(value, dict) else [*map(event_value, data.split("\n"))]
         chunks = [line for line in lines if _matters(line, event)]
         if chunks and len(chunks) == len(lines):
-            answers = ("use", "drop") if len(lines) == 1 else ("use", "lines", "drop")
-            answer = self.notes.choose(*_UNFINISHED, event.offset, *answers)
-            # A client that needs no blank line takes each line that has an end.
+            if len(lines) == 1:
+                answer = self.notes.choose(*_UNFINISHED, event.offset, "use", "drop")
+            else:  # a client that needs no blank line takes those that have an end
+                answer = self.notes.choose(*_UNFINISHED_LINES, event.offset, "use", "lines", "drop")
             for chunk in chunks[: {"use": None, "lines": -1, "drop": 0}[answer]]:
                 self.take_value(chunk, event)
         elif chunks:
