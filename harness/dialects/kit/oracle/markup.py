@@ -102,7 +102,7 @@ def with_marked_reasoning(reading: OracleReading) -> Iterator[OracleReading]:
         reading = msgspec.structs.replace(
             reading, text_marks=(), deviations=(noted, *reading.deviations)
         )
-    elif reading.calls and _MARK.search(text):  # a tag that is no call next to one
+    elif reading.calls and _MARK.search(text):  # only a tag, next to a native call
         splits = (_MARK,)
         reading = msgspec.structs.replace(reading, text_marks=())
     yield reading

@@ -126,9 +126,9 @@ class OpenAIChatOracle(Oracle):
             self.take_error(error, event.offset)
             self._check_generation(chunk)
         choices = chunk.get("choices")
-        if error is None and self.error is not None and any(map(_has_content, choices or ())):
-            self.notes.lost("ERR-IN-200", event.offset)
         if isinstance(choices, list):
+            if error is None and self.error is not None and any(map(_has_content, choices)):
+                self.notes.lost("ERR-IN-200", event.offset)
             self._choices(choices, event, usage=bool(chunk.get("usage")))
         elif choices is not None:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
