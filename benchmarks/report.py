@@ -62,7 +62,7 @@ def synthetic_run(cells: int, *, cases: bool = False) -> Run:
     names = [f"normalizer-{number}" for number in range(NORMALIZERS)]
     facts = (NormalizerFacts(name, dialects=("openai-chat",)) for name in names)
     results = tuple(sorted(_results(cells, names), key=lambda each: each.cell))
-    failing = [each for each in results if not each.outcome.conforms]
+    failing = [each for each in results if each.outcome.fails]
     return Run(
         Header(
             schema=SCHEMA,

@@ -22,10 +22,10 @@ from typing import Any, Final
 
 import msgspec
 
-from benchmarks.oracle_reasons import FIELDS, reasons_not_judged, tool_names
+from benchmarks.oracle_reasons import reasons_not_judged, tool_names
 from benchmarks.turn_mutations import MUTATIONS, Part, Response, deltas_of, parts_of
 from harness.errors import StreamError
-from harness.judging.expectation import Field
+from harness.judging.expectation import COUNTED_FIELDS, Field
 from harness.judging.expected import apply_declared_policies, expectation_from
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Finding, Result
@@ -197,7 +197,7 @@ def measure(streams: Iterable[JudgedStream], seed: int) -> dict[str, Any]:
         },
         "by_mutation_and_dialect": _table(mutants),
         "judged": dict(_shares(judged)),
-        "unjudged": {field: list(_unjudged(judged, field)) for field in FIELDS},
+        "unjudged": {field: list(_unjudged(judged, field)) for field in COUNTED_FIELDS},
         "survivors": [
             {name: getattr(it, name) for name in ("source", "dialect", "mutation", "reasons")}
             for it in survivors
@@ -229,7 +229,7 @@ def _table(mutants: Iterable[Mutant]) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def _shares(streams: list[JudgedStream]) -> Iterator[tuple[str, dict[str, float]]]:
-    together: list[tuple[Field, ...]] = [*((field,) for field in FIELDS), ("calls", "text")]
+    together: list[tuple[Field, ...]] = [*((field,) for field in COUNTED_FIELDS), ("calls", "text")]
     for fields in together:
         count = sum(stream.unjudged.keys().isdisjoint(fields) for stream in streams)
         share = count / len(streams) if streams else 1.0

@@ -13,6 +13,7 @@ from harness.cli.options import format_option
 from harness.emulation.writing import iter_problems
 from harness.judging.scenario_file import find_scenarios
 from harness.reporting.visible import aligned_columns
+from harness.reporting.words import percent, reasons_text
 from harness.runs import upkeep
 from harness.runs.kill_table import MeasuredKill, load_kill_table, write_kill_table
 from harness.runs.upkeep import BundledData, Check
@@ -39,11 +40,14 @@ def doctor_command(style: Literal["pretty", "json"], *, full: bool, write: bool)
         done.append(check)
         if style == "pretty":
             _print_check(check)
-    table = load_kill_table()
+    table, judged = load_kill_table(), upkeep.judged_turns()
     if style == "json":
-        shown = {"checks": done, "kill_table": table} if full else done
+        shown = {"checks": done, "judged": judged, "kill_table": table} if full else done
         click.echo(msgspec.json.encode(shown).decode())
     else:
+        for share in judged:
+            rate = f"{share.k}/{share.n} ({percent(share.k / share.n)})"
+            click.echo(f"judged turns, {share.field}: {rate}: {reasons_text(share)}")
         click.echo(
             "\n".join(
                 aligned_columns([_HEADINGS, *map(_cells, table)]) if full else _summary_lines(table)

@@ -69,7 +69,7 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
 ) -> int:
     """Replay CELL, such as dashscope/split-chunks/reference, and print its reads and deltas.
 
-    The command exits with code 1 if the cell does not conform.
+    The command exits with code 1 if the cell fails.
     """
     last = _last_header().selection if _LAST_RUN.is_file() else Selection()
     paths = tuple(path for path in map(Path, last.paths) if path.exists())
@@ -81,7 +81,7 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     place = result.interaction if interaction is None else interaction
     for line in _replay_lines(loaded, normalizer, result, place, cuts, at):
         click.echo(line)
-    return 0 if result.outcome.conforms else EXIT_GATE_FAILED
+    return EXIT_GATE_FAILED if result.outcome.fails else 0
 
 
 def _replay_conversation(subject: Subject, agent: str) -> int:
@@ -93,7 +93,7 @@ def _replay_conversation(subject: Subject, agent: str) -> int:
         click.echo(line)
     for line in _verdict_lines(result):
         click.echo(line)
-    return 0 if result.outcome.conforms or result.kind == "log" else EXIT_GATE_FAILED
+    return EXIT_GATE_FAILED if result.outcome.fails else 0
 
 
 def _find_cell(
@@ -174,6 +174,8 @@ def _verdict_lines(result: Result) -> Iterator[str]:
         yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
     yield from findings_lines(result.findings)
     for turn in result.turns:
+        for field, why in turn.unjudged.items():
+            yield f"  turn {turn.interaction}: {field} not judged: {plain(why)}"
         if not turn.success:
             yield f"  turn {turn.interaction} is not a success: {plain(turn.why)} ({turn.blame})"
     if result.conversation and not result.conversation.success:

@@ -16,7 +16,7 @@ from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import read_request
 from harness.judging.examine import ExaminedTurn
 from harness.judging.expectation import Expectation
-from harness.judging.expected import MAY_CUT_SHORT, NO_ANSWER, usable_arguments
+from harness.judging.expected import MAY_CUT_SHORT, NO_ANSWER, reasons_not_judged, usable_arguments
 from harness.judging.results import Blame, TurnFacts, body_digest
 from harness.judging.scenario import Scenario
 from harness.normalizers.respond import offered_tools
@@ -200,4 +200,5 @@ def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
         failure=turn.failure.code if turn.failure else "",
         digest=body_digest(interaction.body),
         asked=request_digest(interaction.request),
+        unjudged=reasons_not_judged(part.evidence.expectation, part.evidence.oracle),
     )

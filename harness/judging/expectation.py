@@ -4,7 +4,7 @@ The author of a scenario specifies it. For a cassette without a scenario the ora
 the bytes, and nothing is judged that the bytes leave ambiguous.
 """
 
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -15,6 +15,10 @@ Field = Literal[
     "text", "reasoning", "calls", "rejected", "finish", "finish_raw", "failure", "usage"
 ]
 ALL_FIELDS: frozenset[Field] = frozenset(get_args(Field))
+# Fields whose judged share is counted and shown; how a turn ended is its finish.
+COUNTED_FIELDS: Final[tuple[Field, ...]] = ("calls", "text", "reasoning", "finish")
+# The reason of the fields that the author of a scenario does not specify.
+UNSPECIFIED: Final = "not specified by the scenario"
 
 
 class ExpectedCall(msgspec.Struct, frozen=True):

@@ -11,7 +11,14 @@ import msgspec
 
 from harness.dialects.kit.oracle.reading import CallReading, OracleReading
 from harness.dialects.kit.oracle.values import Arguments, read_arguments
-from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection, Field
+from harness.judging.expectation import (
+    COUNTED_FIELDS,
+    UNSPECIFIED,
+    Expectation,
+    ExpectedCall,
+    ExpectedRejection,
+    Field,
+)
 from harness.turns.deltas import CUT_SHORT, FinishReason
 
 # Bodies that are not an answer of the API, and calls that were announced and never came.
@@ -121,6 +128,26 @@ def _judged_fields(reading: OracleReading) -> set[Field]:
     if reading.calls is not None and not failed and len(reading.finishes) == 1:
         judged.add("finish_raw")
     return judged
+
+
+def reasons_not_judged(expectation: Expectation, reading: OracleReading) -> dict[Field, str]:
+    """Return the reason for each of `COUNTED_FIELDS` that `expectation` does not judge.
+
+    The end of a turn that must fail counts as its finish. A reason is the id of a quirk, or a
+    phrase.
+    """
+    ended = {"finish"} if expectation.failure and "failure" in expectation.judged else set()
+    unjudged = [it for it in COUNTED_FIELDS if it not in expectation.judged | ended]
+    if expectation.source == "scenario":
+        return dict.fromkeys(unjudged, UNSPECIFIED)
+    unknown: dict[str, str] = dict(reading.unknown)
+    calls = unknown.get("calls") or unknown.get("end") or "arguments that may be complete or not"
+    if "end" not in unknown and reading.calls is not None:
+        certain = _finish_is_certain(reading)
+        word = f"finish value {reading.finish!r} of another API"
+        unknown["end"] = "a policy of the normalizer" if certain else word
+    reasons = unknown | {"finish": unknown.get("end", calls)}
+    return {field: reasons.get(field, calls) for field in unjudged}
 
 
 def _finish_is_certain(reading: OracleReading) -> bool:

@@ -13,6 +13,7 @@ from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.blame import blame_of_turn, turn_facts
 from harness.judging.case import Case, make_case
 from harness.judging.examine import ExaminedTurn, examine
+from harness.judging.expectation import Expectation
 from harness.judging.expected import apply_declared_policies, expectation_from, with_actions
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
 from harness.judging.results import Blame, Finding, Outcome, Result
@@ -42,6 +43,14 @@ class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
         """What each interaction contains by contract, read once for all normalizers."""
         return tuple(map(oracle_reading, self.cassette.interactions))
 
+    @cached_property
+    def expectations(self) -> tuple[Expectation, ...]:
+        """The expected turn of each interaction, by the scenario or else by the oracle."""
+        readings = self.oracle_readings
+        if self.scenario:
+            return tuple(map(with_actions, self.scenario.expect, readings))
+        return tuple(map(expectation_from, readings))
+
 
 def judge_subject(
     subject: LoadedSubject,
@@ -50,7 +59,7 @@ def judge_subject(
     cuts: Cuts = "standard",
     limits: ReplayLimits = DEFAULT_LIMITS,
 ) -> tuple[Result, Case | None]:
-    """Judge one cell; there is a case if it does not conform."""
+    """Judge one cell; there is a case if it fails."""
     bare = empty_result(subject, normalizer.name)
     if not subject.cassette.interactions or not is_supported_by_normalizer(subject, normalizer):
         return bare, None
@@ -60,7 +69,7 @@ def judge_subject(
             for index in range(len(subject.cassette.interactions))
         )
     result = _judged_turns(bare, subject, parts)
-    if result.outcome.conforms:
+    if not result.outcome.fails:
         return result, None
     return result, make_case(result.cell, parts[result.interaction], limits)
 
@@ -97,11 +106,7 @@ def _examine_interaction(
     index: int, subject: LoadedSubject, normalizer: Normalizer, cuts: Cuts, limits: ReplayLimits
 ) -> ExaminedTurn:
     interaction, oracle = subject.cassette.interactions[index], subject.oracle_readings[index]
-    scenario = subject.scenario
-    expectation = (
-        with_actions(scenario.expect[index], oracle) if scenario else expectation_from(oracle)
-    )
-    expectation = apply_declared_policies(expectation, normalizer.policies)
+    expectation = apply_declared_policies(subject.expectations[index], normalizer.policies)
     return examine(index, interaction, expectation, oracle, normalizer, cuts=cuts, limits=limits)
 
 
@@ -111,18 +116,20 @@ def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[Examined
     broken = [part for part in parts if part.broken]
     worst = min(broken, key=lambda part: part.badness) if broken else None
     quirks = {quirk for part in parts for quirk in part.evidence.oracle.quirks}
+    turns = tuple(turn_facts(scenario, part) for part in parts)
     judged = with_findings(
         bare,
         (finding for part in parts for finding in part.findings),
         parse_errors=bool(reported),
         blame=lambda: blame_of_turn(scenario, reported[0]),
+        judged=any("calls" not in turn.ambiguous for turn in turns),
     )
     return msgspec.structs.replace(
         judged,
         chunking=worst.worst.chunking if worst else UNSPLIT,
         interaction=worst.evidence.index if worst else 0,
         replays=sum(part.replays for part in parts),
-        turns=tuple(turn_facts(scenario, part) for part in parts),
+        turns=turns,
         quirks=scenario.quirks if scenario else tuple(sorted(quirks)),
     )
 
@@ -133,6 +140,7 @@ def with_findings(
     *,
     parse_errors: bool,
     blame: Callable[[], Blame],
+    judged: bool = True,
 ) -> Result:
     """Return `result` with findings, worst first, and the outcome and blame that they cause.
 
@@ -141,15 +149,18 @@ def with_findings(
         found: violations of rules.
         parse_errors: whether the client reported a parse error.
         blame: returns which party is responsible for a parse error.
+        judged: whether the cell may conform: False if no calls were judged.
     """
     ordered = sorted(
         found, key=lambda it: (it.level != "MUST", it.outcome.badness, it.rule, it.path)
     )
     if ordered and ordered[0].level == "MUST":
         outcome = ordered[0].outcome
-    else:
+    elif judged:
         outcome = Outcome.PARSE_ERROR if parse_errors else Outcome.PASS
-    party: Blame = "" if outcome is Outcome.PASS else "normalizer"
+    else:
+        outcome = Outcome.UNJUDGED
+    party: Blame = "normalizer" if outcome.fails else ""
     return msgspec.structs.replace(
         result,
         outcome=outcome,

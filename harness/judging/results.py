@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from harness.judging.expectation import UNSPECIFIED, Field
 from harness.turns.deltas import Delta, StreamFailure
 from harness.turns.turn import Turn
 from harness.wire.cuts import Chunking
@@ -23,6 +24,7 @@ class Outcome(StrEnum):
     HANG = "hang"
     LEAK = "leak"
     MISMATCH = "mismatch"
+    UNJUDGED = "unjudged"
     PARSE_ERROR = "parse_error"
     PASS = "pass"  # noqa: S105 - not a password
     UNSUPPORTED = "unsupported"
@@ -37,10 +39,21 @@ class Outcome(StrEnum):
         """Whether the normalizer is correct for the bytes (a reported parse_error is)."""
         return self in _CONFORMING
 
+    @property
+    def judged(self) -> bool:
+        """Whether the cell was judged, so that it conforms or fails."""
+        return self not in _NOT_JUDGED
+
+    @property
+    def fails(self) -> bool:
+        """Whether the cell is a failure of conformance: it was judged and does not conform."""
+        return self.judged and not self.conforms
+
 
 _ORDER = {outcome: index for index, outcome in enumerate(Outcome)}
 # A large page needs these a million times, so they are looked up once.
 _CONFORMING = (Outcome.PARSE_ERROR, Outcome.PASS)
+_NOT_JUDGED = (Outcome.UNJUDGED, Outcome.UNSUPPORTED)
 
 
 class Emission(msgspec.Struct, frozen=True, gc=False):
@@ -103,6 +116,7 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         parse_error_blame: the responsible party for those; "" if there are none.
         digest: `digest_of` the interaction's body; "" in runs of older harnesses.
         asked: `asked_of` its request; "" if it is not known, and in older runs.
+        unjudged: `reasons_not_judged` of the expected result; none in runs of older harnesses.
     """
 
     interaction: int
@@ -116,6 +130,12 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     failure: str
     digest: str = ""
     asked: str = ""
+    unjudged: dict[Field, str] = {}
+
+    @property
+    def ambiguous(self) -> tuple[Field, ...]:
+        """The fields that were not judged because the bytes are ambiguous."""
+        return tuple(field for field, why in self.unjudged.items() if why != UNSPECIFIED)
 
 
 def body_digest(body: bytes) -> str:
@@ -197,8 +217,9 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
         cell: slash path, the scenario's id and the normalizer's or agent's name.
         normalizer: its name; that of the agent if `kind` is not `turns`.
         scenario: its id; for a cassette without a scenario `cassette:` and the cassette's id.
-        outcome: the worst over all replays.
-        blame: the responsible party for a parse_error or a failure; "" for a pass.
+        outcome: the worst over all replays; `unjudged` if no MUST rule is violated and the oracle
+            did not judge the calls of any turn.
+        blame: the responsible party for a parse_error or a failure; "" for others.
         findings: distinct ones over all replays, worst first.
         chunking: cuts of the worst failing replay, of equal ones the one with the fewest; the
             unsplit body if none failed.

@@ -17,6 +17,7 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from harness.reporting import words
 from harness.reporting.boards import FEW
 from harness.reporting.pages.cases import MAX_FINDINGS, cases_page
 from harness.reporting.pages.cassettes import cassettes_page
@@ -47,7 +48,6 @@ from harness.reporting.report import (
     replays_link,
 )
 from harness.reporting.visible import PICTURES, pieces, plain
-from harness.reporting.words import BLAMES, OUTCOME_WORDS, WORST_FIRST, percent, points
 from harness.runs.gate import Gate
 from harness.runs.run import Run
 
@@ -178,13 +178,15 @@ def _environment() -> Environment:
         "failure_link": failure_link,
         "failure_name": failure_name,
         "number": "{:,}".format,
-        "percent": percent,
+        "percent": words.percent,
         "pieces": pieces,
         "plain": plain,
-        "points": points,
+        "points": words.points,
+        "reasons": words.reasons_text,
+        "unjudged": words.unjudged_fields,
     }
     environment.globals |= {
-        "BLAMES": BLAMES,
+        "BLAMES": words.BLAMES,
         "CASES_PER_SIGNATURE": CASES_PER_SIGNATURE,
         "FEW": FEW,
         "MAX_CASES": MAX_CASES,
@@ -192,8 +194,8 @@ def _environment() -> Environment:
         "MAX_GROUPS": MAX_GROUPS,
         "MAX_LISTED": MAX_LISTED,
         "PICTURES": PICTURES,
-        "OUTCOME_WORDS": OUTCOME_WORDS,
-        "WORST_FIRST": WORST_FIRST,
+        "OUTCOME_WORDS": words.OUTCOME_WORDS,
+        "WORST_FIRST": words.WORST_FIRST,
         "replays_link": replays_link,
     }
     return environment

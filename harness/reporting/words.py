@@ -8,6 +8,7 @@ from typing import Final, Literal, assert_never
 import msgspec
 
 from harness.judging.results import Outcome, Result
+from harness.runs.judged import JudgedShare
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -40,6 +41,7 @@ _SIGNS: Final[dict[Outcome, tuple[str, Tone]]] = {
     Outcome.HANG: ("∞", "bad"),
     Outcome.LEAK: ("~", "warn"),
     Outcome.MISMATCH: ("≠", "warn"),
+    Outcome.UNJUDGED: ("?", "mute"),
     Outcome.PARSE_ERROR: ("!", "ok"),
     Outcome.PASS: ("✓", "ok"),
     Outcome.UNSUPPORTED: ("–", "mute"),  # noqa: RUF001 - the page shows an en dash
@@ -53,6 +55,8 @@ _MEANINGS: Final = {
     Outcome.LEAK: "The normalizer emitted markup of a call as visible text.",
     Outcome.MISMATCH: "The turn differs from the expected turn, or between chunkings, but no "
     "outcome above applies.",
+    Outcome.UNJUDGED: "The bytes are ambiguous about the calls of each turn, and no MUST rule is "
+    "violated. The cell counts in no rate of conformance.",
     Outcome.PARSE_ERROR: "A call was unusable. The normalizer reported it and did not emit it as "
     "executable. The cell conforms.",
     Outcome.PASS: "Every replay passes every MUST rule.",
@@ -71,9 +75,17 @@ BLAMES = (
 )
 
 
-def fails(result: Result) -> bool:
-    """Whether a cell is a failure of conformance (unsupported cells are not)."""
-    return not result.outcome.conforms and result.outcome is not Outcome.UNSUPPORTED
+def unjudged_fields(result: Result) -> tuple[str, ...]:
+    """Return each field that was not judged in a turn of `result`, with the reason, sorted."""
+    found = {f"{field}: {why}" for turn in result.turns for field, why in turn.unjudged.items()}
+    return tuple(sorted(found))
+
+
+def reasons_text(share: JudgedShare, most: int = 4) -> str:
+    """Return why turns were not judged and how often, the `most` frequent reasons only."""
+    shown = [f"{count} {why}" for why, count in share.reasons.items()]
+    more = [f"{len(shown) - most} more reasons"] if len(shown) > most else []
+    return "; ".join([*shown[:most], *more]) or "all judged"
 
 
 def worst_first(result: Result) -> tuple[int, str]:

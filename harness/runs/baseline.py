@@ -69,9 +69,9 @@ def update_baseline(
     judged = {
         result.cell: result.outcome
         for result in run.results
-        if result.outcome is not Outcome.UNSUPPORTED and result.cell not in excused
+        if result.outcome.judged and result.cell not in excused
     }
-    failing = {cell: outcome for cell, outcome in judged.items() if not outcome.conforms}
+    failing = {cell: outcome for cell, outcome in judged.items() if outcome.fails}
     listed = baseline.cells
     here = {cell: listed[cell] for cell in failing.keys() & listed.keys()}
     kept = {cell: was for cell, was in here.items() if failing[cell].badness >= was.badness}

@@ -92,7 +92,7 @@ def compare(base: Run, run: Run) -> Comparison:
 
 
 def _judged_results(run: Run) -> dict[str, Result]:
-    return {each.cell: each for each in run.results if each.outcome is not Outcome.UNSUPPORTED}
+    return {each.cell: each for each in run.results if each.outcome.judged}
 
 
 def _change(cell: str, before: Result | None, after: Result | None) -> Change | None:

@@ -18,7 +18,7 @@ import msgspec
 from harness.errors import UnreadableError
 from harness.files.load import load_toml_file
 from harness.files.typed import File, Text, convert
-from harness.judging.results import Outcome, Result
+from harness.judging.results import Result
 from harness.runs.run import Run
 from harness.runs.selection import ExistingNames
 
@@ -123,13 +123,13 @@ def apply_entries(
     """Apply `entries` to the cells of `run`.
 
     Args:
-        run: its unsupported cells are ignored.
+        run: its unsupported and unjudged cells are ignored.
         entries: of the project.
         today: the date for entries that expire.
         known: the names that exist in addition to those of the run. An entry is not stale if it
             names only cells that the user did not select.
     """
-    judged = [result for result in run.results if result.outcome is not Outcome.UNSUPPORTED]
+    judged = [result for result in run.results if result.outcome.judged]
     skipped = run.header.selection.skipped
     excused = (*_accepted_cells(judged, entries, today), *_skipped_cells(skipped, entries, today))
     found = (_stale_after_run(entry, judged, run, today, known) for entry in entries)

@@ -1,7 +1,8 @@
 """A run and a policy -> pass, fail, inconclusive or nothing, with reasons.
 
 No pass without evidence: an interrupted or killed run fails, and so does one without a judged
-cell, or whose accepted failures are no longer true. A rule without enough data is `inconclusive`,
+cell, or whose accepted failures are no longer true. Unjudged cells are allowed and named, unless
+a rule on `unjudged` forbids them. A rule without enough data is `inconclusive`,
 which is not a pass.
 """
 
@@ -16,6 +17,7 @@ from harness.judging.results import Outcome, Result
 from harness.project import Basis, GateRule, Metric, Where
 from harness.runs.baseline import Baseline, BaselineUpdate, update_baseline
 from harness.runs.expectations import AcceptedCell, AppliedEntries, StaleEntry, apply_entries
+from harness.runs.judged import JudgedShare, judged_shares_of_run
 from harness.runs.policy import GatePolicy
 from harness.runs.questions import Questions, RuleTrials
 from harness.runs.rankings import Rankings, rank
@@ -142,6 +144,7 @@ class Gate(msgspec.Struct, frozen=True):
         stale: entries of `expectations.toml` that are no longer true.
         baseline: the changes to the baseline; None if the project has none, or the run is not
             complete.
+        unjudged: cells whose calls could not be judged.
     """
 
     verdict: Verdict
@@ -150,6 +153,7 @@ class Gate(msgspec.Struct, frozen=True):
     excused: tuple[AcceptedCell, ...] = ()
     stale: tuple[StaleEntry, ...] = ()
     baseline: BaselineUpdate | None = None
+    unjudged: tuple[str, ...] = ()
 
 
 def judge_gate(
@@ -186,7 +190,7 @@ def _gate(run: Run, policy: GatePolicy, questions: Questions | None) -> Gate:
     )
     left_out = frozenset(each.cell for each in excused)
     rules = judge_rules(questions, policy.rules, left_out) if questions else ()
-    judged = [each for each in run.results if each.outcome is not Outcome.UNSUPPORTED]
+    judged = [each for each in run.results if each.outcome.judged]
     counted = [each for each in judged if each.cell not in left_out]
     built_in = all(rule.metric != CONFORMANCE for rule in policy.rules)
     broken = (
@@ -197,7 +201,11 @@ def _gate(run: Run, policy: GatePolicy, questions: Questions | None) -> Gate:
     )
     unsure = tuple(each.reason for each in rules if each.verdict == "inconclusive")
     verdict, reasons = _verdict(broken, unsure, judged, excused, rules)
-    return Gate(verdict, reasons, rules, excused, applied.stale, updated[1] if updated else None)
+    unjudged = tuple(it.cell for it in run.results if it.outcome is Outcome.UNJUDGED)
+    if unjudged:
+        reasons = (*reasons, f"{pluralize(len(unjudged), 'cell')} unjudged, such as {unjudged[0]}")
+    change = updated[1] if updated else None
+    return Gate(verdict, reasons, rules, excused, applied.stale, change, unjudged)
 
 
 def _verdict(
@@ -265,7 +273,7 @@ def _failure_reasons(judged: list[Result], selection: Selection) -> Iterator[str
     failed: dict[str, list[Result]] = defaultdict(list)
     for result in judged:
         total[result.normalizer] += 1
-        if not result.outcome.conforms:
+        if result.outcome.fails:
             failed[result.normalizer].append(result)
     for results in failed.values():
         results.sort(key=lambda result: (result.outcome.badness, result.cell))
@@ -295,6 +303,7 @@ class Summary(msgspec.Struct, frozen=True):
         scenarios: subjects selected.
         replays: chunkings tried, over all cells.
         outcomes: normalizer or agent -> outcome -> number of cells.
+        judged: how many turns had their calls, text, reasoning and finish judged.
     """
 
     scenarios: int
@@ -302,6 +311,7 @@ class Summary(msgspec.Struct, frozen=True):
     outcomes: dict[str, dict[str, int]]
     rankings: Rankings
     gate: Gate
+    judged: tuple[JudgedShare, ...] = ()
 
 
 def summarize(run: Run, policy: GatePolicy = NO_POLICY) -> Summary:
@@ -313,4 +323,5 @@ def summarize(run: Run, policy: GatePolicy = NO_POLICY) -> Summary:
             outcomes=questions.outcome_counts(),
             rankings=rank(questions),
             gate=judge_gate(run, policy, questions),
+            judged=judged_shares_of_run(run),
         )

@@ -48,12 +48,18 @@ class BlameSplit(msgspec.Struct, frozen=True):
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """`k` of `n` for one name; `best_k` is `k` with the best normalizer for each turn."""
+    """`k` of `n` for one name; `best_k` is `k` with the best normalizer for each turn.
+
+    Fields:
+        unjudged: of a model or prompt, the turns among the `n` whose calls are ambiguous; of a
+            client, its unjudged cells, which are not among the `n`.
+    """
 
     name: str
     k: int
     n: int
     best_k: int
+    unjudged: int
     parse_error: BlameSplit
     failed: BlameSplit
 
@@ -161,6 +167,7 @@ class RuleTrials(msgspec.Struct, frozen=True):
 _QUERY_OF: Final[dict[Metric, str]] = {
     "turn_success": "gate_turns",
     "parse_error_rate": "gate_turns",
+    "unjudged_turns": "gate_turns",
     "conversation_success": "gate_conversations",
     "retries": "gate_conversations",
     "recovery": "gate_conversations",
@@ -198,7 +205,7 @@ class Questions:
             ({"outcome": o, "badness": o.badness, "conforms": o.conforms} for o in Outcome),
         )
         self._insert("results", map(_result_row, run.results))
-        self._insert("turns", _parts(run, lambda result: result.turns))
+        self._insert("turns", _parts(run, lambda result: result.turns, "ambiguous"))
         self._insert("conversations", _parts(run, _complete_conversation))
         self._insert("findings", _parts(run, lambda result: result.findings))
 
@@ -306,8 +313,8 @@ class Questions:
 
 
 def _rate(row: Sequence[Any]) -> Rate:
-    name, k, n, best_k, *split = row
-    return Rate(name, k, n, best_k, BlameSplit(*split[:4]), BlameSplit(*split[4:]))
+    name, k, n, best_k, unjudged, *split = row
+    return Rate(name, k, n, best_k, unjudged, BlameSplit(*split[:4]), BlameSplit(*split[4:]))
 
 
 def _conversation_rate(row: Sequence[Any]) -> ConversationRate:
@@ -322,12 +329,13 @@ def _result_row(result: Result) -> dict[str, object]:
 
 
 def _parts(
-    run: Run, parts_of: Callable[[Result], Iterable[msgspec.Struct]]
+    run: Run, parts_of: Callable[[Result], Iterable[msgspec.Struct]], *derived: str
 ) -> Iterator[dict[str, object]]:
-    """Yield a row for each part of each result."""
+    """Yield a row for each part of each result, with its properties named in `derived`."""
     for result in run.results:
         for part in parts_of(result):
-            yield {**msgspec.structs.asdict(part), "cell": result.cell}
+            more = {name: getattr(part, name) for name in derived}
+            yield {**msgspec.structs.asdict(part), "cell": result.cell, **more}
 
 
 def _complete_conversation(result: Result) -> tuple[ConversationFacts, ...]:

@@ -33,6 +33,7 @@ class Ranked(msgspec.Struct, frozen=True):
             a client does not lower the rank of a model; for a normalizer it is `k`.
         groups: number of different requests that the `n` answer; for a normalizer it is `n`.
         effective_n: the number of independent trials with the same information.
+        unjudged: as in `Rate`.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Ranked(msgspec.Struct, frozen=True):
     best_k: int
     groups: int
     effective_n: float
+    unjudged: int = 0
 
 
 class RankedConversations(msgspec.Struct, frozen=True):
@@ -97,7 +99,7 @@ def rank(questions: Questions) -> Rankings:
     normalizer read them, and k of those succeeded. Each turn counts once, whatever number of
     scenarios and normalizers it has. A turn is a cassette and an interaction, so that the same
     body with two ids counts twice. An unknown model has no line; its turns count for their prompt.
-    Normalizers: n is the number of cells that they support, and
+    Normalizers: n is the number of their judged cells, and
     k of those conform; their parse errors are counted over all turns of those cells. Agents: the
     same for conversations. Conversations: n is the number of those in recorded and imported
     cassettes, and k of those ended with an answer.
@@ -146,6 +148,5 @@ def _ranked_conversations(rates: Iterable[ConversationRate]) -> tuple[RankedConv
 
 def _line(rate: Rate, sure: ClusteredInterval, ranks: RankRange) -> Ranked:
     counts = rate.name, rate.k, rate.n, *sure.interval, *ranks
-    return Ranked(
-        *counts, rate.parse_error, rate.failed, rate.best_k, sure.groups, sure.effective_n
-    )
+    turns = rate.parse_error, rate.failed, rate.best_k
+    return Ranked(*counts, *turns, sure.groups, sure.effective_n, rate.unjudged)

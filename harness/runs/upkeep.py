@@ -15,6 +15,7 @@ from harness.conversation.discovery import default_agent_names, load_agent
 from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.errors import HarnessError
 from harness.judging.catalogue import Quirk, load_catalogue, load_excluded
+from harness.judging.expected import reasons_not_judged
 from harness.judging.judge import LoadedSubject
 from harness.judging.rules import CONVERSATION_RULES, RULES, TURN_RULES
 from harness.judging.scenario import Scenario
@@ -25,6 +26,9 @@ from harness.normalizers.protocol import CAPABILITIES
 from harness.recording.identify import identify
 from harness.recording.secrets import scrubber
 from harness.runs import kill_table
+from harness.runs.judged import JudgedShare, judged_shares
+from harness.runs.selection import select_subjects
+from harness.runs.worker import load_subject
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 
@@ -224,6 +228,15 @@ _CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[Bundl
     "conforming agents break no rule": (_agents_conform, lambda _: len(default_agent_names())),
     "cassettes are scrubbed": (_scrubbed, lambda d: len(d.cassettes)),
 }
+
+
+def judged_turns() -> tuple[JudgedShare, ...]:
+    """Return how many turns of the bundled scenarios and recordings are judged, field by field."""
+    return judged_shares(
+        reasons
+        for subject in map(load_subject, select_subjects((), recordings=True))
+        for reasons in map(reasons_not_judged, subject.expectations, subject.oracle_readings)
+    )
 
 
 def checks() -> Iterator[Check]:

@@ -15,6 +15,7 @@ from harness.judging.results import Outcome, Result
 from harness.project import project
 from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
+from harness.reporting.words import unjudged_fields
 from harness.runs.cells import SelectedClients, selected_clients
 from harness.runs.expectations import AcceptedFailure, entry_for_cell
 from harness.runs.gate import replay_command
@@ -32,7 +33,7 @@ def today() -> date:
 
 
 def check_cell(job: Job, cuts: Cuts, folder: Path) -> None:
-    """Judge a cell; fail the test if it does not conform, skip it if it is unsupported.
+    """Judge a cell; fail the test if it does not conform, skip it if it is unsupported or unjudged.
 
     Args:
         job: the cell.
@@ -42,7 +43,9 @@ def check_cell(job: Job, cuts: Cuts, folder: Path) -> None:
     result, _ = judge_job(job, cuts)
     if result.outcome is Outcome.UNSUPPORTED:
         pytest.skip(f"{job.normalizer} does not declare support for the scenario")
-    if not result.outcome.conforms:
+    if result.outcome is Outcome.UNJUDGED:
+        pytest.skip(marked(f"unjudged: {'; '.join(unjudged_fields(result))}"))
+    if result.outcome.fails:
         pytest.fail("\n".join(_failure_lines(result, _replay_paths(job, folder))), pytrace=False)
 
 

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from harness.cli import doctor as doctor_module
+from harness.judging.expectation import Field
+from harness.runs import upkeep
+from harness.runs.judged import judged_shares
 from harness.runs.kill_table import KillRow, MeasuredKill
 from harness.runs.upkeep import BundledData, Check
 from tests.cli.conftest import Harness
@@ -23,6 +26,8 @@ TABLE = (
 @pytest.fixture(autouse=True)
 def _table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor_module, "load_kill_table", lambda: TABLE)
+    turns: tuple[dict[Field, str], ...] = ({}, {}, {}, {"calls": "EVENT-GLUED"})
+    monkeypatch.setattr(upkeep, "judged_turns", lambda: judged_shares(turns))
 
 
 def _checks(monkeypatch: pytest.MonkeyPatch, *found: Check) -> None:
@@ -38,8 +43,10 @@ def test_doctor_exits_with_0_when_all_checks_pass(
     _checks(monkeypatch, WELL)
     left = harness("doctor")
     assert (left.code, left.err) == (0, "")
-    first, turns, conversation = left.out.splitlines()
+    first, calls, text, _reasoning, _finish, turns, conversation = left.out.splitlines()
     assert first == "ok    all is well (3)"
+    assert calls == "judged turns, calls: 3/4 (75.0 %): 1 EVENT-GLUED"
+    assert text == "judged turns, text: 4/4 (100.0 %): all judged"
     assert turns == (
         "kill table, turns: 2 rules, 2 mutants, fewest scenarios 0 (calls-reversed), "
         "found by fuzzing 1"
@@ -71,7 +78,7 @@ def test_doctor_prints_the_complete_kill_table(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _checks(monkeypatch, WELL)
-    rows = [line.split() for line in harness("doctor", "--kill-table").out.splitlines()[2:]]
+    rows = [line.split() for line in harness("doctor", "--kill-table").out.splitlines()[6:]]
     assert rows[0] == ["CALL-NAMED", "MUST", "name-lost", "2", "a/b", "3.5", "9"]
     assert " ".join(rows[1][3:]) == "0 none: it survives not measured"
     _checks(monkeypatch, WELL)

@@ -136,7 +136,7 @@ def test_run_json_has_the_documented_keys(harness: Harness) -> None:
     options = (*REFERENCE, *NAIVE, *QUICK, "--no-report", "--format", "json")
     left = harness("run", _imported(), DASHSCOPE, *options)
     found = left.json
-    assert set(found) == {"scenarios", "replays", "outcomes", "rankings", "gate"}
+    assert set(found) == {"scenarios", "replays", "outcomes", "rankings", "gate", "judged"}
     assert found["scenarios"] == COUNT + 1
     assert found["replays"] > 20
     assert set(found["outcomes"]) == {"naive", "reference"}

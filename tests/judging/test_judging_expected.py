@@ -10,8 +10,20 @@ from msgspec.structs import replace
 
 from harness.dialects.kit.oracle.values import read_arguments, same_object
 from harness.dialects.table import oracle_reading
-from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
-from harness.judging.expected import apply_declared_policies, expectation_from
+from harness.judging.expectation import (
+    ALL_FIELDS,
+    COUNTED_FIELDS,
+    UNSPECIFIED,
+    Expectation,
+    ExpectedCall,
+    ExpectedRejection,
+    Field,
+)
+from harness.judging.expected import (
+    apply_declared_policies,
+    expectation_from,
+    reasons_not_judged,
+)
 from harness.turns.deltas import FinishReason
 from harness.wire.interaction import Interaction, Request
 
@@ -46,6 +58,26 @@ def test_a_conforming_stream_is_judged_except_for_usage() -> None:
             ("text", "reasoning", "calls", "rejected", "finish", "finish_raw", "failure")
         ),
     )
+
+
+@given(
+    st.sampled_from(["", "interrupted"]),
+    st.frozensets(st.sampled_from(sorted(ALL_FIELDS))),
+    st.sampled_from(
+        [call('{"a":1}') + chunk("eos") + DONE, call('{"a":'), chunk(content="<tool_call>")]
+    ),
+)
+def test_each_field_that_is_not_judged_has_a_reason(
+    failure: str, judged: frozenset[Field], body: bytes
+) -> None:
+    reading = oracle_reading(Interaction(Request(), 200, (), body, ()))
+    expectation = replace(expectation_from(reading), judged=judged, failure=failure or None)
+    reasons = reasons_not_judged(expectation, reading)
+    ended = {"finish"} if failure and "failure" in judged else set()
+    assert set(reasons) == set(COUNTED_FIELDS) - judged - ended
+    assert all(reasons.values())
+    by_author = reasons_not_judged(replace(expectation, source="scenario"), reading)
+    assert by_author == dict.fromkeys(reasons, UNSPECIFIED)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,13 @@ import msgspec
 import pytest
 
 from harness.judging.case import Case
-from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
+from harness.judging.expectation import (
+    COUNTED_FIELDS,
+    UNSPECIFIED,
+    Expectation,
+    ExpectedCall,
+    ExpectedRejection,
+)
 from harness.judging.judge import LoadedSubject, is_supported_by_normalizer, judge_subject
 from harness.judging.replaying import Cuts
 from harness.judging.results import Outcome, Result
@@ -41,6 +47,7 @@ FOREIGN_TOOL = call("{}", id="c1", name="reading") + END
 CUT_OFF = call('{"path": "a', id="c1", name="writing")
 LENGTH = call('{"path": "a', id="c1", name="writing") + chunk(None, "length") + DONE
 ERROR = chunk({"content": "Hel"}) + b'data: {"error": {"message": "no", "code": "429"}}\n\n'
+MARKUP = chunk({"content": '<tool_call>{"name": "a"}</tool_call>'}) + chunk(None, "stop") + DONE
 REFERENCE = reference.normalizer
 
 
@@ -62,6 +69,35 @@ def test_a_cassette_without_a_scenario_is_judged_by_the_oracle() -> None:
     assert (result.cell, result.scenario) == ("cassette:x/y/reference", "cassette:x/y")
     assert (result.outcome, result.blame, result.findings, case) == (Outcome.PASS, "", (), None)
     assert (result.title, result.cassette, result.origin) == ("x/y", "x/y", "recorded")
+
+
+def test_a_cell_without_judged_calls_is_unjudged() -> None:
+    result, case = judged(MARKUP)
+    assert (result.outcome, result.blame, result.findings, case) == (Outcome.UNJUDGED, "", (), None)
+    assert set(result.turns[0].unjudged) == set(COUNTED_FIELDS)
+    assert result.turns[0].ambiguous == tuple(result.turns[0].unjudged)
+
+
+def test_a_cell_with_one_judged_turn_is_judged() -> None:
+    result, _ = judged(MARKUP, HELLO)
+    assert result.outcome.conforms
+    assert [bool(turn.unjudged) for turn in result.turns] == [True, False]
+
+
+def test_an_unjudged_cell_still_fails_for_what_is_certain() -> None:
+    def raising(reads: Reads) -> Iterator[Delta]:
+        yield TextDelta(str(len(list(reads))))
+        raise ValueError("no")
+
+    assert judged(MARKUP, by=a_normalizer(raising))[0].outcome is Outcome.CRASH
+
+
+def test_what_a_scenario_leaves_open_is_named_and_its_cell_is_judged() -> None:
+    expected = Expectation("scenario", judged=frozenset({"failure"}))
+    result, _ = judge_subject(_labelled(a_cassette(an_interaction(HELLO)), expected), REFERENCE)
+    assert result.outcome is Outcome.PASS
+    assert result.turns[0].unjudged == dict.fromkeys(COUNTED_FIELDS, UNSPECIFIED)
+    assert result.turns[0].ambiguous == ()
 
 
 def test_a_wrong_turn_of_a_cassette_without_a_scenario_is_found() -> None:

@@ -285,6 +285,10 @@ def _imported(normalizer: str) -> list[Result]:
     ]
 
 
+# Of the first model and prompt, the last turn.
+_UNJUDGED = 32
+
+
 def _turn(normalizer: str, model: str, prompt: str, number: int, *, success: bool) -> Result:
     blame: Blame = "" if success else ("provider" if number % 3 == 0 else "model")
     facts = TurnFacts(
@@ -297,6 +301,7 @@ def _turn(normalizer: str, model: str, prompt: str, number: int, *, success: boo
         parse_error_blame=blame,
         finish="tool_calls",
         failure="",
+        unjudged={"text": "N-CHOICES"} if number == _UNJUDGED else {},
     )
     cassette = f"{model}/{prompt.replace('/', '-')}/{number:03d}"
     return Result(

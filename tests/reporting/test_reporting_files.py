@@ -20,10 +20,11 @@ from harness.reporting.text.compare import comparison_text
 from harness.reporting.text.files import KINDS, badge, files, results_csv, turns_csv
 from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
+from harness.reporting.text.terminal import tables
 from harness.runs.compare import compare
 from harness.runs.gate import Summary, judge_gate, summarize
 from tests.reporting.reporting_hostile import EVIL, NAMES, a_hostile_run
-from tests.runs.runs_samples import a_finding, a_result, a_run
+from tests.runs.runs_samples import a_finding, a_result, a_run, a_turn
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]")
 texts = st.text(max_size=60)
@@ -65,6 +66,18 @@ def test_junit_of_a_passing_run_has_no_failure_and_no_unsupported_cell() -> None
     text = junit(run, judge_gate(run))
     assert "<failure" not in text
     assert text.count("<testcase") == 2
+
+
+def test_files_name_what_was_not_judged() -> None:
+    turn = a_turn(unjudged={"calls": "EVENT-GLUED"})
+    run = a_run([a_result("a", outcome=Outcome.UNJUDGED, turns=(turn,)), a_result("b")])
+    gate = judge_gate(run)
+    assert '<skipped message="unjudged: calls: EVENT-GLUED"/>' in junit(run, gate)
+    for text in (results_csv(run), turns_csv(run)):
+        rows = csv.DictReader(io.StringIO(text))
+        assert [row["unjudged"] for row in rows] == ["calls: EVENT-GLUED", ""]
+    assert badge(run, gate).message == "pass, 1/1 conform, 1 unjudged"
+    assert "calls      1/2  50.0 %   1 EVENT-GLUED" in tables(summarize(run), colour=False)
 
 
 def test_csv_has_one_line_for_each_cell_and_no_formula() -> None:

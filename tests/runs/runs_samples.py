@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from harness.judging.case import Case
+from harness.judging.expectation import Field
 from harness.judging.results import Finding, Outcome, Result, TurnFacts
 from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
 from harness.turns.turn import Turn
@@ -19,13 +20,14 @@ def a_header(*names: str, scenarios: int = 1) -> Header:
     )
 
 
-def a_turn(
+def a_turn(  # noqa: PLR0913 - a row has many columns
     interaction: int = 0,
     *,
     success: bool = True,
     parse_errors: int = 0,
     blame: str = "",
     digest: str = "",
+    unjudged: dict[Field, str] | None = None,
 ) -> TurnFacts:
     return TurnFacts(
         interaction=interaction,
@@ -38,6 +40,7 @@ def a_turn(
         finish="stop",
         failure="",
         digest=digest,
+        unjudged=unjudged or {},
     )
 
 

@@ -22,12 +22,7 @@ def test_each_judged_cell_is_counted_once(
     before: dict[str, Outcome], after: dict[str, Outcome]
 ) -> None:
     found = compare(_run(before), _run(after))
-    judged = {
-        cell
-        for rows in (before, after)
-        for cell, outcome in rows.items()
-        if outcome is not Outcome.UNSUPPORTED
-    }
+    judged = {cell for rows in (before, after) for cell, outcome in rows.items() if outcome.judged}
     assert found.same + len(found.changes) == len(judged)
     assert sum(found.counts.values()) == len(found.changes)
     assert len({each.cell for each in found.changes}) == len(found.changes)

@@ -7,13 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.judging.expectation import COUNTED_FIELDS, UNSPECIFIED, Field
 from harness.judging.results import ConversationFacts, Outcome, Result
 from harness.project import GateRule, Where
 from harness.runs.baseline import Baseline
 from harness.runs.expectations import AcceptedFailure
 from harness.runs.gate import RuleVerdict, judge_gate, judge_rules, next_baseline, summarize
+from harness.runs.judged import judged_shares
 from harness.runs.policy import GatePolicy
 from harness.runs.questions import Questions
+from harness.runs.rankings import rankings
 from harness.runs.statistics import wilson
 from tests.runs.runs_samples import a_result, a_run, a_turn
 
@@ -94,6 +97,56 @@ def test_run_with_missing_cells_fails() -> None:
 def test_run_without_judged_cells_has_no_verdict() -> None:
     assert judge_gate(a_run([])).verdict == "nothing"
     assert judge_gate(a_run([a_result(outcome=Outcome.UNSUPPORTED)])).verdict == "nothing"
+
+
+def test_unjudged_cells_neither_conform_nor_fail() -> None:
+    run = a_run([a_result("a", outcome=Outcome.UNJUDGED), a_result("b")])
+    gate = judge_gate(run)
+    assert (gate.verdict, gate.unjudged) == ("pass", ("a/reference",))
+    assert gate.reasons == (
+        "1 cell conforms",
+        "1 cell unjudged, such as a/reference",
+    )
+    (ranked,) = rankings(run).normalizers
+    assert (ranked.k, ranked.n, ranked.unjudged) == (1, 1, 1)
+
+
+def test_run_with_unjudged_cells_only_has_no_verdict() -> None:
+    run = a_run([a_result(outcome=Outcome.UNJUDGED)])
+    assert judge_gate(run).verdict == "nothing"
+    assert rankings(run).normalizers == ()
+
+
+def test_rule_forbids_unjudged_cells() -> None:
+    run = a_run([a_result("a", outcome=Outcome.UNJUDGED), a_result("b")])
+    for most, verdict in ((0.0, "fail"), (0.5, "pass")):
+        gate = judge_gate(run, _policy(rules=(GateRule("unjudged", max=most),)))
+        assert (gate.verdict, gate.rules[0].k, gate.rules[0].n) == (verdict, 1, 2)
+
+
+def test_baseline_ignores_unjudged_cells() -> None:
+    baseline = Baseline(1, {"a/reference": Outcome.LEAK})
+    run = a_run([a_result("a", outcome=Outcome.UNJUDGED), a_result("b")])
+    assert next_baseline(run, _policy(baseline=baseline)) == baseline
+
+
+def test_rule_limits_turns_with_an_unjudged_field() -> None:
+    turns = (
+        a_turn(unjudged={"text": "EVENT-GLUED"}),
+        a_turn(1, unjudged={"calls": UNSPECIFIED}),
+        a_turn(2),
+    )
+    verdict = _judge(GateRule("unjudged_turns", max=0.0), [a_result(turns=turns)])
+    assert (verdict.k, verdict.n, verdict.verdict) == (1, 3, "fail")
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(COUNTED_FIELDS), st.sampled_from("abc"))))
+def test_each_turn_is_judged_or_has_a_reason(turns: list[dict[Field, str]]) -> None:
+    shares = judged_shares(turns)
+    assert tuple(share.field for share in shares) == COUNTED_FIELDS
+    for share in shares:
+        assert share.n == len(turns) == share.k + sum(share.reasons.values())
+        assert share.k == sum(share.field not in turn for turn in turns)
 
 
 DAY = date(2026, 11, 22)

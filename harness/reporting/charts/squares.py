@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from harness.judging.results import Result
-from harness.reporting.words import fails, worst_first
+from harness.reporting.words import worst_first
 
 Pair: TypeAlias = tuple[str, str]
 Verdict = Literal["all", "some", "none", "absent"]
@@ -104,7 +104,7 @@ def worst_cells(
 ) -> dict[Pair, str]:
     """Return the worst failing cell of each name and normalizer."""
     worst: dict[Pair, str] = {}
-    for result in sorted(filter(fails, results), key=worst_first):
+    for result in sorted((each for each in results if each.outcome.fails), key=worst_first):
         for name in names(result):
             worst.setdefault((name, result.normalizer), result.cell)
     return worst

@@ -19,7 +19,7 @@ from harness.reporting.pages.conversations import ConversationView, conversation
 from harness.reporting.pages.failures import cells_with_case
 from harness.reporting.report import Report
 from harness.reporting.visible import Piece, pieces
-from harness.reporting.words import fails, worst_first
+from harness.reporting.words import worst_first
 from harness.runs.gate import replay_command
 from harness.runs.run import AnyCase, Selection
 from harness.turns.turn import Turn
@@ -203,7 +203,7 @@ def cases_page(report: Report) -> CasesView:
         case_view(each, found.get(each.cell), run.header.selection)
         for each in sorted(cells, key=worst_first)
     )
-    return CasesView(tuple(cases), sum(map(fails, run.results)))
+    return CasesView(tuple(cases), sum(each.outcome.fails for each in run.results))
 
 
 def case_view(

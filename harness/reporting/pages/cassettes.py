@@ -8,7 +8,6 @@ import msgspec
 
 from harness.judging.results import CassetteFacts, Result
 from harness.reporting.report import Report
-from harness.reporting.words import fails
 
 MAX_CASSETTES: Final = 200
 _READS: Final = {
@@ -77,7 +76,7 @@ def cassettes_of(results: Iterable[Result]) -> CassettesView:
     for result in results:
         first.setdefault(result.cassette, result)
         cells[result.cassette] += 1
-        failing[result.cassette] += fails(result)
+        failing[result.cassette] += result.outcome.fails
     rows = [CassetteRow(each, cells[name], failing[name]) for name, each in first.items()]
     rows.sort(
         key=lambda row: (not row.facts.leaks, row.result.origin == "emulated", row.result.cassette)

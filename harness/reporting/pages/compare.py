@@ -37,8 +37,8 @@ _CHANGE_TEXTS: Final[dict[ChangeKind, tuple[str, str]]] = {
     "broken": ("Broken", "conformed before and fail now"),
     "fixed": ("Fixed", "failed before and conform now"),
     "changed": ("Still failing, with another outcome", "fail in both runs, with another outcome"),
-    "new": ("New", "only this run has"),
-    "missing": ("Missing", "only the base run has"),
+    "new": ("New", "only this run judged"),
+    "missing": ("Missing", "only the base run judged"),
 }
 
 

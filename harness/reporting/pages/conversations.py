@@ -17,7 +17,7 @@ from harness.reporting.boards import ConversationRow, conversation_rows
 from harness.reporting.pages.failures import cells_with_case
 from harness.reporting.report import Report
 from harness.reporting.visible import Piece, pieces
-from harness.reporting.words import fails, worst_first
+from harness.reporting.words import worst_first
 from harness.turns.deltas import ParseError
 
 _PLACE: Final = re.compile(r"^(requests\[\d+\]|history)(?:\.messages\[(\d+)\])?")
@@ -192,7 +192,7 @@ def conversations_page(report: Report) -> ConversationsView:
     conforming = [
         each
         for each in found
-        if not fails(each) and each.cell in run.conversations and each.cell not in shown
+        if not each.outcome.fails and each.cell in run.conversations and each.cell not in shown
     ]
     return ConversationsView(
         ranked=conversation_rows(report.rankings),

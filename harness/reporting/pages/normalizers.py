@@ -43,6 +43,7 @@ class Stack(msgspec.Struct, frozen=True):
 
     name: str
     judged: int
+    unjudged: int
     unsupported: int
     segments: tuple[Segment, ...]
 
@@ -58,15 +59,16 @@ def stacks(results: Iterable[Result], kind: str) -> tuple[Stack, ...]:
 
 def _stack(name: str, counts: Counter[Outcome]) -> Stack:
     unsupported = counts[Outcome.UNSUPPORTED]
-    judged = counts.total() - unsupported
+    supported = counts.total() - unsupported
     found: list[Segment] = []
     before = 0
     for word in WORST_FIRST:
         count = counts[word.outcome]
         if count and word.outcome is not Outcome.UNSUPPORTED:
-            found.append(Segment(word, count, _x(before, judged), _x(count, judged)))
+            found.append(Segment(word, count, _x(before, supported), _x(count, supported)))
             before += count
-    return Stack(name, judged, unsupported, tuple(found))
+    unjudged = counts[Outcome.UNJUDGED]
+    return Stack(name, supported - unjudged, unjudged, unsupported, tuple(found))
 
 
 def _x(count: int, total: int) -> float:
@@ -134,12 +136,12 @@ def agents_page(report: Report) -> AgentsView:
 
 
 def dialect_matrix(results: Iterable[Result]) -> Matrix:
-    """Return dialects by normalizers: cells that conform, of those that they support."""
-    supported = [each for each in results if each.outcome is not Outcome.UNSUPPORTED]
-    worst = worst_cells(supported, lambda each: (each.dialect,))
+    """Return dialects by normalizers: cells that conform, of those that were judged."""
+    judged = [each for each in results if each.outcome.judged]
+    worst = worst_cells(judged, lambda each: (each.dialect,))
     k: Counter[Pair] = Counter()
     n: Counter[Pair] = Counter()
-    for each in supported:
+    for each in judged:
         if each.kind == "turns":
             n[each.dialect, each.normalizer] += 1
             k[each.dialect, each.normalizer] += each.outcome.conforms
@@ -158,15 +160,15 @@ def dialect_matrix(results: Iterable[Result]) -> Matrix:
 
 def disagreement(results: Iterable[Result]) -> Disagreement:
     """Return the scenarios on which the normalizers of a run disagree."""
-    supported: dict[str, list[Result]] = defaultdict(list)
+    judged: dict[str, list[Result]] = defaultdict(list)
     for result in results:
-        if result.kind == "turns" and result.outcome is not Outcome.UNSUPPORTED:
-            supported[result.scenario].append(result)
+        if result.kind == "turns" and result.outcome.judged:
+            judged[result.scenario].append(result)
     agreed: Counter[Pair] = Counter()
     shared: Counter[Pair] = Counter()
     splits: list[Split] = []
-    for scenario in sorted(supported):
-        here = sorted(supported[scenario], key=lambda each: each.normalizer)
+    for scenario in sorted(judged):
+        here = sorted(judged[scenario], key=lambda each: each.normalizer)
         ends = [(each.normalizer, each.outcome.conforms) for each in here]
         for (one, conforms), (other, other_conforms) in combinations(ends, 2):
             shared[one, other] += 1

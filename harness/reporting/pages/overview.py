@@ -8,7 +8,8 @@ from harness.reporting.boards import Board, boards
 from harness.reporting.pages.compare import CompareView, compare_page
 from harness.reporting.pages.failures import failures_page
 from harness.reporting.report import Report
-from harness.reporting.words import WORST_FIRST, OutcomeWord, fails
+from harness.reporting.words import WORST_FIRST, OutcomeWord
+from harness.runs.judged import JudgedShare, judged_shares_of_run
 
 
 class OverviewView(msgspec.Struct, frozen=True):
@@ -16,6 +17,7 @@ class OverviewView(msgspec.Struct, frozen=True):
 
     Fields:
         outcomes: each outcome with its number of cells, worst first.
+        judged: turns by field.
         signatures: of MUST rules.
     """
 
@@ -23,6 +25,7 @@ class OverviewView(msgspec.Struct, frozen=True):
     replays: int
     failing: int
     outcomes: tuple[tuple[OutcomeWord, int], ...]
+    judged: tuple[JudgedShare, ...]
     signatures: int
     boards: tuple[Board, ...]
     comparison: CompareView | None
@@ -35,8 +38,9 @@ def overview_page(report: Report) -> OverviewView:
     return OverviewView(
         cells=len(results),
         replays=sum(each.replays for each in results),
-        failing=sum(map(fails, results)),
+        failing=sum(each.outcome.fails for each in results),
         outcomes=tuple((word, counts[word.outcome]) for word in WORST_FIRST),
+        judged=judged_shares_of_run(report.run),
         signatures=report.of(failures_page).must_count,
         boards=tuple(
             report.of(boards)[name] for name in ("models", "prompts", "normalizers", "agents")

@@ -16,7 +16,7 @@ import msgspec
 
 from harness.judging.results import Outcome, Result
 from harness.reporting.report import Report
-from harness.reporting.words import worst_first
+from harness.reporting.words import unjudged_fields, worst_first
 
 _Value: TypeAlias = str | int | tuple[str, ...]
 
@@ -44,7 +44,8 @@ def _success(result: Result) -> str:
 # are attributes of a result.
 _NAMES: Final = (
     *("scenario", "normalizer", "outcome", "blame", "title", "cassette", "provider", "model"),
-    *("prompt", "dialect", "text", "origin", "kind", "success", "quirk", "rule", "replays"),
+    *("prompt", "dialect", "text", "origin", "kind", "success", "quirk", "rule", "unjudged"),
+    "replays",
 )
 _COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
     **{name: attrgetter(name) for name in _NAMES},
@@ -56,6 +57,7 @@ _COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
     "text": attrgetter("text_dialect"),
     "success": _success,
     "quirk": attrgetter("quirks"),
+    "unjudged": unjudged_fields,
     "rule": lambda each: tuple(sorted({finding.rule for finding in each.findings})),
 }
 

@@ -7,11 +7,12 @@ from typing import Literal
 
 import msgspec
 
-from harness.judging.results import Outcome, Result, TurnFacts
+from harness.judging.results import Result, TurnFacts
 from harness.reporting.text.agent_pages import agent_pages
 from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.visible import marked
+from harness.reporting.words import unjudged_fields
 from harness.runs.gate import Gate, Summary, Verdict
 from harness.runs.run import Run
 
@@ -28,25 +29,27 @@ _TURN = (
 
 def results_csv(run: Run) -> str:
     """Return a line for each cell, with the rules that it violates and the quirks it shows."""
-    head = (*_CELL, "rules", "quirks")
+    head = (*_CELL, "rules", "quirks", "unjudged")
     return _table(head, (_result(result) for result in run.results))
 
 
 def turns_csv(run: Run) -> str:
     """Return a line for each turn of each cell."""
     turns = ((result, turn) for result in run.results for turn in result.turns)
-    return _table(("cell", *_TURN), (_turn(result, turn) for result, turn in turns))
+    return _table(("cell", *_TURN, "unjudged"), (_turn(result, turn) for result, turn in turns))
 
 
 def _result(result: Result) -> Iterator[object]:
     yield from (getattr(result, name) for name in _CELL)
     yield " ".join(dict.fromkeys(finding.rule for finding in result.findings))
     yield " ".join(result.quirks)
+    yield "; ".join(unjudged_fields(result))
 
 
 def _turn(result: Result, turn: TurnFacts) -> Iterator[object]:
     yield result.cell
     yield from (getattr(turn, name) for name in _TURN)
+    yield "; ".join(f"{field}: {why}" for field, why in turn.unjudged.items())
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -86,9 +89,10 @@ class Badge(msgspec.Struct, frozen=True, rename="camel"):
 
 def badge(run: Run, gate: Gate) -> Badge:
     """Return the badge: the verdict and how many cells conform."""
-    judged = [each for each in run.results if each.outcome is not Outcome.UNSUPPORTED]
+    judged = [each for each in run.results if each.outcome.judged]
     conform = sum(each.outcome.conforms for each in judged)
-    message = f"{gate.verdict}, {conform}/{len(judged)} conform"
+    unjudged = f", {len(gate.unjudged)} unjudged" if gate.unjudged else ""
+    message = f"{gate.verdict}, {conform}/{len(judged)} conform{unjudged}"
     return Badge("tool calls", message, _COLOURS[gate.verdict])
 
 

@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 from harness.judging.results import Outcome, Result
 from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
+from harness.reporting.words import unjudged_fields
 from harness.runs.expectations import AcceptedCell
 from harness.runs.gate import Gate, replay_command
 from harness.runs.run import Run
@@ -20,7 +21,10 @@ _OPENING = ('<?xml version="1.0" encoding="utf-8"?>', "<testsuites>")
 
 
 def junit(run: Run, gate: Gate) -> str:
-    """Return the run as XML, without unsupported cells; accepted failures are skipped."""
+    """Return the run as XML, without unsupported cells.
+
+    Accepted failures and unjudged cells are skipped.
+    """
     suites: dict[str, list[str]] = defaultdict(list)
     accepted = {each.cell: each for each in gate.excused}
     for result in run.results:
@@ -47,9 +51,11 @@ def _case(run: Run, result: Result, accepted: AcceptedCell | None) -> str:
         f"<testcase classname={_attribute(f'{result.normalizer}.{area_of(scenario)}')}"
         f" name={_attribute(scenario)}"
     )
-    if accepted is not None:
-        reason = _attribute(f"{accepted.expect}: {accepted.reason}")
-        return f"{opening}><skipped message={reason}/></testcase>"
+    skipped = f"{accepted.expect}: {accepted.reason}" if accepted else ""
+    if result.outcome is Outcome.UNJUDGED:
+        skipped = f"{result.outcome.value}: {'; '.join(unjudged_fields(result))}"
+    if skipped:
+        return f"{opening}><skipped message={_attribute(skipped)}/></testcase>"
     if result.outcome.conforms:
         return f"{opening}/>"
     selection = run.header.selection

@@ -14,8 +14,9 @@ import msgspec
 from harness.judging.results import Outcome
 from harness.reporting.boards import BoardRow, ConversationRow, board_row, conversation_rows
 from harness.reporting.visible import markdown_escaped, markdown_table, plain
-from harness.reporting.words import OUTCOME_WORDS
+from harness.reporting.words import OUTCOME_WORDS, percent, reasons_text
 from harness.runs.gate import Summary
+from harness.runs.judged import JudgedShare
 from harness.runs.rankings import Ranked
 
 Format = Literal["pretty", "markdown"]
@@ -25,7 +26,7 @@ _Paint: TypeAlias = Callable[[str, str], str]
 _TONES: dict[str, str] = {each.value: OUTCOME_WORDS[each].tone for each in Outcome}
 _COLOURS = {"bad": "red", "warn": "yellow", "ok": "green", "mute": "bright_black"}
 _RATE_HEAD = ("rank", "name", "k/n", "rate", "95 % interval")
-_HEAD = (*_RATE_HEAD, "parse_error by blame", "failed turns by blame")
+_HEAD = (*_RATE_HEAD, "unjudged", "parse_error by blame", "failed turns by blame")
 _CONVERSATION_HEAD = (
     *_RATE_HEAD,
     *("usable turns", "parse_error turns", "recovered", "retries", "strategy", "failed by blame"),
@@ -68,6 +69,7 @@ def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = 
         _table("Normalizers by conformance", ranked.normalizers),
         _table("Agents by conformance", ranked.agents),
         _outcomes(summary.outcomes),
+        _judged(summary.judged),
         _text_dialects(ranked.text_dialects),
         _table("Models by turn success", ranked.models, _NOT_MEASURED),
         _table("Prompts by turn success", ranked.prompts),
@@ -92,7 +94,8 @@ def _conversations(found: tuple[ConversationRow, ...]) -> _Table:
 
 
 def _row(each: BoardRow) -> tuple[str, ...]:
-    return (*_rate_cells(each, each.ranked.k, each.ranked.n), each.parse_errors, each.failed)
+    rate = _rate_cells(each, each.ranked.k, each.ranked.n)
+    return (*rate, str(each.ranked.unjudged), each.parse_errors, each.failed)
 
 
 def _rate_cells(each: BoardRow | ConversationRow, k: int, n: int) -> tuple[str, ...]:
@@ -108,6 +111,16 @@ def _outcomes(counts: dict[str, dict[str, int]]) -> _Table:
         for name, row in counts.items()
     )
     return _Table("Outcomes of cells", ("name", *map(str, used)), rows)
+
+
+def _judged(shares: Iterable[JudgedShare]) -> _Table:
+    """Return how many turns were judged, by field, and why the others were not."""
+    rows = tuple(
+        (it.field, f"{it.k}/{it.n}", percent(it.k / it.n), plain(reasons_text(it)))
+        for it in shares
+        if it.n
+    )
+    return _Table("Judged turns", ("field", "k/n", "rate", "not judged because"), rows)
 
 
 def _text_dialects(ranked: dict[str, tuple[Ranked, ...]]) -> _Table:

@@ -15,7 +15,8 @@ WITH split AS (
 )
 SELECT
     CASE $axis WHEN 'text dialect' THEN text_dialect ELSE '' END AS part,
-    normalizer AS name, count_if(conforms), count(*), count_if(conforms),
+    normalizer AS name, count_if(conforms), count_if(outcome <> 'unjudged'), count_if(conforms),
+    count_if(outcome = 'unjudged'),
     coalesce(sum(model_errors), 0)::BIGINT,
     coalesce(sum(provider_errors), 0)::BIGINT,
     coalesce(sum(normalizer_errors), 0)::BIGINT,
@@ -27,4 +28,5 @@ SELECT
 FROM supported LEFT JOIN split USING (cell)
 WHERE kind = $kind AND ($axis <> 'text dialect' OR text_dialect <> '')
 GROUP BY part, name
+HAVING count_if(outcome <> 'unjudged') > 0
 ORDER BY part, name

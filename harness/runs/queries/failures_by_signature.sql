@@ -1,7 +1,7 @@
 WITH failures AS (
     SELECT DISTINCT cell, rule, level, outcome FROM findings
     UNION ALL
-    SELECT cell, '', 'MUST', outcome FROM supported
+    SELECT cell, '', 'MUST', outcome FROM judged
     WHERE NOT conforms AND cell NOT IN (SELECT cell FROM findings WHERE level = 'MUST')
 )
 SELECT

@@ -9,7 +9,9 @@ WITH rows AS (
         model, {selected} AS wanted, count(*) AS n,
         count_if(CASE $metric
             WHEN 'turn_success' THEN success OR ($blame <> '' AND blame <> $blame)
-            ELSE parse_errors > 0 AND ($blame = '' OR parse_error_blame = $blame) END) AS k
+            WHEN 'parse_error_rate'
+                THEN parse_errors > 0 AND ($blame = '' OR parse_error_blame = $blame)
+            ELSE len(ambiguous) > 0 END) AS k
     FROM rows
     WHERE {not_excused} AND ($lead = '' OR normalizer = $lead)
     GROUP BY model, wanted, CASE asked WHEN '' THEN cell || ' ' || interaction ELSE asked END

@@ -1,5 +1,5 @@
 SELECT
     normalizer, quirk, count_if(conforms), count(*), arg_min(outcome, badness)
-FROM (SELECT normalizer, outcome, conforms, badness, unnest(quirks) AS quirk FROM supported)
+FROM (SELECT normalizer, outcome, conforms, badness, unnest(quirks) AS quirk FROM judged)
 GROUP BY normalizer, quirk
 ORDER BY normalizer, quirk

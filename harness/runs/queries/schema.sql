@@ -9,7 +9,8 @@ CREATE TABLE results (
 
 CREATE TABLE turns (
     cell VARCHAR, interaction INTEGER, digest VARCHAR, success BOOLEAN, blame VARCHAR,
-    parse_errors INTEGER, parse_error_blame VARCHAR, asked VARCHAR, why VARCHAR
+    parse_errors INTEGER, parse_error_blame VARCHAR, asked VARCHAR, why VARCHAR,
+    ambiguous VARCHAR[]
 );
 
 CREATE TABLE conversations (
@@ -20,9 +21,12 @@ CREATE TABLE conversations (
 
 CREATE TABLE findings (cell VARCHAR, rule VARCHAR, level VARCHAR, outcome VARCHAR);
 
--- Cells that the normalizer declares itself for: the denominators.
+-- Cells that the normalizer declares itself for.
 CREATE VIEW supported AS
 SELECT * FROM results JOIN outcomes USING (outcome) WHERE outcome <> 'unsupported';
+
+-- Those that conform or fail: the denominators of conformance.
+CREATE VIEW judged AS SELECT * FROM supported WHERE outcome <> 'unjudged';
 
 -- Each recorded turn once for each normalizer, whatever number of scenarios judge its cassette.
 -- Cassettes of two folders may share an id, so the body's digest distinguishes turns too. A

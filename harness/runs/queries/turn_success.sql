@@ -9,6 +9,7 @@ SELECT
     CASE $axis WHEN 'model' THEN model WHEN 'prompt' THEN prompt
     ELSE model || ' x ' || prompt END AS name,
     count_if(success), count(*), count_if(success OR best_success),
+    count_if(list_contains(ambiguous, 'calls')),
     count_if(parse_errors > 0 AND parse_error_blame = 'model'),
     count_if(parse_errors > 0 AND parse_error_blame = 'provider'),
     count_if(parse_errors > 0 AND parse_error_blame = 'normalizer'),

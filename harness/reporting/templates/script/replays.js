@@ -5,6 +5,10 @@ const chip = (outcome) => (chips[outcome] ?? make("span", {}, outcome)).cloneNod
 const learnChips = () => {
   for (const each of all("#method .terms .chip")) chips[each.lastChild.textContent.trim()] = each;
 };
+const outcomeOf = (of) => {
+  const partly = of("unjudged").length && of("outcome") !== "unjudged";
+  return [chip(of("outcome")), ...(partly ? [" ", make("small", { className: "tag" }, "partly judged")] : [])];
+};
 const some = (names) => names.slice(0, 2).join(", ") + (names.length > 2 ? `, ${names.length - 2} more` : "");
 const replays = {
   data: null,
@@ -55,8 +59,8 @@ const replays = {
     const cell = this.data.cell(row);
     const link = make("a", { href: "#" + anchor(cell), className: "cell" }, plain(cell));
     const head = make("th", { scope: "row" }, link);
-    const cells = [of("blame"), some(of("rule")), of("model"), of("prompt"), of("origin")];
-    const made = make("tr", {}, make("td", {}, chip(of("outcome"))), head,
+    const cells = [of("blame"), some(of("rule")), some(of("unjudged")), of("model"), of("prompt"), of("origin")];
+    const made = make("tr", {}, make("td", {}, ...outcomeOf(of)), head,
       ...cells.map((text) => make("td", {}, plain(text))), make("td", { className: "n" }, grouped(of("replays"))));
     return made;
   },

@@ -13,10 +13,11 @@ const sheet = (section, route) => {
   const command = ["harness replay", quoted(name), section.dataset.suffix].filter(Boolean).join(" ");
   const facts = make("dl", { className: "facts" });
   const fact = (term, ...value) => facts.append(make("dt", {}, term), make("dd", {}, ...value));
-  fact("Outcome", chip(of("outcome")));
+  fact("Outcome", ...outcomeOf(of));
   fact(of("kind") === "conversation" ? "Agent" : "Normalizer", plain(of("normalizer")));
   fact("Blame", of("blame") || "none");
   fact("Violated rules", of("rule").map(plain).join(", ") || "none");
+  fact("Not judged", of("unjudged").map(plain).join(", ") || "nothing");
   fact("Cassette", make("code", {}, plain(of("cassette"))), ` ${of("origin")}`);
   fact("Model, prompt", plain(`${of("provider")} / ${of("model")}, ${of("prompt")}, ${of("dialect")}`));
   fact("Quirks", of("quirk").map(plain).join(", ") || "none cited");
