@@ -134,7 +134,7 @@ def _new_cassette(quirk: str, stem: str, options: _NewOptions) -> Cassette:
 
 def _load_pattern(quirk: str, dialect: str, like: str | None) -> Cassette:
     found = resolve_cassette(Path(like)) if like else _bundled_pattern(quirk, dialect)
-    found = found.in_dialect(dialect) if dialect else found
+    found = found.with_each(dialect=dialect) if dialect else found
     where = f"--like {like}"
     if not found.interactions:
         raise UsageError("the cassette has no interaction", where=where, hint="Choose another one.")

@@ -151,10 +151,10 @@ def resolve_cassette(name: Path) -> Cassette:
 @contextmanager
 def progress() -> Iterator[Callable[[int, int], None]]:
     """Yield a function of (done, total) that updates a bar on standard error, if a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _done, _total: None
-        return
-    with click.progressbar(length=1, file=sys.stderr, label="replaying", show_pos=True) as bar:
+    hidden = not sys.stderr.isatty()
+    with click.progressbar(
+        length=1, file=sys.stderr, label="replaying", show_pos=True, hidden=hidden
+    ) as bar:
 
         def show(done: int, total: int) -> None:
             bar.length = total

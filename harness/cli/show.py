@@ -52,7 +52,7 @@ def show_command(cassette: Path, dialect: str | None, style: str, *, age: bool |
     that is not valid UTF-8.
     """
     stored = resolve_cassette(cassette)
-    parsed = stored.in_dialect(dialect) if dialect else stored
+    parsed = stored.with_each(dialect=dialect) if dialect else stored
     named = identify(parsed)
     view = _CassetteView(
         cassette=named,

@@ -49,7 +49,7 @@ def emulate(recipe: Recipe) -> Cassette:
         model=model,
         prompt=recipe.file.prompt,
     )
-    return made.with_tools(tuple(map(asdict, recipe.tools)) if prompt.describes_tools else ())
+    return made.with_each(tools=tuple(map(asdict, recipe.tools)) if prompt.describes_tools else ())
 
 
 def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Request:

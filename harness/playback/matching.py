@@ -104,18 +104,6 @@ def path_of(uri: str) -> str:
         return uri
 
 
-def _method(sent: Request, recorded: Request) -> str:
-    return _text_difference(sent.method, recorded.method)
-
-
-def _path(sent: Request, recorded: Request) -> str:
-    return _text_difference(path_of(sent.uri), path_of(recorded.uri))
-
-
-def _body(sent: Request, recorded: Request) -> str:
-    return body_difference(sent.body, recorded.body)
-
-
 def _text_difference(sent: str, recorded: str) -> str:
     return "" if sent == recorded else f"expected {_short(recorded)!r}, found {_short(sent)!r}"
 
@@ -152,7 +140,11 @@ def _as_vcrpy(package: Any, request: Request) -> object:  # noqa: ANN401 - vcrpy
     )
 
 
-_OWN: Final[dict[str, Matcher]] = {"method": _method, "path": _path, "body": _body}
+_OWN: Final[dict[str, Matcher]] = {
+    "method": lambda sent, recorded: _text_difference(sent.method, recorded.method),
+    "path": lambda sent, recorded: _text_difference(path_of(sent.uri), path_of(recorded.uri)),
+    "body": lambda sent, recorded: body_difference(sent.body, recorded.body),
+}
 _VCRPYS: Final = ("headers", "host", "port", "query", "raw_body", "scheme", "uri")
 NAMES: Final = (ORDER, *_OWN, *_VCRPYS)
 _KNOWN: Final = ", ".join(NAMES)

@@ -83,17 +83,12 @@ def identify(cassette: Cassette) -> Cassette:
     if by == UNKNOWN:
         by = _first(map(provider_of_interaction, cassette.interactions))
     cassette = _with_dialects(cassette, by)
-    found = {
-        "provider": by,
-        "model": lambda: _first(map(model_of, cassette.interactions)),
-        "prompt": lambda: _first(map(prompt_of, cassette.interactions)),
-    }
     missing = {
-        name: tell() if callable(tell) else tell
-        for name, tell in found.items()
+        name: _first(map(find, cassette.interactions))
+        for name, find in (("model", model_of), ("prompt", prompt_of))
         if getattr(cassette, name) == UNKNOWN
     }
-    return msgspec.structs.replace(cassette, **missing)
+    return msgspec.structs.replace(cassette, provider=by, **missing)
 
 
 def _with_dialects(cassette: Cassette, by: str) -> Cassette:

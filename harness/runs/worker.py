@@ -251,7 +251,7 @@ def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> N
 def _unlabelled_cassette(cassette: Cassette, dialect: str) -> Cassette:
     """Return a cassette without a scenario, without responses that cannot be judged."""
     if dialect:
-        return identify(cassette.in_dialect(dialect))
+        return identify(cassette.with_each(dialect=dialect))
     return identify(only_answers(cassette))
 
 
@@ -272,7 +272,7 @@ def _cassette(name: str, subject: Subject) -> Cassette:
         path = root / f"{name}.yaml"
         if path.is_file() and path.resolve().is_relative_to(root.resolve()):
             cassette = cassette_file.load_cassette(path, root)
-            read = cassette.in_dialect(subject.dialect) if subject.dialect else cassette
+            read = cassette.with_each(dialect=subject.dialect) if subject.dialect else cassette
             return identify(read)
     raise UnreadableError(
         f"there is no cassette {name!r}",

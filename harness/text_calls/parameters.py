@@ -17,6 +17,7 @@ import msgspec
 
 from harness.turns.exact_json import write_exactly
 from harness.turns.strict_json import Reading, read_json
+from harness.turns.turn import referenced_schema
 
 Schema: TypeAlias = Mapping[str, Any] | bool
 
@@ -122,19 +123,7 @@ class _Root:
     """The schema of a tool, for local references."""
 
     def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-
-    def at(self, reference: object) -> Any:  # noqa: ANN401 - any JSON
-        """Return what a local reference (`#/$defs/Name`) points at; True if at nothing."""
-        if not (isinstance(reference, str) and reference.startswith("#")):
-            return True
-        node: Any = self._schema
-        for part in filter(None, reference[1:].split("/")):
-            key = part.replace("~1", "/").replace("~0", "~")
-            if not isinstance(node, Mapping) or key not in node:
-                return True
-            node = node[key]
-        return node
+        self.schema = schema
 
     def parts(self, schema: Schema) -> Iterator[Mapping[str, Any]]:
         """Yield the schema and all that it refers to or is composed of, each once."""
@@ -146,8 +135,7 @@ class _Root:
                 continue
             seen.add(id(node))
             yield node
-            if "$ref" in node:
-                waiting.append(self.at(node["$ref"]))
+            waiting.append(referenced_schema(self.schema, node.get("$ref")))
             for key in ("allOf", *_BRANCHES):
                 waiting += _list(node.get(key))
 
@@ -303,9 +291,10 @@ class _Fit:
             return True
         if not self._has_type(schema.get("type")) or not self._is_listed(schema):
             return False
-        if "$ref" in schema and not self.fits(self._root.at(schema["$ref"]), depth):
-            return False
-        if not all(self.fits(each, depth) for each in _list(schema.get("allOf"))):
+        target = referenced_schema(self._root.schema, schema.get("$ref"))
+        if not self.fits(target, depth) or not all(
+            self.fits(each, depth) for each in _list(schema.get("allOf"))
+        ):
             return False
         branches = (_list(schema.get(key)) for key in _BRANCHES)
         # Of `oneOf` too, any: which of its branches a type fits does not change the value.

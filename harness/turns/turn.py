@@ -1,5 +1,6 @@
 """A turn: what one streamed response means; and a tool as a request declares it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -38,3 +39,15 @@ class Tool(msgspec.Struct, frozen=True):
     name: str
     description: str = ""
     parameters: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+def referenced_schema(schema: object, reference: object) -> Any:  # noqa: ANN401 - any JSON
+    """Return the part of `schema` that a local reference (`#/$defs/Name`) names; True if none."""
+    if not (isinstance(reference, str) and reference.startswith("#")):
+        return True
+    for part in filter(None, reference[1:].split("/")):
+        key = part.replace("~1", "/").replace("~0", "~")
+        if not isinstance(schema, Mapping) or key not in schema:
+            return True
+        schema = schema[key]
+    return schema

@@ -53,29 +53,18 @@ class Cassette(msgspec.Struct, frozen=True):
         """The dialect of its interactions, which is one; "unknown" if it has none."""
         return self.interactions[0].dialect if self.interactions else "unknown"
 
-    def in_dialect(self, dialect: str) -> "Cassette":
-        """Return the cassette with `dialect` as that of all its interactions."""
-        return self._with_each(dialect=dialect)
-
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:
         """The tools that its prompt describes, which are those of all interactions."""
         return self.interactions[0].tools if self.interactions else ()
-
-    def with_tools(self, tools: tuple[dict[str, Any], ...]) -> "Cassette":
-        """Return the cassette with `tools` as those that all its prompts describe."""
-        return self._with_each(tools=tools)
 
     @property
     def due(self) -> Due:
         """What its requests need, a call or an answer; "" if it was not specified."""
         return self.interactions[0].due if self.interactions else ""
 
-    def with_due(self, due: Due) -> "Cassette":
-        """Return the cassette with `due` as what each of its questions needs."""
-        return self._with_each(due=due)
-
-    def _with_each(self, **changes: object) -> "Cassette":
+    def with_each(self, **changes: object) -> "Cassette":
+        """Return the cassette with these fields of all its interactions, such as `dialect`."""
         replace = msgspec.structs.replace
         changed = tuple(replace(interaction, **changes) for interaction in self.interactions)
         return replace(self, interactions=changed)

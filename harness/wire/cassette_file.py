@@ -68,7 +68,7 @@ def cassette_from_data(
         return _own(document["harness"], interactions, cassette_id, f"{where}: harness")
     providers = {provider_of(interaction.request.uri) for interaction in interactions}
     provider = providers.pop() if len(providers) == 1 else UNKNOWN
-    return Cassette(cassette_id, interactions, _VCRPY_ORIGIN, provider=provider).in_dialect(UNKNOWN)
+    return Cassette(cassette_id, interactions, _VCRPY_ORIGIN, provider=provider)
 
 
 def _check_top_keys(document: dict[object, object], where: str) -> None:
@@ -93,7 +93,7 @@ def _own(
     tools = prompt_tools.read_prompt_tools(fields.get("tools"), f"{where}.tools")
     found = Cassette(cassette_id, interactions, origin, **named)
     due = _one_of(get_args(Due), fields.get("due"), f"{where}.due")
-    return found.in_dialect(dialect).with_tools(tools).with_due(due)
+    return found.with_each(dialect=dialect, tools=tools, due=due)
 
 
 def _origin(value: object, where: str) -> Origin:
@@ -144,6 +144,7 @@ def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interactio
         body=body,
         reads=reads,
         reads_kept=kept,
+        dialect=UNKNOWN,
         ended=_one_of(
             get_args(Ended), response.get("ended"), f"{where}.response.ended", "complete"
         ),

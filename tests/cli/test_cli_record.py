@@ -183,7 +183,7 @@ def test_record_sends_the_requests_of_a_scenario(kept: Cassette, tmp_path: Path)
 def test_record_copies_the_labels_of_the_recording(kept: Cassette, tmp_path: Path) -> None:
     """Somebody's own prompt, the tools that it taught, and what is due."""
     path, scenario = tmp_path / "own.yaml", tmp_path / "again.yaml"
-    save_cassette(msgspec.structs.replace(kept, prompt="ours/v7").with_due("call"), path)
+    save_cassette(msgspec.structs.replace(kept, prompt="ours/v7").with_each(due="call"), path)
     scenario.write_text(f"title: t\ncassette: {path}\nexpect:\n- finish: stop\n", "utf-8")
     with (server := PacedServer(CALL, gated=False)).running():
         record(server.url, "--scenario", scenario, "-o", tmp_path / "d")

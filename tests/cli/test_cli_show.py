@@ -81,7 +81,7 @@ def test_show_names_tools_described_in_the_prompt(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.yaml")
     assert "taught in words" not in shown(path)
     tool = {"name": "look" + EVIL, "description": "", "parameters": {"type": "object"}}
-    save_cassette(load_cassette(path).with_tools((tool,)), path)
+    save_cassette(load_cassette(path).with_each(tools=(tool,)), path)
     assert "tools       look␛[31m" in shown(path)
     assert json.loads(shown(path, "--format", "json"))["tools"] == [tool]
 

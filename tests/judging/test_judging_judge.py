@@ -162,7 +162,7 @@ def _hello_expected() -> Expectation:
 
 @pytest.mark.parametrize("normalizer", [REFERENCE, MUTANTS["usage-crash"]])
 def test_an_undeclared_dialect_is_unsupported_and_not_replayed(normalizer: Normalizer) -> None:
-    cassette = a_cassette().in_dialect("martian")
+    cassette = a_cassette().with_each(dialect="martian")
     result, case = judge_subject(LoadedSubject(cassette), normalizer)
     assert (result.outcome, result.blame, result.replays) == (Outcome.UNSUPPORTED, "", 0)
     assert (result.turns, result.findings, case) == ((), (), None)

@@ -127,7 +127,7 @@ def test_after_the_last_one_a_request_is_told_that_none_is_left() -> None:
 
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
 def test_a_surplus_answer_is_a_failed_turn_in_every_dialect(dialect: str) -> None:
-    playback = Playback(cassette(interaction(b"1")).in_dialect(dialect))
+    playback = Playback(cassette(interaction(b"1")).with_each(dialect=dialect))
     playback.answer(ask())
     answer = playback.answer(ask())
     turn = fold(reference.normalize(answer, playback.reads(answer)))

@@ -22,7 +22,7 @@ def interaction(uri: str = "", asked: object = None, body: bytes = b"") -> Inter
 
 
 def cassette(*interactions: Interaction, dialect: str = "unknown", **known: str) -> Cassette:
-    return Cassette("a", interactions, Origin("imported"), **known).in_dialect(dialect)
+    return Cassette("a", interactions, Origin("imported"), **known).with_each(dialect=dialect)
 
 
 def test_everything_is_told_by_the_request() -> None:

@@ -294,8 +294,8 @@ def test_what_a_cassette_says_of_itself_stays_where_interactions_of_it_do(
     path = _old(tmp_path / "a.yaml")
     tools = ({"name": "f", "description": "", "parameters": {}},)
     labels = {"provider": "p", "model": "m", "prompt": "ours/v7"}
-    said = msgspec.structs.replace(load_cassette(path), **labels).with_tools(tools).with_due("call")
-    save_cassette(said.in_dialect("ollama"), path)
+    said = msgspec.structs.replace(load_cassette(path), **labels).with_each(tools=tools, due="call")
+    save_cassette(said.with_each(dialect="ollama"), path)
     list(_names(mode, path))
     found = load_cassette(path)
     assert {name: getattr(found, name) for name in labels} == labels

@@ -38,7 +38,7 @@ SEARCH = {"name": "search", "description": "", "parameters": {"type": "object"}}
 
 def a_cassette(*tools: tuple[dict[str, Any], ...]) -> Cassette:
     said = tuple(Interaction(Request(), 200, (), b"", (), tools=each) for each in tools)
-    return Cassette("a", said, Origin("emulated")).in_dialect("openai-chat")
+    return Cassette("a", said, Origin("emulated")).with_each(dialect="openai-chat")
 
 
 @given(TOOLS)
@@ -55,13 +55,13 @@ def test_a_file_without_tools_says_nothing_of_them() -> None:
 
 @pytest.mark.parametrize("due", ["", "call", "answer"])
 def test_what_is_due_comes_back_in_each_interaction(due: Due) -> None:
-    saved = a_cassette((), ()).with_due(due)
+    saved = a_cassette((), ()).with_each(due=due)
     assert parse_cassette(format_cassette(saved).encode(), saved.id, where="x") == saved
     assert saved.due == due
 
 
 def test_what_nobody_can_owe_is_refused() -> None:
-    text = format_cassette(a_cassette(()).with_due("call")).replace("due: call", "due: thanks")
+    text = format_cassette(a_cassette(()).with_each(due="call")).replace("due: call", "due: thanks")
     with pytest.raises(UnreadableError, match="one of call, answer"):
         parse_cassette(text.encode(), "a", where="x")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from harness.conversation.wording import TEXTS, DescriptionTexts, Language
-from harness.turns.turn import Tool
+from harness.turns.turn import Tool, referenced_schema
 
 Schema = dict[str, Any]
 
@@ -55,7 +55,8 @@ class SchemaReader:
         schema = value
         if isinstance(value.get("$ref"), str):
             rest = {key: item for key, item in value.items() if key != "$ref"}
-            schema = {**self.resolved(self._target(value["$ref"]), depth + 1), **rest}
+            target = referenced_schema(self._root, value["$ref"])
+            schema = {**self.resolved(target, depth + 1), **rest}
         for part in _list(schema.get("allOf")):
             schema = _joined(schema, self.resolved(part, depth + 1))
         return schema
@@ -88,15 +89,6 @@ class SchemaReader:
         inner = [schema[key] for key in ("items", "additionalProperties") if key in schema]
         inner += [option for key in _CHOICES for option in _list(schema.get(key))]
         return tuple(found for part in inner for found in self.objects(part, depth + 1))
-
-    def _target(self, reference: str) -> object:
-        value: object = self._root
-        if not reference.startswith("#"):
-            return {}
-        for part in reference[1:].split("/")[1:]:
-            key = part.replace("~1", "/").replace("~0", "~")
-            value = value.get(key) if isinstance(value, dict) else None
-        return value
 
 
 def iter_notes(schema: Schema, words: DescriptionTexts) -> Iterator[str]:

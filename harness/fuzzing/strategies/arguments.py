@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from harness.turns.turn import referenced_schema
+
 _N = TypeVar("_N", int, float)
 
 # Line ends that only some libraries know, characters beyond 16 bits, halves of them, escapes,
@@ -123,26 +125,13 @@ def json_text(value: object, ascii_only: bool = False, gaps: tuple[str, str] = _
     return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text)
 
 
-def _target(root: Schema, reference: object) -> Schema:
-    """Return the part of `root` that `reference` names; the schema that allows all if none."""
-    if not isinstance(reference, str) or not reference.startswith("#"):
-        return True
-    node = root
-    for step in reference[1:].strip("/").split("/") if reference != "#" else ():
-        name = step.replace("~1", "/").replace("~0", "~")
-        if not isinstance(node, dict) or name not in node:
-            return True
-        node = node[name]
-    return node
-
-
 def _fitting(schema: Schema, root: Schema, depth: int) -> Values:
     if not isinstance(schema, dict):
         return json_values(leaves=3)
     if depth > _DEEPEST:
         return st.none()
     if "$ref" in schema:
-        target = _target(root, schema["$ref"])
+        target = referenced_schema(root, schema["$ref"])
         return st.deferred(lambda: _fitting(target, root, depth + 1))
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(listed, list) and listed:

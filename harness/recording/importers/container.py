@@ -57,7 +57,7 @@ def container_file(
     """
     origin = Origin("imported", by=BY, kept=kept)
     kept_ones = tuple(map(_storable, interactions))
-    return ContainerFile(Cassette(path.name, kept_ones, origin).in_dialect(UNKNOWN), damaged or {})
+    return ContainerFile(Cassette(path.name, kept_ones, origin), damaged or {})
 
 
 def damage_text(error: UnreadableError, path: PurePath) -> str:
@@ -71,6 +71,7 @@ def _storable(interaction: Interaction) -> Interaction:
     request = interaction.request
     return msgspec.structs.replace(
         interaction,
+        dialect=UNKNOWN,
         status=int(interaction.status) if 0 <= interaction.status <= _MOST_STATUS else 0,
         headers=_encodable_headers(interaction.headers),
         request=msgspec.structs.replace(

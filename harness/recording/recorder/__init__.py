@@ -237,8 +237,8 @@ class Recorder:
             model=labels.model or UNKNOWN,
             prompt=labels.prompt or UNKNOWN,
         )
-        complete = whole.with_tools(labels.tools).with_due(labels.due)
-        return identify(complete.in_dialect(labels.dialect or UNKNOWN))
+        dialect = labels.dialect or UNKNOWN
+        return identify(whole.with_each(dialect=dialect, tools=labels.tools, due=labels.due))
 
     def save(self) -> None:
         """Write the cassette if a response was recorded; else leave the file unchanged.
