@@ -43,25 +43,15 @@ def target_options(*, has_default: bool) -> Decorator:
     text = (
         " Default: the {} of the project, or else all conforming ones. If you pass only {}, none."
     )
-    default = text if has_default else ""
-    normalizer = click.option(
-        "-n",
-        "--normalizer",
-        "names",
-        multiple=True,
-        metavar="NAME",
-        help="Name or module:callable of a normalizer. Repeatable."
-        + default.format("normalizers", "-a"),
-    )
-    agent = click.option(
-        "-a",
-        "--agent",
-        "agents",
-        multiple=True,
-        metavar="NAME",
-        help="Name or module:callable of an agent, for conversations. Repeatable."
-        + default.format("agents", "-n"),
-    )
+
+    def option(flag: str, kind: str, parameter: str, about: str, other: str) -> Decorator:
+        default = text.format(f"{kind}s", other) if has_default else ""
+        about = f"Name or module:callable of {about}. Repeatable.{default}"
+        names = (flag, f"--{kind}", parameter)
+        return click.option(*names, multiple=True, metavar="NAME", help=about)
+
+    normalizer = option("-n", "normalizer", "names", "a normalizer", "-a")
+    agent = option("-a", "agent", "agents", "an agent, for conversations", "-n")
     return lambda command: normalizer(agent(command))
 
 

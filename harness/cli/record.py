@@ -344,12 +344,6 @@ def _difference_lines(old: Cassette, new: Cassette, changes: list[str]) -> Itera
     yield f"in meaning: {len(changes)} differences" if changes else "in meaning: no difference"
     yield from (f"  {line}" for line in changes)
     yield "in text:"
-    lines = difflib.unified_diff(
-        format_cassette(old).splitlines(),
-        format_cassette(new).splitlines(),
-        "recorded",
-        "now",
-        n=1,
-        lineterm="",
-    )
+    was, now = (format_cassette(each).splitlines() for each in (old, new))
+    lines = difflib.unified_diff(was, now, "recorded", "now", n=1, lineterm="")
     yield from (f"  {line}" for line in lines)

@@ -52,8 +52,8 @@ def age_text(origin: Origin, today: date | None = None) -> str:
 # A placeholder of a recorder for a private host, such as `<OLLAMA_API_BASE>/v1`.
 _PLACEHOLDER = re.compile(r"<([A-Z0-9]+)_[A-Z_]*>")
 _WORDS: Final = re.compile(r"[a-z0-9]+")
-# Keys of an event that only one gateway adds.
-_GATEWAY_KEYS: Final = ((frozenset({"provider", "choices", "model"}), "openrouter"),)
+# Keys of an event of OpenRouter; no other gateway adds the first.
+_OPENROUTER_KEYS: Final = frozenset({"provider", "choices", "model"})
 # Addresses that contain the model: Bedrock, Gemini and Vertex, Azure's deployments.
 _MODELS_IN_PATHS: Final = tuple(
     map(
@@ -107,13 +107,11 @@ def _with_dialects(cassette: Cassette, by: str) -> Cassette:
 def provider_of_interaction(interaction: Interaction) -> str:
     """Return the provider of the first events, else that of the address.
 
-    Gateways are recognized by the keys that they add to each event, because a recorder that
+    OpenRouter is recognized by the keys that it adds to each event, because a recorder that
     rewrites addresses does not change these.
     """
-    for event in first_events(interaction.body):
-        for keys, name in _GATEWAY_KEYS:
-            if keys <= event.keys():
-                return name
+    if any(event.keys() >= _OPENROUTER_KEYS for event in first_events(interaction.body)):
+        return "openrouter"
     return provider(interaction.request.uri)
 
 

@@ -56,17 +56,14 @@ def label_conversation(logged: LoggedConversation, labels: dict[str, str]) -> Lo
 
 # Containers of complete answers, and of bodies without a request: these are imported, too.
 _PLAIN_CONTAINERS: Final = frozenset({"chat-log", raw_body.CONTAINER})
-# End of an address -> whether the request is for a stream.
-_VERBS: Final = (
-    (":streamGenerateContent", True),
-    (":generateContent", False),
-    (":streamRawPredict", True),
-    (":rawPredict", False),
-    ("/converse-stream", True),
-    ("/converse", False),
-    ("/invoke-with-response-stream", True),
-    ("/invoke", False),
+# Ends of the addresses of requests for a stream, and for a complete response.
+_STREAM_VERBS: Final = (
+    ":streamGenerateContent",
+    ":streamRawPredict",
+    "/converse-stream",
+    "/invoke-with-response-stream",
 )
+_PLAIN_VERBS: Final = (":generateContent", ":rawPredict", "/converse", "/invoke")
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _STREAMING: Final = frozenset({("x-dashscope-sse", "enable"), ("accept", "text/event-stream")})
 
@@ -239,12 +236,11 @@ def _is_plain(body: bytes) -> bool:
 def _asked_for_stream(interaction: Interaction) -> bool | None:
     """Return whether the request is for a stream; None if it was not recorded."""
     request = interaction.request
-    if request.method.upper() in _WITHOUT_BODY:
-        return False
     path = request.uri.partition("?")[0]
-    by_path = next((streams for ending, streams in _VERBS if path.endswith(ending)), None)
-    if by_path is not None:
-        return by_path
+    if request.method.upper() in _WITHOUT_BODY or path.endswith(_PLAIN_VERBS):
+        return False
+    if path.endswith(_STREAM_VERBS):
+        return True
     parsed = read_request(interaction.dialect, request)
     if not parsed.tools_known:
         return None

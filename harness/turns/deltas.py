@@ -162,10 +162,12 @@ Delta: TypeAlias = (
 )
 
 
-def call_deltas(index: int, call_id: str, name: str, *fragments: str) -> tuple[Delta, ...]:
-    """Return the deltas of one complete call of a function."""
+def call_deltas(
+    index: int, call_id: str, name: str, *fragments: str, kind: CallKind = "function"
+) -> tuple[Delta, ...]:
+    """Return the deltas of one complete call."""
     arguments = (ArgumentsDelta(index, fragment) for fragment in fragments)
-    return (ToolCallStart(index, call_id, name), *arguments, ToolCallEnd(index))
+    return (ToolCallStart(index, call_id, name, kind), *arguments, ToolCallEnd(index))
 
 
 class DeltaError(Exception):

@@ -204,11 +204,8 @@ def _too_large(where: str) -> UnreadableError:
 _Decode = Callable[[bytes, str, str], bytes]
 
 _BY_NAME: Final[dict[str, _Decode]] = {
-    "": _unchanged,
-    "identity": _unchanged,
-    # Without its first bytes it is decoded already.
-    "gzip": _unchanged,
-    "x-gzip": _unchanged,
+    # Without the first bytes of gzip, the body is decoded already.
+    **dict.fromkeys(("", "identity", "gzip", "x-gzip"), _unchanged),
     "deflate": _inflate,
     "br": _brotli,
     "zstd": _zstd,

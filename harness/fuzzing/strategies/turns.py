@@ -16,14 +16,11 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.strategies.arguments import Schema, argument_texts, words
 from harness.turns.deltas import (
-    ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
     ReasoningDelta,
     TextDelta,
-    ToolCallEnd,
-    ToolCallStart,
     Usage,
     UsageDelta,
     call_deltas,
@@ -35,13 +32,7 @@ from harness.wire.cuts import UNSPLIT, Chunking, each_byte, seams
 
 # Each dialect has its own names for these.
 FINISHES: Final = tuple(
-    Finish(reason)
-    for reason in (
-        FinishReason.TOOL_CALLS,
-        FinishReason.STOP,
-        FinishReason.LENGTH,
-        FinishReason.CONTENT_FILTER,
-    )
+    Finish(FinishReason(name)) for name in ("tool_calls", "stop", "length", "content_filter")
 )
 _ANY_TOOLS: Final = tuple(Tool(name) for name in ("get_weather", "get_time", "\u00e9"))
 _MOST_TOKENS: Final = 2**40
@@ -229,10 +220,8 @@ def deltas_of_turn(turn: Turn) -> Iterator[Delta]:
     if turn.text:
         yield TextDelta(turn.text)
     for index, call in enumerate(turn.tool_calls):
-        yield ToolCallStart(index, call.id, call.name, call.kind)
-        if call.arguments:
-            yield ArgumentsDelta(index, call.arguments)
-        yield ToolCallEnd(index)
+        arguments = (call.arguments,) if call.arguments else ()
+        yield from call_deltas(index, call.id, call.name, *arguments, kind=call.kind)
     if turn.usage is not None:
         yield UsageDelta(turn.usage)
     yield turn.finish or Finish(FinishReason.STOP)

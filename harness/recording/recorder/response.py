@@ -54,9 +54,7 @@ def _brotli(_body: bytes) -> _Feed:
 
 
 _FEEDS: Final[dict[str, Callable[[bytes], _Feed]]] = {
-    "gzip": _zlib,
-    "x-gzip": _zlib,
-    "deflate": _zlib,
+    **dict.fromkeys(("gzip", "x-gzip", "deflate"), _zlib),
     "br": _brotli,
     "zstd": lambda _: import_module("zstandard").ZstdDecompressor().decompressobj().decompress,
 }

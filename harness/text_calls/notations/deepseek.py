@@ -57,15 +57,11 @@ class DeepSeek(TokenCalls):
     ends = _tokens("end of sentence")
     kinds = (_KIND,)
     openers = (*section_begins, *call_begins)
-    trailers = (
-        *_after_fence((*call_ends, *section_ends, *ends)),
-        *call_ends,
-        *section_ends,
-        *ends,
-    )
+    closers = (*call_ends, *section_ends, *ends)
+    trailers = (*_after_fence(closers), *closers)
     orphans = call_ends
     noise = (*section_ends, *ends)
-    markers = (*openers, *separators, *call_ends, *section_ends, *ends)
+    markers = (*openers, *separators, *closers)
 
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
         """The name precedes the separator, or after it with a fence around the JSON."""
