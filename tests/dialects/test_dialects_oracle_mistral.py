@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.mistral.oracle import MistralOracle
+from harness.dialects.table import oracle_reading
 from harness.turns.deltas import Finish, FinishReason
 from harness.wire.interaction import Interaction, Request
 
@@ -69,8 +70,12 @@ def test_calls_are_distinguished_by_id_index_or_name() -> None:
     assert len(_calls(_entry("f", index=0), _entry("g", index=0)).calls or ()) == 2
 
 
-def test_a_finish_word_for_a_failure_leaves_the_end_open() -> None:
-    assert not _read(_sse(_chunk({"content": "a"}, "error"))).knows("end")
+def test_a_finish_word_for_a_failure_fails_the_turn_or_ends_it() -> None:
+    body = _sse(_chunk({"content": "a"}, "error"))
+    one = Interaction(Request(), 200, (), body, (), dialect="mistral")
+    reading = oracle_reading(one)
+    assert reading.knows("end")
+    assert [reading.error, *(it.error for it in reading.alternatives)] == [("error", ""), None]
 
 
 def test_an_error_has_code_and_message() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
+from harness.judging.expected import expectation_from
 from tests.dialects.oracle_agreement import assert_agrees, interaction
 from tests.dialects.test_dialects_ollama_read import DONE, LINES, called, function, lines, said
 
@@ -31,7 +32,6 @@ def test_oracle_agrees_with_the_reader_or_abstains_on_hostile_events(
 @pytest.mark.parametrize(
     "values",
     [
-        (called(function("f", "{}")), DONE),  # text instead of an object
         (called(function("f", [1])), DONE),
         (called("no call"), DONE),
         (called(function(5, {})), DONE),
@@ -44,6 +44,13 @@ def test_oracle_agrees_with_the_reader_or_abstains_on_hostile_events(
 )
 def test_oracle_abstains_if_the_calls_are_ambiguous(values: tuple[object, ...]) -> None:
     assert read(*values).calls is None
+
+
+def test_arguments_as_text_are_parsed_or_refused() -> None:
+    reading = read(called(function("f", '{"a":1}')), DONE)
+    parsed, refused = expectation_from(reading).readings
+    assert [(it.name, it.arguments_text) for it in parsed.calls] == [("f", '{"a":1}')]
+    assert (refused.calls, len(refused.rejected)) == ((), 1)
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,6 @@ AMBIGUOUS_CALLS = {
     "id of a sibling, no name": OPENING + calls(call(1, "{}", id="c1")),
     "object": calls({"index": 0, "id": "c1", "function": {"name": "f", "arguments": {"a": 1}}}),
     "unknown type": calls(first(0, type="custom")),
-    "legacy": delta(function_call={"name": "f", "arguments": "{}"}),
     "message with calls": event({"choices": [{"message": {"tool_calls": [first(0)]}}]}),
     "bad event": OPENING + b'data: {"choices":[{"del\n\n',
     "damaged event": OPENING + b'data: {"choices":[],"x":"\xff"}\n\n',
@@ -443,6 +442,11 @@ def test_a_legacy_call_is_certain_if_the_request_has_functions() -> None:
     asked = Request(body=b'{"functions": [{"name": "f"}]}')
     one = Interaction(asked, 200, (), body, (Read(len(body)),))
     assert [(it.name, it.arguments) for it in oracle_reading(one).calls or ()] == [F]
+
+
+def test_a_legacy_call_is_used_or_ignored_if_the_request_is_unknown() -> None:
+    body = delta(function_call={"name": "f", "arguments": "{}"}) + delta("stop") + DONE
+    assert [len(each.calls) for each in expectation_from(read(body)).readings] == [1, 0]
 
 
 def test_more_readings_than_are_compared_leave_everything_unknown() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.table import DIALECTS, oracle_reading
-from harness.judging.expected import expected_failure
+from harness.judging.expected import expectation_from, expected_failure
 from harness.turns.fold import fold
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction, Read, Request
@@ -55,6 +55,26 @@ def test_events_without_content_are_noted() -> None:
     assert quirks("openai-completions", "[DONE]") == {"STREAM-NO-EVENTS"}
     assert quirks("openai-completions", "null", "[DONE]") == {"SSE-DATA-NULL", "STREAM-NO-EVENTS"}
     assert quirks("openai-completions", whole, tail=b'data: {"us') == {"SSE-NO-FINAL-BLANK"}
+
+
+@pytest.mark.parametrize(
+    ("tail", "texts", "failures"),
+    [
+        (b"data: [DONE]\n\n", ["a", "a"], [None, "interrupted"]),
+        (b'data: {"choices": [{"text": "b", "finish_reason": "stop"}]}', ["ab", "a"],
+         [None, "interrupted"]),
+        (sse(completion("", "abort")), ["a", "a"], ["*", None]),
+        (sse(completion("", "stop"), completion("b")), ["ab", "a"], [None, None]),
+    ],
+)  # fmt: skip
+def test_ambiguous_ends_have_two_readings(
+    tail: bytes, texts: list[str], failures: list[str | None]
+) -> None:
+    body = sse(completion("a")) + tail
+    expected = expectation_from(oracle_reading(interaction("openai-completions", body))).readings
+    assert [each.text for each in expected] == texts
+    assert [each.failure for each in expected] == failures
+    assert all({"text", "failure"} <= each.judged for each in expected)
 
 
 def _choice(dialect: str, text: str, index: object) -> dict[str, Any]:

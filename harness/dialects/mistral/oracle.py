@@ -141,8 +141,8 @@ class MistralOracle(FinishWordOracle):
 
     def _delta(self, reply: Json, path: tuple[str | int, ...], event: Event) -> None:
         content, entries = reply.get("content"), reply.get("tool_calls")
-        if self.ended and (content or entries):
-            self.notes.open("CONTENT-AFTER-FINISH", event.offset, text=True, calls=bool(entries))
+        if self.ended and (content or entries) and not self.uses_late_content(event.offset):
+            return
         if isinstance(content, list):
             self.notes.keep("MIST-CONTENT-PARTS", event.offset)
             for part in content:
@@ -177,10 +177,11 @@ class MistralOracle(FinishWordOracle):
     def _take_finish(self, word: object, offset: int) -> None:
         if word in (None, ""):
             return
-        if not isinstance(word, str) or word == "error":
-            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
         if isinstance(word, str):
+            self.check_failure_word(word, offset)
             self.finish(word, offset)
+        else:
+            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
 
 
 def _error_of(value: Json, event: str) -> tuple[str, str] | None:

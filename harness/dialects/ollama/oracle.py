@@ -82,17 +82,21 @@ class OllamaOracle(OneEndOracle):
             return
         self._check_key(call_id, function.get("index"), offset)
         opened = OpenCall(offset, call_id or "", name)
-        opened.fragments.append(self._arguments(function, text, offset))
+        opened.fragments.append(self._arguments(opened, function, text))
         self._calls.append(opened)
 
-    def _arguments(self, function: Json, text: str, offset: int) -> str:
-        arguments = function.get("arguments")
+    def _arguments(self, call: OpenCall, function: Json, text: str) -> str:
+        arguments, quirk = function.get("arguments"), "OLL-ARGS-TEXT"
         if arguments is None:
-            self.notes.keep("ARGS-NULL", offset)
+            self.notes.keep("ARGS-NULL", call.offset)
             return ""
+        if isinstance(arguments, str):  # a reader parses the text, or refuses it
+            call.rejected = (
+                self.notes.choose(quirk, quirk, call.offset, "parse", "reject") == "reject"
+            )
+            return arguments
         if not isinstance(arguments, dict):
-            # A reader may parse the text, or refuse it.
-            self.notes.open("OLL-ARGS-TEXT", offset, calls=True)
+            self.notes.open(quirk, call.offset, calls=True)
         return member_text(text, "function", "arguments")
 
     def _check_key(self, call_id: str | None, index: object, offset: int) -> None:

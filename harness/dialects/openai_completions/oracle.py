@@ -8,7 +8,7 @@ Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 
 from typing import ClassVar
 
-from harness.dialects.kit.oracle.dispatch import FAILURE_WORDS, Json
+from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.values import error_of, meanings
@@ -56,16 +56,16 @@ class OpenAICompletionsOracle(FinishWordOracle):
         if not self.is_answer(index, offset):
             return
         text = choice.get("text", "")
-        if text and self.ended:
-            self.notes.open("CONTENT-AFTER-FINISH", offset, text=True)
-        self.text.add(text)
+        if not (text and self.ended) or self.uses_late_content(offset):
+            self.text.add(text)
         self._finish(choice.get("finish_reason"), offset)
 
     def _finish(self, word: object, offset: int) -> None:
         if word is None or word == "":
             return
-        if not isinstance(word, str) or word.casefold() in FAILURE_WORDS:
+        if isinstance(word, str):
+            self.check_failure_word(word, offset)
+            self.finish(word, offset)
+        else:
             self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
             self.ended = True
-        else:
-            self.finish(word, offset)

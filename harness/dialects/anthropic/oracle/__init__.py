@@ -6,7 +6,7 @@ Source: Anthropic API reference, "Streaming Messages", "Messages", "Handling sto
 from typing import ClassVar, Final
 
 from harness.dialects.anthropic.oracle.blocks import BlockTable
-from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Oracle, TakeEvent
+from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle, TakeEvent
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.values import (
     UNREADABLE,
@@ -176,9 +176,7 @@ class AnthropicOracle(Oracle):
             self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
             return
         word = join_surrogates(reason)
-        if word.casefold() in FAILURE_WORDS:
-            self.notes.lost("FINISH-UNKNOWN", offset)
-        elif word not in self.MEANINGS:
+        if not self.check_failure_word(word, offset) and word not in self.MEANINGS:
             self.notes.keep("FINISH-UNKNOWN", offset)
         if self.finishes and word == self.finishes[-1]:
             self.notes.keep("FINISH-DUPLICATE", offset)

@@ -211,6 +211,20 @@ class Oracle(ABC):
             self.notes.keep(quirk, offset)
         self.error = self.error or error
 
+    def check_failure_word(self, word: str, offset: int) -> bool:
+        """Return whether a finish word may be a failure, which fails the turn or ends it."""
+        if word.casefold() not in FAILURE_WORDS:
+            return False
+        quirk = "FINISH-UNKNOWN"
+        if self.notes.choose(quirk, quirk, offset, "failed", "finished") == "failed":
+            self.error = self.error or (word, "")
+        return True
+
+    def uses_late_content(self, offset: int) -> bool:
+        """Return whether what comes after the finish word is part of the turn."""
+        quirk = "CONTENT-AFTER-FINISH"
+        return self.notes.choose(quirk, quirk, offset, "use", "drop") == "use"
+
     def take_error_event(self, value: Json, event: Event) -> None:
         """End the turn with the error that the provider sent as a separate event."""
         self.take_error(error_of(value, "error") or ("", ""), event.offset)

@@ -180,17 +180,24 @@ class FinishWordOracle(Oracle):
         """Take `[DONE]`."""
         self.over = True
         if self.values and not self.ended:
-            self.notes.open("SSE-EOF-NO-FINISH-TEXT", event.offset, end=True)
+            quirk = "SSE-EOF-NO-FINISH-TEXT"
+            answer = self.notes.choose(quirk, quirk, event.offset, "finished", "interrupted")
+            self.ended = answer == "finished"
 
     def unfinished(self, data: str, event: Event) -> None:
         """Take an event that the end of the body cut off; a message without its end is none."""
-        readable = event_value(data) is not UNREADABLE
+        value, quirk = event_value(data), "SSE-NO-FINAL-BLANK"
         if self._is_messages:
             self.values += 1
             self.notes.keep("AWS-MESSAGE-CUT", event.offset)
         elif data and DONE.startswith(data):
             self.notes.open("SSE-NO-FINAL-BLANK", event.offset, end=not self.ended)
-        elif readable or "\n" in data:
+        elif isinstance(value, dict):
+            if self.notes.choose(quirk, quirk, event.offset, "use", "drop") == "use":
+                self.take_value(value, event)
+            else:
+                self.values += 1
+        elif value is not UNREADABLE or "\n" in data:
             self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
         elif self.ended:
             self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)

@@ -9,7 +9,7 @@ object"; errors inside a stream as gateways document them.
 from collections.abc import Iterator
 from typing import Any, ClassVar, TypeGuard
 
-from harness.dialects.kit.oracle.dispatch import DONE, FAILURE_WORDS, Json, Oracle
+from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
 from harness.dialects.kit.oracle.endings import FINISH_WITH_CALLS
 from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
 from harness.dialects.kit.oracle.reading import GrowingText, OracleReading
@@ -33,9 +33,8 @@ _CALL_FIELDS = ("tool_calls", "function_call")
 # A question, which is the name of a policy if one decides it, and the quirk that raises it.
 _UNFINISHED = ("unfinished_event", "SSE-NO-FINAL-BLANK")
 _UNFINISHED_LINES = ("SSE-NO-FINAL-BLANK", "SSE-NO-FINAL-BLANK")
+_LEGACY = ("LEGACY-FUNCTION-CALL", "LEGACY-FUNCTION-CALL")
 _DUPLICATE = ("FINISH-DUPLICATE", "FINISH-DUPLICATE")
-_FAILURE_WORD = ("FINISH-UNKNOWN", "FINISH-UNKNOWN")
-_AFTER_FINISH = ("CONTENT-AFTER-FINISH", "CONTENT-AFTER-FINISH")
 _EARLY = ("FINISH-STOP-TOO-EARLY", "FINISH-STOP-TOO-EARLY")
 
 
@@ -232,7 +231,7 @@ class OpenAIChatOracle(Oracle):
         if any(map(has_piece, late)):
             if [finish] == self.finishes and self._calls.are_new(late):
                 self.notes.keep("CONTENT-AFTER-FINISH", offset)
-            elif self.notes.choose(*_AFTER_FINISH, offset, "use", "drop") == "drop":
+            elif not self.uses_late_content(offset):
                 return
         self._calls.add(entries, offset)
 
@@ -248,10 +247,7 @@ class OpenAIChatOracle(Oracle):
             self._finish(join_surrogates(reason), offset)
 
     def _finish(self, reason: str, offset: int) -> None:
-        if reason.casefold() in FAILURE_WORDS:
-            if self.notes.choose(*_FAILURE_WORD, offset, "failed", "finished") == "failed":
-                self.error = self.error or (reason, "")
-        elif reason not in self.MEANINGS:
+        if not self.check_failure_word(reason, offset) and reason not in self.MEANINGS:
             self.notes.keep("FINISH-UNKNOWN", offset)
         if not self.finishes:
             size = self.text.length + self.reasoning.length + len(self._refusal) + len(self._calls)
@@ -283,7 +279,7 @@ class OpenAIChatOracle(Oracle):
             self._reopened = True
             if self._finish_was_early:
                 self.notes.keep("FINISH-STOP-TOO-EARLY", offset)
-            elif self.notes.choose(*_AFTER_FINISH, offset, "use", "drop") == "drop":
+            elif not self.uses_late_content(offset):
                 return
         text.add(piece)
 
@@ -299,6 +295,9 @@ class OpenAIChatOracle(Oracle):
             self.notes.keep("LEGACY-FC-STUB", offset)
         elif isinstance(call, dict) and self._asked_for_functions:
             self._calls.add_legacy(call, offset)
+        elif isinstance(call, dict):
+            if self.notes.choose(*_LEGACY, offset, "use", "ignore") == "use":
+                self._calls.add_legacy(call, offset)
         elif call is not None:
             self.notes.open("LEGACY-FUNCTION-CALL", offset, calls=True)
 

@@ -306,11 +306,15 @@ class ItemTable(OpenCalls[int, _Item]):
             if self._streamed and not so_far:
                 self._notes.keep("RESP-NO-ARGUMENT-DELTAS", offset)
             item.complete = arguments
-        elif arguments == "{}":
-            self._notes.open("RESP-DONE-EMPTY", offset, calls=True)
+        elif arguments != "{}" and same_object(arguments, so_far):
+            self._notes.keep("RESP-DONE-DIFFERS", offset)
         else:
-            differs = not same_object(arguments, so_far)
-            self._notes.open("RESP-DONE-DIFFERS", offset, calls=differs)
+            quirk = "RESP-DONE-EMPTY" if arguments == "{}" else "RESP-DONE-DIFFERS"
+            first = "deltas" if arguments == "{}" else "reject"
+            rest = {"deltas", "done", "reject"} - {first}
+            answer = self._notes.choose(quirk, quirk, offset, first, *sorted(rest))
+            item.rejected = answer == "reject"
+            item.complete = arguments if answer == "done" else so_far
 
     def _texts(self, item: _Item, value: Json, offset: int) -> None:
         if item.kind not in ("message", "reasoning"):
