@@ -91,9 +91,7 @@ class OllamaOracle(OneEndOracle):
             self.notes.keep("ARGS-NULL", call.offset)
             return ""
         if isinstance(arguments, str):  # a reader parses the text, or refuses it
-            call.rejected = (
-                self.notes.choose(quirk, quirk, call.offset, "parse", "reject") == "reject"
-            )
+            call.rejected = self.notes.choose(quirk, call.offset, "parse", "reject") == "reject"
             return arguments
         if not isinstance(arguments, dict):
             self.notes.open(quirk, call.offset, calls=True)

@@ -162,7 +162,7 @@ class Oracle(ABC):
         elif value is UNREADABLE and "{" in data:
             self.notes.lost("EVENT-GLUED", event.offset)
         elif value is UNREADABLE:  # no part of it is an object, so a client ignores it or fails
-            answer = self.notes.choose("bad_event", "EVENT-GLUED", event.offset, "fail", "ignore")
+            answer = self.notes.choose("EVENT-GLUED", event.offset, "fail", "ignore")
             if answer == "fail":
                 self.error = self.error or ("", "")
                 self.stopped = True
@@ -195,7 +195,7 @@ class Oracle(ABC):
         if self.choice is None:
             self.choice = 0 if self.notes.decisions.get(quirk) == "zero" else number
         if number != self.choice and self.choice:
-            self.notes.choose(quirk, quirk, offset, "first", "zero")
+            self.notes.choose(quirk, offset, "first", "zero")
         elif number != self.choice:
             self.notes.keep(quirk, offset)
         return number == self.choice
@@ -205,7 +205,7 @@ class Oracle(ABC):
         quirk = self.error_quirk or "ERR-IN-200"
         if self.finishes and not self.calls():
             # The turn had ended well before the error came, and nothing is executed.
-            if self.notes.choose("late_error", quirk, offset, "fail", "ignore") == "ignore":
+            if self.notes.choose(quirk, offset, "fail", "ignore") == "ignore":
                 return
         elif self.error_quirk:
             self.notes.keep(quirk, offset)
@@ -215,15 +215,13 @@ class Oracle(ABC):
         """Return whether a finish word may be a failure, which fails the turn or ends it."""
         if word.casefold() not in FAILURE_WORDS:
             return False
-        quirk = "FINISH-UNKNOWN"
-        if self.notes.choose(quirk, quirk, offset, "failed", "finished") == "failed":
+        if self.notes.choose("FINISH-UNKNOWN", offset, "failed", "finished") == "failed":
             self.error = self.error or (word, "")
         return True
 
     def uses_late_content(self, offset: int) -> bool:
         """Return whether what comes after the finish word is part of the turn."""
-        quirk = "CONTENT-AFTER-FINISH"
-        return self.notes.choose(quirk, quirk, offset, "use", "drop") == "use"
+        return self.notes.choose("CONTENT-AFTER-FINISH", offset, "use", "drop") == "use"
 
     def take_error_event(self, value: Json, event: Event) -> None:
         """End the turn with the error that the provider sent as a separate event."""

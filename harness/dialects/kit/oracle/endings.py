@@ -180,20 +180,20 @@ class FinishWordOracle(Oracle):
         """Take `[DONE]`."""
         self.over = True
         if self.values and not self.ended:
-            quirk = "SSE-EOF-NO-FINISH-TEXT"
-            answer = self.notes.choose(quirk, quirk, event.offset, "finished", "interrupted")
+            answers = ("finished", "interrupted")
+            answer = self.notes.choose("SSE-EOF-NO-FINISH-TEXT", event.offset, *answers)
             self.ended = answer == "finished"
 
     def unfinished(self, data: str, event: Event) -> None:
         """Take an event that the end of the body cut off; a message without its end is none."""
-        value, quirk = event_value(data), "SSE-NO-FINAL-BLANK"
+        value = event_value(data)
         if self._is_messages:
             self.values += 1
             self.notes.keep("AWS-MESSAGE-CUT", event.offset)
         elif data and DONE.startswith(data):
             self.notes.open("SSE-NO-FINAL-BLANK", event.offset, end=not self.ended)
         elif isinstance(value, dict):
-            if self.notes.choose(quirk, quirk, event.offset, "use", "drop") == "use":
+            if self.notes.choose("SSE-NO-FINAL-BLANK", event.offset, "use", "drop") == "use":
                 self.take_value(value, event)
             else:
                 self.values += 1

@@ -157,20 +157,20 @@ class Notes:
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
 
     def choose(
-        self, question: str, quirk: str, offset: int, *answers: str, ambiguous: bool = True
+        self, quirk: str, offset: int, *answers: str, question: str = "", ambiguous: bool = True
     ) -> str:
         """Note a deviation with several admissible meanings; return that of this reading.
 
         Args:
-            question: the policy that decides it, or the quirk; it has one answer in a body.
             quirk: of the deviation.
             offset: byte of the event.
             answers: the admissible ones, the most likely first.
+            question: the policy that decides it; "" for the quirk. It has one answer in a body.
             ambiguous: the contract does not say what it means; False if only the client decides.
         """
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
-        self.questions.setdefault(question, answers)
-        return self.decisions.setdefault(question, answers[0])
+        self.questions.setdefault(question or quirk, answers)
+        return self.decisions.setdefault(question or quirk, answers[0])
 
     def lost(self, quirk: str, offset: int) -> None:
         """Note a deviation that leaves everything open."""

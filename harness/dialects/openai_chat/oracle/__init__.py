@@ -30,13 +30,6 @@ _ENVELOPES = frozenset((
     "tool_calls", "candidates", "code",
 ))  # fmt: skip
 _CALL_FIELDS = ("tool_calls", "function_call")
-# A question, which is the name of a policy if one decides it, and the quirk that raises it.
-_UNFINISHED = ("unfinished_event", "SSE-NO-FINAL-BLANK")
-_UNFINISHED_LINES = ("SSE-NO-FINAL-BLANK", "SSE-NO-FINAL-BLANK")
-_LEGACY = ("LEGACY-FUNCTION-CALL", "LEGACY-FUNCTION-CALL")
-_DUPLICATE = ("FINISH-DUPLICATE", "FINISH-DUPLICATE")
-_EARLY = ("FINISH-STOP-TOO-EARLY", "FINISH-STOP-TOO-EARLY")
-
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 _TOOLS_THEN_STOP = frozenset({"tool_calls", "stop"})
@@ -101,23 +94,30 @@ class OpenAIChatOracle(Oracle):
         before too, and then the event holds several chunks.
         """
         value = event_value(data)
-        lines = [value] if isinstance(value, dict) else [*map(event_value, data.split("\n"))]
+        lines = [event_value(line) for line in data.split("\n")]
         chunks = [line for line in lines if _matters(line, event)]
-        if chunks and len(chunks) == len(lines):
-            if len(lines) == 1:
-                answer = self.notes.choose(*_UNFINISHED, event.offset, "use", "drop")
-            else:  # a client that needs no blank line takes those that have an end
-                answer = self.notes.choose(*_UNFINISHED_LINES, event.offset, "use", "lines", "drop")
-            for chunk in chunks[: {"use": None, "lines": -1, "drop": 0}[answer]]:
+        if _matters(value, event):
+            if self._uses_unfinished(event):
+                self.take_value(value, event)
+        elif chunks and len(chunks) == len(lines):
+            # A client that needs no blank line takes those that have an end.
+            answers = {"use": len(lines), "lines": len(lines) - 1, "drop": 0}
+            answer = self.notes.choose("SSE-NO-FINAL-BLANK", event.offset, *answers)
+            for chunk in chunks[: answers[answer]]:
                 self.take_value(chunk, event)
         elif chunks:
             self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
         elif data == DONE and not self.finishes:
-            self.over = self.notes.choose(*_UNFINISHED, event.offset, "use", "drop") == "use"
+            self.over = self._uses_unfinished(event)
         elif DONE.startswith(data) or value is not UNREADABLE:
             self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
         elif self.finishes:
             self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
+
+    def _uses_unfinished(self, event: Event) -> bool:
+        answers, policy = ("use", "drop"), "unfinished_event"
+        quirk = "SSE-NO-FINAL-BLANK"
+        return self.notes.choose(quirk, event.offset, *answers, question=policy) == "use"
 
     def take(self, chunk: Json, event: Event) -> None:
         """Take one chunk."""
@@ -256,7 +256,7 @@ class OpenAIChatOracle(Oracle):
             self.notes.keep("FINISH-DUPLICATE", offset)
         elif {reason, *self.finishes} <= _TOOLS_THEN_STOP:
             self.notes.keep("FINISH-TOOLCALLS-THEN-STOP", offset)
-        elif self.notes.choose(*_DUPLICATE, offset, "last", "first") == "first":
+        elif self.notes.choose("FINISH-DUPLICATE", offset, "last", "first") == "first":
             return
         self._reopened = False
         self.add_finish(reason)
@@ -296,7 +296,7 @@ class OpenAIChatOracle(Oracle):
         elif isinstance(call, dict) and self._asked_for_functions:
             self._calls.add_legacy(call, offset)
         elif isinstance(call, dict):
-            if self.notes.choose(*_LEGACY, offset, "use", "ignore") == "use":
+            if self.notes.choose("LEGACY-FUNCTION-CALL", offset, "use", "ignore") == "use":
                 self._calls.add_legacy(call, offset)
         elif call is not None:
             self.notes.open("LEGACY-FUNCTION-CALL", offset, calls=True)
@@ -321,7 +321,7 @@ class OpenAIChatOracle(Oracle):
             # An end of nothing: an empty turn, or an answer in an unknown form.
             self.notes.open("CHUNK-CHOICES-ABSENT", 0, end=True)
         if self._reopened and not self.over:
-            ends = self.notes.choose(*_EARLY, 0, "finished", "interrupted")
+            ends = self.notes.choose("FINISH-STOP-TOO-EARLY", 0, "finished", "interrupted")
             self.ended = ends == "finished"
         if finishes and not self.over:
             self.notes.keep("SSE-DONE-MISSING", 0)

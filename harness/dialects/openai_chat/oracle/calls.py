@@ -21,9 +21,6 @@ from harness.dialects.kit.oracle.values import (
 
 # `{}` with as much white space around it as is still taken for a placeholder.
 _PLACEHOLDER_CHARACTERS = 64
-# A question, which is the name of a policy if one decides it, and the quirk that raises it.
-_NAME_AGAIN = ("DELTA-NAME-REPEATED", "DELTA-NAME-REPEATED")
-_NAME_PIECES = ("names", "DELTA-NAME-FRAGMENTED")
 _LEGACY = -1  # the key of a `function_call`, which has no index
 # A fragment this much smaller than the buffer cannot be the complete arguments again.
 _WHOLE_AGAIN_RATIO = 4
@@ -174,7 +171,10 @@ class CallTable(OpenCalls[int | None, _Call]):
             call = self._merge_name(call, piece, offset, new_id=new_id)
         # Once the calls are open nothing more can be learned, so nothing more is compared.
         quirk = call.stretched_by(piece.fragment) if self._notes.calls_known else ""
-        if quirk and self._notes.choose("arguments", quirk, offset, "auto", "append") == "auto":
+        if (
+            quirk
+            and self._notes.choose(quirk, offset, "auto", "append", question="arguments") == "auto"
+        ):
             call.start_again()
         call.append(piece.fragment)
 
@@ -191,7 +191,7 @@ class CallTable(OpenCalls[int | None, _Call]):
             return call
         if call.id:
             quirk = "DELTA-INDEX-MISSING" if piece.key is None else "DELTA-INDEX-ALL-ZERO"
-            answer = self._notes.choose(quirk, quirk, offset, "split", "merge", "reject")
+            answer = self._notes.choose(quirk, offset, "split", "merge", "reject")
             call.rejected = call.rejected or answer != "split"
             if answer == "merge":
                 return call
@@ -222,13 +222,14 @@ class CallTable(OpenCalls[int | None, _Call]):
                 self._notes.open("DELTA-NAME-REPEATED", offset, calls=True)
             elif not opens:
                 self._notes.keep("DELTA-NAME-REPEATED", offset)
-            elif self._notes.choose(*_NAME_AGAIN, offset, "same", "split") == "split":
+            elif self._notes.choose("DELTA-NAME-REPEATED", offset, "same", "split") == "split":
                 call = self._follow(call, piece.key, offset)
                 call.id, call.name = piece.id, piece.name
         return call
 
     def _merge_other_name(self, call: _Call, name: str, offset: int) -> None:
-        answer = self._notes.choose(*_NAME_PIECES, offset, "append", "first", "reject")
+        answers = ("append", "first", "reject")
+        answer = self._notes.choose("DELTA-NAME-FRAGMENTED", offset, *answers, question="names")
         if answer == "append":
             call.name += name
         call.rejected = answer == "reject"

@@ -253,7 +253,7 @@ class ItemTable(OpenCalls[int, _Item]):
         item.id = item.id or item.item_id
         item.name = item.name or kind.removesuffix("_call")
         answer = self._notes.choose(
-            "actions", "RESP-CLIENT-ITEM", offset, "reject", "call", ambiguous=False
+            "RESP-CLIENT-ITEM", offset, "reject", "call", question="actions", ambiguous=False
         )
         item.rejected = answer == "reject"
 
@@ -312,7 +312,7 @@ class ItemTable(OpenCalls[int, _Item]):
             quirk = "RESP-DONE-EMPTY" if arguments == "{}" else "RESP-DONE-DIFFERS"
             first = "deltas" if arguments == "{}" else "reject"
             rest = {"deltas", "done", "reject"} - {first}
-            answer = self._notes.choose(quirk, quirk, offset, first, *sorted(rest))
+            answer = self._notes.choose(quirk, offset, first, *sorted(rest))
             item.rejected = answer == "reject"
             item.complete = arguments if answer == "done" else so_far
 
