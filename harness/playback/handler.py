@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from email.message import Message
 from http import HTTPStatus
+from http.client import responses
 from http.server import BaseHTTPRequestHandler
 from io import BufferedIOBase
 from typing import Any, Final, TypeAlias
@@ -224,7 +225,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
 
     def send_head(self, status: int, headers: RawHeaders) -> None:
         """Send the head of a response."""
-        lines = [f"{self.protocol_version} {status} {_phrase(status)}".encode()]
+        lines = [f"{self.protocol_version} {status} {responses.get(status, '')}".encode()]
         lines += [name + b": " + value for name, value in headers]
         self.wfile.write(b"\r\n".join([*lines, b"", b""]))
 
@@ -241,10 +242,3 @@ class Handler(LoopbackHandler):
         """Send the recorded answer to `request`, read by read, and end the body as recorded."""
         answer = self._playback.answer(request)
         self.play(answer, self._pace(answer, self._playback.reads(answer)))
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:  # a code without a standard phrase
-        return ""

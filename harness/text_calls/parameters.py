@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from harness.text_calls.dialect import WrittenCall
 from harness.turns.exact_json import write_exactly
 from harness.turns.strict_json import Reading, read_json
 from harness.turns.turn import referenced_schema
@@ -31,18 +32,6 @@ _ITEM: Final = "item"
 _REST: Final = "additionalProperties"
 _BRANCHES: Final = ("anyOf", "oneOf")
 _CHECKED: Final = frozenset(("string", "integer", "number", "boolean", "null", "array", "object"))
-
-
-class Typed(msgspec.Struct, frozen=True):
-    """The arguments object that parameters make.
-
-    Fields:
-        arguments: its JSON text; "" if there is an error.
-        error: why there is none, in one sentence; "" if there is one.
-    """
-
-    arguments: str
-    error: str = ""
 
 
 class Json(msgspec.Struct, frozen=True):
@@ -91,19 +80,22 @@ class _Refused(Exception):  # noqa: N818 - never leaves this module; it names th
     """The arguments cannot be read; the message is the error sentence."""
 
 
-def type_parameters(parameters: Sequence[tuple[str, Value]], schema: Schema) -> Typed:
-    """Return the arguments object of `parameters`, in their order.
+def type_parameters(
+    parameters: Sequence[tuple[str, Value]], schema: Schema, name: str = ""
+) -> WrittenCall:
+    """Return the call whose arguments object `parameters` make, in their order.
 
     Args:
         parameters: names and values as they were written.
         schema: the JSON Schema of the arguments; what it does not know may be of any type.
+        name: of the tool.
     """
     try:
-        return Typed(_object(parameters, _Root(schema), schema, ""))
+        return WrittenCall(name, _object(parameters, _Root(schema), schema, ""))
     except _Refused as refused:
-        return Typed("", str(refused))
+        return WrittenCall(name, error=str(refused))
     except RecursionError:
-        return Typed("", "the parameters are nested too deep")
+        return WrittenCall(name, error="the parameters are nested too deep")
 
 
 def declared_names(schema: Schema) -> frozenset[str]:

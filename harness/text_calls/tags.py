@@ -36,9 +36,9 @@ END_BLOCK: Final = "end_block"
 
 _OPENS: Final = frozenset((BLOCK, CALL))
 _CLOSES: Final = frozenset((END_BLOCK, END_CALL))
-_STRAY: Final = "there is text between the tags of the call"
-_NEVER_CLOSED: Final = "the markup of the call is not complete"
-_EMPTY: Final = "the markup holds no call"
+STRAY: Final = "there is text between the tags of the call"
+NEVER_CLOSED: Final = "the markup of the call is not complete"
+EMPTY: Final = "the markup holds no call"
 _TWO_WAYS: Final = (
     "its markup can be read in two ways: a closing tag is missing, or a value holds an opening tag"
 )
@@ -124,8 +124,7 @@ def _is_blank(text: str) -> bool:
 def _written_call(call: _ReadCall, offered: Offered) -> WrittenCall:
     if call.error:
         return WrittenCall(call.name, error=call.error)
-    arguments = type_parameters(call.parameters, offered.schema(call.name))
-    return WrittenCall(call.name, arguments.arguments, error=arguments.error)
+    return type_parameters(call.parameters, offered.schema(call.name), call.name)
 
 
 def _fits(calls: Sequence[_ReadCall], offered: Offered) -> bool:
@@ -166,15 +165,15 @@ class _Reader:
             calls.append(self._call(tag))
             if calls[-1].error:
                 return tuple(calls)
-        error = self._rest() if self._tags else _EMPTY
+        error = self._rest() if self._tags else EMPTY
         if error or not calls:
-            calls.append(_ReadCall("", error=error or _EMPTY))
+            calls.append(_ReadCall("", error=error or EMPTY))
         return tuple(calls)
 
     def _rest(self) -> str:
         """Return what is wrong with what follows the last call."""
         self._next(END_BLOCK)
-        return "" if self._is_end(self._at) else _STRAY
+        return "" if self._is_end(self._at) else STRAY
 
     def _next(self, *kinds: str) -> _Tag | None:
         """Return the next tag and step over it if it is of these kinds and follows at once."""
@@ -193,17 +192,17 @@ class _Reader:
         while (tag := self._next(PARAMETER, END_CALL)) is not None:
             if tag.kind == END_CALL:
                 if not self._ends(self._at - 1):
-                    return _ReadCall(call.name, error=_STRAY)
+                    return _ReadCall(call.name, error=STRAY)
                 return _ReadCall(call.name, tuple(parameters), frozenset(unclosed))
             end = self._end_of_value()
             if end is None:
-                return _ReadCall(call.name, error=_NEVER_CLOSED)
+                return _ReadCall(call.name, error=NEVER_CLOSED)
             parameters.append((tag.name, self._value(tag, end)))
             if end.kind == END_PARAMETER:
                 self._at += 1
             elif end.kind == PARAMETER:
                 unclosed.append(end.name)
-        return _ReadCall(call.name, error=_NEVER_CLOSED if self._is_end(self._at) else _STRAY)
+        return _ReadCall(call.name, error=NEVER_CLOSED if self._is_end(self._at) else STRAY)
 
     def _end_of_value(self) -> _Tag | None:
         """Return the tag that ends the value which begins before the next one; go to it."""

@@ -6,10 +6,10 @@ one frame, and the dialect interprets it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from harness.wire.aws import AWS_FIRST_BYTE, MessageDecoder
-from harness.wire.frames import Frame, PlainDecoder
+from harness.wire.frames import BoundedDecoder, Frame, PlainDecoder
 from harness.wire.json_stream import ElementDecoder, LineDecoder
 from harness.wire.sse import SSEDecoder
 
@@ -57,15 +57,8 @@ class EventStreamDecoder(SSEDecoder):
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
-class Decoder(Protocol):
-    """What cuts one body into frames; sans-IO."""
-
-    def feed(self, data: bytes) -> list[Frame]:
-        """Return the frames that `data` completes."""
-
-    def close(self) -> list[Frame]:
-        """Return what the end of the body leaves."""
-
+# What cuts one body into frames; sans-IO.
+Decoder: TypeAlias = BoundedDecoder | PlainDecoder | MessageDecoder
 
 # First byte that is not a blank -> the decoder, made with the offset of that byte.
 _BY_FIRST_BYTE: Final[dict[bytes, Callable[[int], Decoder]]] = {

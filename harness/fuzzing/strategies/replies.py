@@ -180,12 +180,10 @@ def _set_apart(words: str) -> str:
     return f"\n{words}\n" if words else ""
 
 
-@st.composite
-def _text_calls(draw: DrawFn, tools: tuple[Tool, ...]) -> WrittenCall:
-    tool = draw(st.sampled_from(tools))
+def _text_calls(tools: tuple[Tool, ...]) -> SearchStrategy[WrittenCall]:
     # No model writes half a surrogate pair into its text, and no dialect can encode one.
-    texts = argument_texts(tool.parameters or {"type": "object"})
-    return WrittenCall(tool.name, draw(texts.filter(lambda text: "\\ud" not in text)))
+    usable = _call(tools).filter(lambda call: "\\ud" not in call[1])
+    return usable.map(lambda call: WrittenCall(*call))
 
 
 def prose(dialect: TextDialect, *, without: str = "") -> SearchStrategy[str]:

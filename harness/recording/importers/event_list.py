@@ -8,6 +8,7 @@ the fast decoder rejects, its parts are encoded again.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import starmap
 from typing import Any, Final
 
 import msgspec
@@ -97,13 +98,6 @@ def parse_event(payload: bytes) -> Event | None:
     return event if isinstance(event, dict) else None
 
 
-def iter_bodies(payloads: Sequence[bytes], events: Sequence[Event]) -> Iterator[bytes]:
-    """Yield the body of each response in the events, in the framing of its dialect."""
-    frame = _framing(events)
-    for part in _responses(payloads, events):
-        yield b"".join(frame(payload, event) for payload, event in part)
-
-
 def are_json_lines(payloads: Iterable[bytes]) -> bool:
     """Whether the API of these events sends one a line."""
     events = map(parse_event, payloads)
@@ -118,14 +112,12 @@ def _framing(events: Sequence[Event]) -> Framing:
     return _FRAMINGS[row.events_in_lists]
 
 
-def _responses(
-    payloads: Sequence[bytes], events: Sequence[Event]
-) -> Iterator[list[tuple[bytes, Event]]]:
+def _responses(events: Iterable[tuple[bytes, Event]]) -> Iterator[list[tuple[bytes, Event]]]:
     """Split the events at the beginning of each response."""
     part: list[tuple[bytes, Event]] = []
     started = finished = False
     current: object = None
-    for payload, event in zip(payloads, events, strict=True):
+    for payload, event in events:
         named = next((event[key] for key in _IDS if event.get(key)), None)
         starts = _starts(event)
         if (starts and (started or finished)) or (finished and _is_other(event, named, current)):
@@ -190,8 +182,13 @@ _FRAMINGS: Final[dict[str, Framing]] = {
 
 
 def frame_responses(payloads: Iterable[bytes]) -> list[bytes]:
-    """Return the bodies of the responses in `payloads`; none if one is not an event."""
-    given = list(payloads)
-    events = [parse_event(payload) for payload in given]
-    known = [event for event in events if event is not None]
-    return list(iter_bodies(given, known)) if given and len(known) == len(given) else []
+    """Return the bodies of the responses in `payloads`, in the framing of their dialect.
+
+    If one is not an event, there is none.
+    """
+    parsed = [(payload, parse_event(payload)) for payload in payloads]
+    events = [(payload, event) for payload, event in parsed if event is not None]
+    if len(events) < len(parsed) or not events:
+        return []
+    frame = _framing([event for _, event in events])
+    return [b"".join(starmap(frame, part)) for part in _responses(events)]

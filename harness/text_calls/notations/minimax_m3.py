@@ -23,6 +23,7 @@ from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, PatternEnd,
 from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_items, read_members, read_string
 from harness.text_calls.parameters import Elements, Value, type_parameters
+from harness.text_calls.tags import EMPTY, NEVER_CLOSED, STRAY
 
 _SENTINEL: Final = "]<]minimax[>["
 _BLOCK: Final = "<tool_call>"
@@ -38,10 +39,7 @@ _TAG: Final = re.compile(
 # The last sentinel is lost where an engine takes it for the end of the call.
 _BLOCK_END: Final = re.compile(rf"{_S}</tool_call>|{_S}</invoke>\s{{0,16}}</tool_call>")
 _CALL_END: Final = re.compile(rf"{_S}</(?:invoke|tool_call)>")
-_NEVER_CLOSED: Final = "the markup of the call is not complete"
 _WRONG: Final = "the tags of the call do not match"
-_STRAY: Final = "there is text between the tags of the call"
-_EMPTY: Final = "the markup holds no call"
 
 
 class _Open(msgspec.Struct):
@@ -82,7 +80,7 @@ class MinimaxM3(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Each `invoke` is a call."""
-        return tuple(_calls(block.text, block.offered)) or (WrittenCall("", error=_EMPTY),)
+        return tuple(_calls(block.text, block.offered)) or (WrittenCall("", error=EMPTY),)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """All calls in one outer tag."""
@@ -139,8 +137,7 @@ def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
         except _Broken as broken:
             yield WrittenCall(tag["call"], error=str(broken))
             return
-        arguments = type_parameters(elements, offered.schema(tag["call"]))
-        yield WrittenCall(tag["call"], arguments.arguments, error=arguments.error)
+        yield type_parameters(elements, offered.schema(tag["call"]), tag["call"])
 
 
 def _invoked(
@@ -166,7 +163,7 @@ def _invoked(
             return index, top.children
         else:
             _close(text, stack, tag)
-    raise _Broken(_NEVER_CLOSED)
+    raise _Broken(NEVER_CLOSED)
 
 
 def _close(text: str, stack: list[_Open], tag: "re.Match[str]") -> None:
@@ -186,7 +183,7 @@ def _close(text: str, stack: list[_Open], tag: "re.Match[str]") -> None:
 def _must_be_blank(text: str, top: _Open, end: int) -> None:
     between = text[top.done : end]
     if between and not between.isspace():
-        raise _Broken(_STRAY)
+        raise _Broken(STRAY)
 
 
 def _elements(text: str) -> str:
