@@ -34,6 +34,12 @@ Named = Annotated[dict[str, Any], msgspec.Meta(min_length=1, max_length=1)]
 class OneKey(File, frozen=True, omit_defaults=True):
     """An entry of a list: exactly one of its keys is there."""
 
+    def __post_init__(self) -> None:
+        """Reject an entry without a key, or with several; the second line is the hint."""
+        if len(self.keys) != 1:
+            found, known = " and ".join(self.keys) or "none", ", ".join(self.__struct_fields__)
+            raise ValueError(f"expected one key, found {found}\nchoose one of: {known}")
+
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys that are there."""
@@ -336,35 +342,9 @@ def _problems_of(response: ResponseEntry) -> Iterator[tuple[str, str]]:
         )
     if response.raw is not None and response.writer:
         yield ".writer: `raw` events are not written by a writer", "remove the key"
-    for at, delta in enumerate(response.deltas or ()):
-        yield from _not_one(delta, f".deltas[{at}]")
-    yield from _events_problems(response.raw or (), ".raw")
-    for at, edit in enumerate(response.edits):
-        yield from _edit_problems(edit, f".edits[{at}]")
     sent = response.next
     if sent is not None and bool(sent.messages) == bool(sent.tool_results or sent.user):
         yield (
             ".next: expected either `messages`, or `tool_results` and `user`",
             "`messages` are in the API's own form, the others in the form of no API",
         )
-
-
-def _edit_problems(edit: EditEntry, path: str) -> Iterator[tuple[str, str]]:
-    yield from _not_one(edit, path)
-    if isinstance(edit.insert, InsertEntry):
-        yield from _events_problems(edit.insert.events, f"{path}.insert.events")
-    if isinstance(edit.append, tuple):
-        yield from _events_problems(edit.append, f"{path}.append")
-
-
-def _events_problems(events: tuple[Event, ...], path: str) -> Iterator[tuple[str, str]]:
-    for at, event in enumerate(events):
-        if isinstance(event, FramedEvent):
-            yield from _not_one(event, f"{path}[{at}]")
-
-
-def _not_one(entry: OneKey, path: str) -> Iterator[tuple[str, str]]:
-    if len(entry.keys) != 1:
-        known = ", ".join(entry.__struct_fields__)
-        found = " and ".join(entry.keys) or "none"
-        yield f"{path}: expected one key, found {found}", f"choose one of: {known}"

@@ -88,7 +88,8 @@ def _readable(message: str, kind: type, where: str) -> UnreadableError:
     if (bound := _BOUND.match(fact)) is not None:
         wanted = _KINDS.get(bound["kind"], bound["kind"])
         return UnreadableError(f"{place}expected {wanted} {bound['bound']}", where=where)
-    return UnreadableError(f"{place}{fact[:1].lower()}{fact[1:]}", where=where)
+    fact, _, hint = fact.partition("\n")  # the two lines of a check of the kind itself
+    return UnreadableError(f"{place}{fact[:1].lower()}{fact[1:]}", where=where, hint=hint)
 
 
 def _wrong_type(place: str, expected: str, found: str, where: str) -> UnreadableError:
