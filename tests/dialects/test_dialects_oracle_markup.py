@@ -192,7 +192,7 @@ def test_any_reading_of_ambiguous_text_conforms(name: str, text: str) -> None:
     result, _ = judge_subject(
         LoadedSubject(a_cassette(said(text))), load_normalizer(name), cuts="quick"
     )
-    assert result.outcome in (Outcome.PASS, Outcome.PARSE_ERROR)
+    assert result.outcome in (Outcome.PASS, Outcome.PARSE_ERROR, Outcome.UNJUDGED)
     assert result.blame in ("", "model")
 
 
