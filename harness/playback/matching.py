@@ -116,8 +116,7 @@ def _of_vcrpy(name: str) -> Matcher:
     if name not in _VCRPYS:
         raise UsageError(f"unknown matcher {name!r}", hint=f"Choose from: {_KNOWN}.")
     try:
-        package = import_module("vcr")
-        compare = getattr(import_module("vcr.matchers"), name)
+        compare = getattr(import_module("vcr").matchers, name)
     except ImportError:
         raise UsageError(
             f"the matcher {name!r} is vcrpy's, which is not installed",
@@ -126,7 +125,7 @@ def _of_vcrpy(name: str) -> Matcher:
 
     def differs(sent: Request, recorded: Request) -> str:
         try:
-            same = compare(_as_vcrpy(package, sent), _as_vcrpy(package, recorded))
+            same = compare(vcrpy_request(sent), vcrpy_request(recorded))
         except (AssertionError, ValueError) as error:  # the port of an address may be invalid
             return _short(str(error)) or "differs"
         return "differs" if same is False else ""
@@ -134,10 +133,10 @@ def _of_vcrpy(name: str) -> Matcher:
     return differs
 
 
-def _as_vcrpy(package: Any, request: Request) -> object:  # noqa: ANN401 - vcrpy ships no types
-    return package.request.Request(
-        request.method, request.uri, request.body or None, dict(request.headers)
-    )
+def vcrpy_request(request: Request) -> object:
+    """Return `request` as a request of vcrpy, which must be installed."""
+    make = import_module("vcr.request").Request
+    return make(request.method, request.uri, request.body or None, dict(request.headers))
 
 
 _OWN: Final[dict[str, Matcher]] = {

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from harness.errors import UsageError
+from harness.playback.matching import vcrpy_request
 from harness.wire.interaction import Headers, Interaction, Read, Request
 
 _KNOWN = (
@@ -40,11 +41,7 @@ class Filters:
         """Return `request` filtered, or None if it must not be recorded."""
         if self._config is None:
             return request
-        package = import_module("vcr.request")
-        made = package.Request(
-            request.method, request.uri, request.body or None, dict(request.headers)
-        )
-        found = self._config["before_record_request"](made)
+        found = self._config["before_record_request"](vcrpy_request(request))
         return None if found is None else _request(found)
 
     def interaction(self, interaction: Interaction) -> Interaction | None:
