@@ -5,16 +5,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 import click
-import msgspec
 
 from harness import shipped
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import format_option
+from harness.cli.options import echo_result, format_option
 from harness.emulation.writing import iter_problems
 from harness.judging.scenario_file import find_scenarios
 from harness.reporting.visible import aligned_columns
 from harness.reporting.words import percent, reasons_text
 from harness.runs import upkeep
+from harness.runs.judged import JudgedShare
 from harness.runs.kill_table import MeasuredKill, load_kill_table, write_kill_table
 from harness.runs.upkeep import BundledData, Check
 
@@ -41,18 +41,9 @@ def doctor_command(style: Literal["pretty", "json"], *, full: bool, write: bool)
         if style == "pretty":
             _print_check(check)
     table, judged = load_kill_table(), upkeep.judged_turns()
-    if style == "json":
-        shown = {"checks": done, "judged": judged, "kill_table": table} if full else done
-        click.echo(msgspec.json.encode(shown).decode())
-    else:
-        for share in judged:
-            rate = f"{share.k}/{share.n} ({percent(share.k / share.n)})"
-            click.echo(f"judged turns, {share.field}: {rate}: {reasons_text(share)}")
-        click.echo(
-            "\n".join(
-                aligned_columns([_HEADINGS, *map(_cells, table)]) if full else _summary_lines(table)
-            )
-        )
+    shown = {"checks": done, "judged": judged, "kill_table": table} if full else done
+    kills = aligned_columns([_HEADINGS, *map(_cells, table)]) if full else _summary_lines(table)
+    echo_result(style, shown, (*map(_share_line, judged), *kills))
     return 0 if all(check.ok for check in done) else EXIT_GATE_FAILED
 
 
@@ -64,6 +55,11 @@ def checks() -> Iterator[Check]:
     wrong = tuple(iter_problems(scenarios, root, shipped.bundled_folder("cassettes")))
     name = "emulated cassettes are as their scenarios describe them"
     yield Check(name, ok=not wrong, count=len(scenarios), detail=wrong)
+
+
+def _share_line(share: JudgedShare) -> str:
+    rate = f"{share.k}/{share.n} ({percent(share.k / share.n)})"
+    return f"judged turns, {share.field}: {rate}: {reasons_text(share)}"
 
 
 def _print_check(check: Check) -> None:

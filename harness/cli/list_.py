@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, TypeAlias
 
 import click
-import msgspec
 
 from harness import shipped
-from harness.cli.options import format_option
+from harness.cli.options import echo_result, format_option
 from harness.cli.quirks import quirk_rows
 from harness.conversation.discovery import available_agents
 from harness.conversation.prompts import PROMPTS
@@ -124,10 +123,8 @@ def list_command(kind: str, style: Literal["pretty", "json"]) -> None:
     """List everything of one KIND, bundled and installed."""
     iter_rows, columns = _KINDS[kind]
     rows = list(iter_rows())
-    if style == "json":
-        click.echo(msgspec.json.encode(rows).decode())
-    elif not rows:
-        click.echo(f"no {kind}", err=True)
-    else:
+    if rows or style == "json":
         table = [[_text(row[column]) for column in columns] for row in rows]
-        click.echo("\n".join(aligned_columns(table)))
+        echo_result(style, rows, aligned_columns(table))
+    else:
+        click.echo(f"no {kind}", err=True)

@@ -4,13 +4,14 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import click
+import msgspec
 
 from harness.dialects.table import DIALECTS
 from harness.errors import UsageError
@@ -65,6 +66,11 @@ def format_option(*styles: str) -> Decorator:
         show_default=True,
         help="Output format.",
     )
+
+
+def echo_result(style: str, result: object, lines: Iterable[str]) -> None:
+    """Print `result` as one line of JSON if `style` is `json`, else `lines`."""
+    click.echo(msgspec.json.encode(result).decode() if style == "json" else "\n".join(lines))
 
 
 def output_option(help_text: str, *, default: str | None, is_folder: bool = True) -> Decorator:

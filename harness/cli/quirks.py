@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from harness import shipped
-from harness.cli.options import format_option
+from harness.cli.options import echo_result, format_option
 from harness.errors import UsageError
 from harness.files.names import nearest
 from harness.judging.catalogue import GROUP_TITLES, load_catalogue, load_excluded
@@ -39,10 +39,7 @@ def quirks_command(quirks: tuple[str, ...], style: Literal["pretty", "json"]) ->
     for quirk in quirks:
         require_quirk(quirk, tuple(rows))
     chosen = [rows[quirk] for quirk in quirks or rows]
-    if style == "json":
-        click.echo(msgspec.json.encode(chosen).decode())
-    else:
-        click.echo("\n".join(_describe_lines(chosen) if quirks else _list_lines(chosen)))
+    echo_result(style, chosen, _describe_lines(chosen) if quirks else _list_lines(chosen))
 
 
 def require_quirk(quirk: str, known: Sequence[str]) -> None:
