@@ -11,6 +11,7 @@ from harness.dialects.anthropic.write import write as write_anthropic
 from harness.dialects.openai_chat.write import write as write_chat
 from harness.dialects.openai_responses.write import write as write_responses
 from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.results import Outcome
 from harness.normalizers.discovery import load_normalizer
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Ended
@@ -42,5 +43,6 @@ def test_a_body_that_broke_off_is_a_failure_and_conforms(
     sent = body[: data.draw(st.integers(0, len(body)))]
     interaction = replace(an_answer(dialect, (sent,)), ended=ended)
     result, case = judge_subject(LoadedSubject(a_cassette(interaction)), adapter, cuts="quick")
-    assert result.outcome.conforms, case
+    # Where the last event is cut, the bytes may not show whether the turn has calls.
+    assert result.outcome.conforms or result.outcome is Outcome.UNJUDGED, case
     assert result.turns[0].failure
