@@ -22,6 +22,7 @@ from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
     Delta,
+    DeltaError,
     Finish,
     ParseError,
     StreamFailure,
@@ -188,19 +189,21 @@ def replay(
             yield chunk
         broke_off = interaction.broken
 
-    def deltas() -> Iterator[Delta]:
+    def run() -> bool:
+        add, append = folder.add, emissions.append
+        deltas = normalizer.normalize(interaction.without_body(), reads())
         try:
-            yield from normalizer.normalize(interaction.without_body(), reads())
+            for delta in islice(deltas, most + 1):
+                add(delta)
+                append(Emission(delta, bytes_read))
+        except DeltaError:
+            raise
         except Exception as problem:
             if not broke_off:
                 raise
-            yield from _raised_deltas(emissions, describe_exception(problem))
-
-    def run() -> bool:
-        add, append = folder.add, emissions.append
-        for delta in islice(deltas(), most + 1):
-            add(delta)
-            append(Emission(delta, bytes_read))
+            for delta in _raised_deltas(emissions, describe_exception(problem)):
+                add(delta)
+                append(Emission(delta, bytes_read))
         return len(emissions) > most
 
     too_many, error, expired = run_guarded(run, limits.time_for(interaction.body))
