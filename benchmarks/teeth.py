@@ -22,11 +22,10 @@ from typing import Any, Final
 
 import msgspec
 
-from benchmarks.oracle_reasons import reasons_not_judged, tool_names
 from benchmarks.turn_mutations import MUTATIONS, Part, Response, deltas_of, parts_of
+from harness.dialects.table import read_request
 from harness.errors import StreamError
 from harness.judging.expectation import COUNTED_FIELDS, Field
-from harness.judging.expected import apply_declared_policies, expectation_from
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Finding, Result
 from harness.normalizers.protocol import Normalizer
@@ -70,7 +69,7 @@ class Mutant(msgspec.Struct, frozen=True):
     Fields:
         must: whether a finding of level MUST caught it, so that its cell fails; a SHOULD finding
             is shown in a cell that passes.
-        reasons: why it was not caught; empty if it was.
+        reason: why it was not caught; "" if it was.
     """
 
     source: str
@@ -78,21 +77,21 @@ class Mutant(msgspec.Struct, frozen=True):
     mutation: str
     caught: bool
     must: bool
-    reasons: tuple[str, ...] = ()
+    reason: str = ""
 
 
 class JudgedStream(msgspec.Struct, frozen=True):
     """One stream, its mutants, and why fields of its turn are not judged.
 
     Fields:
-        unjudged: for each field that is not judged, the reasons.
+        unjudged: for each field that is not judged, the reason.
         broken: ids of the MUST rules that the undamaged turn violates.
     """
 
     source: str
     dialect: str
     mutants: tuple[Mutant, ...]
-    unjudged: dict[Field, tuple[str, ...]]
+    unjudged: dict[Field, str]
     broken: tuple[str, ...]
 
 
@@ -124,18 +123,16 @@ def judge_stream(stream: Stream, seed: int) -> JudgedStream:
     original = fold(deltas_of(response.parts))
     control = _judged(subject, response.parts)
     known = {_key(finding) for finding in control.findings}
-    oracle = subject.oracle_readings[0]
-    expected = apply_declared_policies(expectation_from(oracle), reference.policies)
-    unjudged = reasons_not_judged(oracle, expected)
+    unjudged = control.turns[0].unjudged
     mutants = []
     for name, mutate in MUTATIONS.items():
         parts = mutate(response, random.Random(f"{seed}/{stream.source}/{name}"))  # noqa: S311 - a draw that can be repeated
         if parts is None or fold(deltas_of(parts)) == original:
             continue
         found = [it for it in _judged(subject, parts).findings if _key(it) not in known]
-        reasons = () if found else unjudged.get(_DAMAGED_FIELD.get(name, "calls"), (_NO_RULE,))
+        reason = "" if found else unjudged.get(_DAMAGED_FIELD.get(name, "calls"), _NO_RULE)
         must = any(finding.level == "MUST" for finding in found)
-        mutants.append(Mutant(stream.source, interaction.dialect, name, bool(found), must, reasons))
+        mutants.append(Mutant(stream.source, interaction.dialect, name, bool(found), must, reason))
     broken = sorted({finding.rule for finding in control.findings if finding.level == "MUST"})
     return JudgedStream(stream.source, interaction.dialect, tuple(mutants), unjudged, tuple(broken))
 
@@ -146,12 +143,19 @@ def _key(finding: Finding) -> tuple[str, str, str, str]:
 
 def _response(interaction: Interaction) -> Response:
     body = interaction.body
-    tools = tool_names(interaction)
+    tools = _tool_names(interaction)
     return Response(
         parts_of(reference.normalize(interaction.without_body(), [body])),
         tuple(sorted(tools)),
         _events_text(body),
     )
+
+
+def _tool_names(interaction: Interaction) -> frozenset[str]:
+    """Return the names of the tools that the model may call, as far as they are known."""
+    request = read_request(interaction.dialect, interaction.request)
+    described = (str(tool.get("name") or "") for tool in interaction.tools)
+    return frozenset(tool.name for tool in request.tools).union(described) - {""}
 
 
 def _events_text(body: bytes) -> str:
@@ -199,7 +203,7 @@ def measure(streams: Iterable[JudgedStream], seed: int) -> dict[str, Any]:
         "judged": dict(_shares(judged)),
         "unjudged": {field: list(_unjudged(judged, field)) for field in COUNTED_FIELDS},
         "survivors": [
-            {name: getattr(it, name) for name in ("source", "dialect", "mutation", "reasons")}
+            {name: getattr(it, name) for name in ("source", "dialect", "mutation", "reason")}
             for it in survivors
         ],
         "broken": {stream.source: stream.broken for stream in judged if stream.broken},
@@ -237,30 +241,17 @@ def _shares(streams: list[JudgedStream]) -> Iterator[tuple[str, dict[str, float]
 
 
 def _unjudged(streams: list[JudgedStream], field: Field) -> Iterator[dict[str, Any]]:
-    """Yield each reason, most frequent first, with a turn of which it is the only reason if any.
-
-    `alone` counts the turns of which it is the only reason: those that would be judged without it.
-    """
-    turns: Counter[str] = Counter()
-    alone: Counter[str] = Counter()
-    examples: dict[str, str] = {}
-    dialects: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    concerned = [stream for stream in streams if field in stream.unjudged]
-    for stream in sorted(concerned, key=lambda it: len(it.unjudged[field])):
-        reasons = stream.unjudged[field]
-        for reason in reasons:
-            turns[reason] += 1
-            dialects[reason][stream.dialect] += 1
-            examples.setdefault(reason, stream.source)
-        if len(reasons) == 1:
-            alone[reasons[0]] += 1
-    for reason, count in turns.most_common():
+    """Yield each reason, most frequent first, with its dialects and a turn as an example."""
+    found: defaultdict[str, list[JudgedStream]] = defaultdict(list)
+    for stream in streams:
+        if field in stream.unjudged:
+            found[stream.unjudged[field]].append(stream)
+    for reason, turns in sorted(found.items(), key=lambda it: -len(it[1])):
         yield {
             "reason": reason,
-            "turns": count,
-            "alone": alone[reason],
-            "dialects": dict(dialects[reason].most_common()),
-            "example": examples[reason],
+            "turns": len(turns),
+            "dialects": dict(Counter(turn.dialect for turn in turns).most_common()),
+            "example": turns[0].source,
         }
 
 
@@ -281,10 +272,8 @@ def as_text(measured: dict[str, Any]) -> Iterator[str]:
         for field, row in measured["judged"].items()
     )
     for field, rows in measured["unjudged"].items():
-        yield f"\n{field} not judged: turns, only this reason, reason, example"
-        yield from (
-            f"{row['turns']:>6}{row['alone']:>6}  {row['reason']}  {row['example']}" for row in rows
-        )
+        yield f"\n{field} not judged: turns, reason, example"
+        yield from (f"{row['turns']:>6}  {row['reason']}  {row['example']}" for row in rows)
     for source, rules in measured["broken"].items():
         yield f"\nreference does not conform: {source}: {', '.join(rules)}"
 

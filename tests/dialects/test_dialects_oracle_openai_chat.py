@@ -335,7 +335,7 @@ ADMITTED: dict[str, tuple[bytes, set[Admitted]]] = {
         calls(first(0, '{"a":')) + calls(call(0, "1}")) + calls(call(0, '{"a":1}')),
         {((ONE,), 0), ((), 1)},
     ),
-    "repeated, spelled anew": (
+    "repeated, written differently": (
         calls(first(0, '{"a": 1}')) + calls(call(0, '{"a":1}')),
         {((ONE,), 0), ((), 1)},
     ),
@@ -351,12 +351,12 @@ ADMITTED: dict[str, tuple[bytes, set[Admitted]]] = {
         calls(first(0, "{}")) + event({"choices": [{"index": 1, "delta": {"content": "b"}}]}),
         {((F,), 0)},
     ),
-    "each with a finish of its own, all on one index": (
+    "each with a finish, all on one index": (
         delta("tool_calls", tool_calls=[first(0, "{}")])
         + delta("tool_calls", tool_calls=[first(0, "{}", id="c2", name="g")]),
         {((F, G), 0), ((), 1), ((), 2)},
     ),
-    "each with a finish of its own": (
+    "each with a finish": (
         delta("tool_calls", tool_calls=[first(0, "{}")])
         + delta("tool_calls", tool_calls=[first(1, "{}", id="c2", name="g")]),
         {((F, G), 0)},

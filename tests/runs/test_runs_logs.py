@@ -161,8 +161,8 @@ def test_crash_loses_no_log(tmp_path: Path) -> None:
 
 
 def test_log_needs_no_installed_agent() -> None:
-    subject = Subject("log", "a.jsonl", agent="somebody's own")
-    assert plan([subject], ("n",), ()) == (Job(subject, "somebody's own"),)
+    subject = Subject("log", "a.jsonl", agent="custom")
+    assert plan([subject], ("n",), ()) == (Job(subject, "custom"),)
 
 
 def test_fuzzing_skips_logs(tmp_path: Path) -> None:

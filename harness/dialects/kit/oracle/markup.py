@@ -18,10 +18,8 @@ from harness.dialects.kit.oracle.reading import CallReading, Deviation, OracleRe
 # Words in the names of XML-like tags, opening or closing, with a namespace or without.
 _TAG_WORDS: Final = "tool|func|call|invoke|action|param|arg_|turn|escape"
 _LABELS: Final = "(?:Action|Tool|Function)(?: Input| Args)?|Thought|Observation|Final Answer"
-_THINKING: Final = re.compile(
-    r"</?(?:seed:)?(?:think|thinking|thought|reasoning)\b|\[/?THINK\]|\u25c1/?think", re.IGNORECASE
-)
 _THOUGHTS: Final = "(?:seed:)?(?:think|thinking|thought|reasoning)"
+_THINKING: Final = re.compile(rf"</?{_THOUGHTS}\b|\[/?THINK\]|\u25c1/?think", re.IGNORECASE)
 _OPENER: Final = rf"(?:<{_THOUGHTS}>|\[THINK\]|\u25c1think\u25b7)"
 _CLOSER: Final = rf"(?:</{_THOUGHTS}>|\[/THINK\]|\u25c1/think\u25b7)"
 # A closing tag without an opening one closes what the template opened; the end closes the last.
@@ -31,7 +29,7 @@ _EACH_BLOCK: Final = re.compile(
 _FIRST_BLOCK: Final = re.compile(
     rf"\A(?:\s*{_OPENER}(.*?)(?:{_CLOSER}|\Z)|(.*?){_CLOSER})", re.DOTALL | re.IGNORECASE
 )
-_TAG: Final = re.compile(rf"(?:{_OPENER}|{_CLOSER})()()", re.IGNORECASE)
+_TAG: Final = re.compile(f"{_OPENER}|{_CLOSER}", re.IGNORECASE)
 _BARS: Final = "|\uff5c\u2016"  # upright, full width, double
 _MARKER: Final = re.compile(
     "|".join(
@@ -51,7 +49,7 @@ _MARKER: Final = re.compile(
     re.IGNORECASE,
 )
 # One tag, of which nothing is left if it is removed.
-_MARK: Final = re.compile(rf"<[\w:-]{{0,40}}(?:{_TAG_WORDS})[\w-]{{0,40}}>()()", re.IGNORECASE)
+_MARK: Final = re.compile(rf"<[\w:-]{{0,40}}(?:{_TAG_WORDS})[\w-]{{0,40}}>", re.IGNORECASE)
 _ARGUMENTS: Final = re.compile(r"[{}()\[\]=:|]|</")
 # Keys that make JSON a call, or the reply of a protocol whose replies are JSON.
 _CALL_KEY_PATTERN = r'\\?"(?:name|tool|tool_name|function|action|tool_calls|function_call)\\?"\s*:'
@@ -108,11 +106,11 @@ def with_marked_reasoning(reading: OracleReading) -> Iterator[OracleReading]:
     yield reading
     for blocks in splits:
         rest = blocks.sub("", text)
-        thought = "".join(block[1] or block[2] or "" for block in blocks.finditer(text))
+        thoughts = (thought for block in blocks.finditer(text) for thought in block.groups(""))
         yield msgspec.structs.replace(
             reading,
             text=rest,
-            reasoning=reading.reasoning + thought,
+            reasoning=reading.reasoning + "".join(thoughts),
             loose_space=True,
         )
 

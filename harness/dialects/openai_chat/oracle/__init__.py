@@ -115,9 +115,11 @@ class OpenAIChatOracle(Oracle):
             self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
 
     def _uses_unfinished(self, event: Event) -> bool:
-        answers, policy = ("use", "drop"), "unfinished_event"
-        quirk = "SSE-NO-FINAL-BLANK"
-        return self.notes.choose(quirk, event.offset, *answers, question=policy) == "use"
+        """Whether an event without its blank line is read, which a policy decides."""
+        answer = self.notes.choose(
+            "SSE-NO-FINAL-BLANK", event.offset, "use", "drop", question="unfinished_event"
+        )
+        return answer == "use"
 
     def take(self, chunk: Json, event: Event) -> None:
         """Take one chunk."""
